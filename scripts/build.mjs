@@ -1,0 +1,20 @@
+// src/ -> dist/: one ESM file and one .d.ts per source file. Nothing is bundled, so one neutral build serves the library and the
+// command line alike. It runs from here because tsdown's own command warns about Node 20 every time.
+import { build } from "tsdown";
+
+try {
+  await build({
+    config: false,
+    entry: ["src/index.ts", "src/dialects/*.ts", "src/wires/*.ts", "src/cli/main.ts"],
+    unbundle: true,
+    platform: "neutral",
+    target: "es2023",
+    deps: { neverBundle: [/^node:/] },
+    dts: true,
+    logLevel: "warn",
+    failOnWarn: true,
+  });
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,17 @@
+// Everything that `npm test` checks. Each step is an npm script of its own; the first that fails ends the run.
+import { spawnSync } from "node:child_process";
+
+const steps = ["build", "types", "lint", "unused", "package", "size", "unit"];
+
+for (const step of steps) {
+  console.log(`--- ${step}`);
+  const began = performance.now();
+  const { status } = spawnSync("npm", ["run", "--silent", step], { stdio: "inherit" });
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  if (status !== 0) {
+    console.error(`\nnpm test: FAILED in "${step}" after ${seconds} s; to run it alone: npm run ${step}`);
+    process.exit(1);
+  }
+  console.log(`    ${seconds} s`);
+}
+console.log("\nnpm test: all passed");

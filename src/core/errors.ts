@@ -1,0 +1,13 @@
+import type { ErrorInfo } from "./nouns.ts";
+
+/** What `decodeRequest` throws: the caller's mistake, with an `ErrorInfo` that `encodeError` turns into the caller's own format. */
+export class BadRequest extends Error {
+  override readonly name = "BadRequest";
+  readonly info: ErrorInfo;
+
+  constructor(info: ErrorInfo | string) {
+    const full: ErrorInfo = typeof info === "string" ? { code: "bad-request", message: info } : info;
+    super(full.message);
+    this.info = full;
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * The nouns that every translator shares: what is asked of a model (`Request`) and what comes back, piece by piece (`Event`).
+ * Nothing here knows a dialect or a wire.
+ */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export type WireId = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ollama";
+
+/** A provider's private state: carried, never read, returned only to the wire that it came from. */
+export interface Opaque {
+  wire: WireId;
+  kind: string;
+  data: Json;
+}
+
+export interface Text {
+  type: "text";
+  text: string;
+  state?: Opaque[];
+}
+
+/** An image, a sound, a file: `data` is base64, or `url` says where it is. */
+export interface Media {
+  type: "media";
+  mediaType: string;
+  data?: string;
+  url?: string;
+  name?: string;
+}
+
+/** `text: ""` with `state`: thinking that its provider redacted or encrypted. */
+export interface Thinking {
+  type: "thinking";
+  text: string;
+  state?: Opaque[];
+}
+
+export interface ToolCall {
+  type: "tool-call";
+  id: string;
+  name: string;
+  arguments: JsonObject;
+  /** The arguments' JSON text as the model wrote it; sent on instead of printing `arguments` again. */
+  json?: string;
+  /** The output ended inside this call: never run it. */
+  truncated?: true;
+  state?: Opaque[];
+}
+
+/** Meant as a call, but unreadable. */
+export interface Malformed {
+  type: "malformed";
+  raw: string;
+  code: MalformedCode;
+  reason: string;
+  id?: string;
+}
+
+export type MalformedCode = "no-name" | "bad-arguments" | "empty" | "too-long" | "too-deep";
+
+export type Part = Text | Media | Thinking | ToolCall | Malformed;
+
+/** The outcome of a call. A string output is text; an object stays an object. */
+export interface ToolResult {
+  role: "tool";
+  id: string;
+  name: string;
+  output: Json;
+  media?: Media[];
+  isError?: true;
+}
+
+export type Message =
+  | { role: "system" | "developer" | "user"; content: (Text | Media)[] }
+  | { role: "assistant"; content: Part[] }
+  | ToolResult;
+
+export interface Tool {
+  name: string;
+  description?: string;
+  parameters?: JsonObject;
+  strict?: boolean;
+  kind?: "function" | "custom";
+  deferred?: true;
+  state?: Opaque[];
+}
+
+export type ToolChoice = "auto" | "none" | "required" | { name: string } | { allowed: string[]; required?: true };
+
+/** Something the other side cannot express: said, never silent. */
+export interface Warning {
+  code: string;
+  message: string;
+}
+
+export interface ThinkingSettings {
+  enabled?: boolean;
+  effort?: "minimal" | "low" | "medium" | "high" | "max";
+  budget?: number;
+  show?: boolean;
+  keep?: boolean;
+}
+
+export interface Sampling {
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  minP?: number;
+  seed?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  repeatPenalty?: number;
+}
+
+export interface Request {
+  model: string;
+  messages: Message[];
+  tools?: Tool[];
+  toolChoice?: ToolChoice;
+  parallelCalls?: boolean;
+  stream?: false | "sse" | "array" | "ndjson";
+  thinking?: ThinkingSettings;
+  sampling?: Sampling;
+  maxTokens?: number;
+  stop?: string[];
+  /** Structured output; without a schema: any JSON. */
+  output?: { schema?: JsonObject; name?: string; strict?: boolean };
+  /** Every field that this wire did not model; the same wire gets it back. */
+  extra?: Opaque[];
+  warnings?: Warning[];
+}
+
+export type ErrorCode =
+  | "bad-request"
+  | "auth"
+  | "permission"
+  | "not-found"
+  | "too-large"
+  | "context-length"
+  | "rate-limit"
+  | "overloaded"
+  | "upstream"
+  | "timeout"
+  | "aborted"
+  | "malformed-call"
+  | "internal";
+
+export interface ErrorInfo {
+  code: ErrorCode;
+  message: string;
+  status?: number;
+  retryAfterMs?: number;
+  upstream?: string;
+  tokens?: { used: number; limit: number };
+}
+
+/** Cumulative. `inputTokens` is the whole prompt, cache reads and writes included; `outputTokens` all that was generated, thinking included. */
+export interface Usage {
+  inputTokens?: number;
+  outputTokens?: number;
+  thinkingTokens?: number;
+  cachedTokens?: number;
+  cacheWriteTokens?: number;
+}
+
+export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "error";
+
+export interface Finish {
+  type: "finish";
+  reason: FinishReason;
+  /** The stop string that ended the output. */
+  stop?: string;
+  /** The reason in the upstream's own word. */
+  native?: string;
+  error?: ErrorInfo;
+}
+
+export interface ToolEnd {
+  type: "tool-end";
+  id: string;
+  index: number;
+  name: string;
+  arguments: JsonObject;
+  json?: string;
+  /** The id that the model wrote, where it came too late to be `id`. */
+  nativeId?: string;
+  raw?: string;
+  truncated?: true;
+  state?: Opaque[];
+}
+
+export type Event =
+  | { type: "start"; id?: string; model?: string }
+  | { type: "text"; text: string; state?: Opaque[] }
+  | { type: "thinking-start"; raw?: string }
+  | { type: "thinking-delta"; text: string }
+  | { type: "thinking-end"; raw?: string; state?: Opaque[] }
+  | { type: "tool-start"; id: string; index: number; name: string }
+  /** The next piece of the arguments' JSON text. */
+  | { type: "tool-delta"; id: string; json: string }
+  | ToolEnd
+  /** Reported, never dropped; `id` if its `tool-start` had left, which this withdraws. */
+  | { type: "malformed"; raw: string; code: MalformedCode; reason: string; id?: string }
+  /** Markers, headers, stops, separators: neither text nor call. */
+  | { type: "control"; raw: string }
+  | { type: "refusal"; text: string }
+  /** What only that wire knows: citations, server tools. */
+  | { type: "extension"; wire: WireId; data: Json }
+  | ({ type: "usage" } & Usage)
+  | Finish;
+
+/** A call that is still being written: what its arguments hold so far. */
+export interface OpenCall {
+  type: "open-call";
+  id: string;
+  index: number;
+  name: string;
+  partial: JsonObject;
+}
+
+/** All events of one answer, folded together. */
+export interface Response {
+  id?: string;
+  model?: string;
+  /** In the order they were said. */
+  content: Part[];
+  /** The call being written, while the answer is not complete. */
+  open?: OpenCall;
+  refusal?: string;
+  extensions?: { wire: WireId; data: Json }[];
+  usage?: Usage;
+  finish?: Omit<Finish, "type">;
+}

@@ -1,0 +1,85 @@
+/** What every dialect offers. One file per dialect holds one such object; nothing outside this room knows a model's syntax. */
+import type { Event, Json, Media, Request, Tool, ToolCall, ToolChoice, ToolResult } from "../core/nouns.ts";
+
+/**
+ * A prompt keeps control tokens apart from data, so that data can never be tokenized as a control token.
+ * A control piece is exactly one control token; all text between two of them is one plain piece.
+ */
+export type Prompt = PromptPiece[];
+export interface PromptPiece {
+  text: string;
+  control?: true;
+  /** The thing that `text`, the template's placeholder, stands for. */
+  media?: Media;
+}
+
+export interface Dialect {
+  readonly id: string;
+  readonly title: string;
+  /** Model families that speak it. */
+  readonly models: readonly string[];
+  /** Template revisions in circulation, the reference first. */
+  readonly variants: readonly string[];
+  /** Strings at which generation must stop. */
+  readonly stops: readonly string[];
+  createScanner(options?: ScannerOptions): Scanner;
+  /** What a good prompt needs beyond the template's bytes; engines call it before `render`. */
+  adapt?(request: Request): Request;
+  render(request: Request, options?: RenderOptions): Prompt;
+  renderTools(tools: readonly Tool[]): Prompt;
+  renderToolCall(call: RenderableCall): Prompt;
+  renderToolCalls(calls: readonly RenderableCall[]): Prompt;
+  renderToolResults(results: readonly RenderableResult[]): Prompt;
+  renderThinking(text: string): Prompt;
+  /** The convention explained to a model that was not trained on it. */
+  instructions(tools: readonly Tool[]): string;
+  grammar?(tools: readonly Tool[], toolChoice: ToolChoice): Grammar;
+}
+
+export type RenderableCall = Pick<ToolCall, "name" | "arguments" | "json"> & { id?: string };
+export type RenderableResult = Pick<ToolResult, "name" | "output" | "media" | "isError"> & { id?: string };
+
+/** Turns the model's text into events, whatever the pieces it comes in. `flush` ends it. */
+export interface Scanner {
+  feed(text: string): Event[];
+  flush(): Event[];
+}
+
+/**
+ * What becomes of a call opener inside an open thinking block: it stays thinking (`ignore`), ends the block (`promote`), or ends it
+ * unless the block is closed later (`promote-if-unclosed`).
+ */
+export type CallsInThinking = "ignore" | "promote-if-unclosed" | "promote";
+
+export interface ScannerOptions {
+  tools?: readonly Tool[];
+  /** What the output continues: its tail sets the start state. */
+  prompt?: Prompt | string;
+  startInThinking?: boolean;
+  callsInThinking?: CallsInThinking;
+  maxCallChars?: number;
+  maxDepth?: number;
+  mintId?: (n: number) => string;
+}
+
+export interface RenderOptions {
+  variant?: string;
+  /** On by default. */
+  addGenerationPrompt?: boolean;
+  /** Overrides `request.thinking.enabled`. */
+  thinking?: boolean;
+  /** Off by default: most tokenizers add it. */
+  bos?: boolean;
+  now?: Date;
+}
+
+export interface Grammar {
+  gbnf: string;
+  structuralTag?: Json;
+  /** What arms the grammar in `auto`. */
+  triggers: { type: "word" | "pattern"; value: string }[];
+  /** Tokens that the server must not strip from the output. */
+  preserved: string[];
+  /** What the grammar could not express, and so allows. */
+  relaxed: { tool: string; path: string; keyword: string }[];
+}

@@ -1,0 +1,119 @@
+/**
+ * FunctionGemma (google/functiongemma-270m-it and its fine-tunes). Strings stand between `<escape>` tokens and have no escapes inside:
+ *
+ *     <start_function_call>call:get_weather{city:<escape>Paris<escape>,days:2}<end_function_call><start_function_response>
+ */
+import type { Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
+import { gemmaSyntax } from "./gemma-syntax.ts";
+import { variantOf } from "./options.ts";
+import { markup, type Pieces, prompt } from "./prompt.ts";
+import { gemmaSteps } from "./scan/gemma.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain } from "./tools.ts";
+import { type Content, leadingSystem, textOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<start_function_response>", "<end_of_turn>"];
+const QUOTE = "<escape>";
+const TOKENS = [
+  ...["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<start_of_image>", ...STOPS],
+  ...["<start_function_declaration>", "<end_function_declaration>"],
+  ...["<start_function_call>", "<end_function_call>", "<end_function_response>"],
+];
+
+// ---- Scanning
+
+const calls = gemmaSteps({
+  quote: QUOTE,
+  ends: ["<end_function_call>", "<start_function_call>", ...STOPS],
+  words: new Map([
+    ...["true", "True"].map((word) => [word, "true"] as const),
+    ...["false", "False"].map((word) => [word, "false"] as const),
+    ...["null", "None"].map((word) => [word, "null"] as const),
+  ]),
+  asciiQuotes: false,
+});
+
+const createScanner = scannerOf({
+  calls: { "<start_function_call>": calls.call },
+  closers: ["<end_function_call>"],
+  stops: STOPS,
+  control: TOKENS,
+  callsInThinking: "promote",
+});
+
+// ---- Rendering
+
+const t = markup([...TOKENS, QUOTE]);
+
+const VARIANTS = { "google-functiongemma-270m-it": t`<bos>` };
+
+/** Google: the model calls tools only with this sentence in front. */
+const TRIGGER = "You are a model that can do function calling with the following functions";
+
+const gemma = gemmaSyntax({
+  string: (text) => t`<escape>${text}<escape>`,
+  none: "None",
+  declaration: (body) => t`<start_function_declaration>declaration:${body}<end_function_declaration>`,
+  call: (name, pairs) => t`<start_function_call>call:${name}{${pairs}}<end_function_call>`,
+  response: (name, pairs) => t`<start_function_response>response:${name}{${pairs}}<end_function_response>`,
+  describesAll: true,
+  saysNullable: false,
+  spreadsLists: true,
+  joinsMessages: false,
+  turnOpen: (role) => t`<start_of_turn>${role}\n`,
+  turnClose: t`<end_of_turn>\n`,
+  waiting: t`<start_function_response>`,
+  roles: { system: "system", developer: "developer" },
+  modelText: (text) => text,
+  thinking: () => undefined,
+  placeholder: ({ mediaType }) => (mediaType.startsWith("image/") ? "<start_of_image>" : ""),
+});
+
+/** Adds the trigger sentence to a caller's system text, which replaces it in the template. */
+function adapt(request: Request): Request {
+  const { system, rest } = leadingSystem(request.messages);
+  if (!system || !request.tools?.length || textOf(system).includes(TRIGGER)) return request;
+  const said = system.filter((part) => part.type === "text").map((part) => part.text.trim());
+  const text = [said.join(""), TRIGGER].filter(Boolean).join("\n"); // one part: the blanks around each part get lost
+  const content = [...system.filter((part) => part.type === "media"), { type: "text" as const, text }];
+  return { ...request, messages: [{ role: "system", content }, ...rest] };
+}
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const bos = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  const { turns, resumes } = gemma.dialogue(turnsOf(rest), false);
+  return prompt(
+    options.bos ? bos : [],
+    head(system, request.tools ?? []),
+    turns,
+    options.addGenerationPrompt === false || resumes ? [] : t`<start_of_turn>model\n`,
+  );
+}
+
+function head(system: Content | undefined, tools: readonly Tool[]): Pieces {
+  if (!system && tools.length === 0) return undefined;
+  const text = prompt(gemma.content(system ?? []));
+  return t`<start_of_turn>developer\n${text.length > 0 || tools.length === 0 ? text : TRIGGER}${gemma.renderTools(tools)}<end_of_turn>\n`;
+}
+
+/** There are no marks for thinking. */
+const renderThinking = (_text: string): Prompt => [];
+
+export const functiongemma: Dialect = {
+  id: "functiongemma",
+  title: "FunctionGemma",
+  models: ["functiongemma-270m-it"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  adapt,
+  render,
+  renderTools: gemma.renderTools,
+  renderToolCall: gemma.renderToolCall,
+  renderToolCalls: gemma.renderToolCalls,
+  renderToolResults: gemma.renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, gemma),
+};

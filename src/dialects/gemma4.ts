@@ -1,0 +1,170 @@
+/**
+ * Gemma 4 (E2B to 31B, and fine-tunes). Strings stand between `<|"|>` tokens and have no escapes inside:
+ *
+ *     <|channel>thought
+ *     I need the weather.
+ *     <channel|>Let me see.<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:2}<tool_call|>
+ */
+import type { Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
+import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
+import { gemmaSyntax } from "./gemma-syntax.ts";
+import { thinkingOption, variantOf } from "./options.ts";
+import { markup, type Pieces, prompt } from "./prompt.ts";
+import { gemmaSteps } from "./scan/gemma.ts";
+import type { Step } from "./scan/scan.ts";
+import { control, speak, think, tooLong } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain } from "./tools.ts";
+import { type Content, leadingSystem, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<turn|>", "<|tool_response>", "<eos>"];
+const QUOTE = '<|"|>';
+const TOKENS = [
+  ...["<bos>", "<pad>", "<|turn>", "<|channel>", "<channel|>", "<|think|>", "<|/think|>", ...STOPS],
+  ...["<|tool>", "<tool|>", "<|tool_call>", "<tool_call|>", "<tool_response|>", "<|image|>", "<|audio|>", "<|video|>"],
+];
+
+// ---- Scanning
+
+const calls = gemmaSteps({
+  quote: QUOTE,
+  ends: ["<tool_call|>", "<|tool_call>", ...STOPS],
+  words: new Map([
+    ...["true", "false"].map((word) => [word, word] as const),
+    ...["null", "none", "nil", "None", "NULL"].map((word) => [word, "null"] as const),
+  ]),
+  asciiQuotes: true,
+});
+
+const LABEL = "thought";
+const LABELS = new Marks([`${LABEL}\n`, `${LABEL}<channel|>`, `${LABEL}<|/think|>`]);
+const TOKEN = new Marks(TOKENS);
+
+/** Behind `<|channel>`: the label belongs to the opener. */
+const channel: Step = (s) => {
+  const mark = s.match(LABELS);
+  if (mark === undefined) return undefined;
+  if (mark === `${LABEL}\n`) s.pos += mark.length;
+  else if (mark !== "" || (s.last && s.text.slice(s.pos, s.stop) === LABEL)) s.pos += LABEL.length;
+  return think;
+};
+
+/** Behind `<|think|>`: with nothing behind it, it is the switch of the system turn, and opens nothing. */
+const thinkTag: Step = (s) => {
+  const mark = s.match(TOKEN);
+  if (mark === undefined) return undefined;
+  return mark !== "" || s.pos === s.stop ? control : think;
+};
+
+/** Slips at the beginning of the output: thinking without its opener, a call of a declared tool without its own. */
+const start: Step = (s) => {
+  const names = new Map(s.tools.flatMap(({ name }) => [`call:${name}{`, `<call>${name}{`].map((mark) => [mark, name] as const)));
+  const mark = s.match(new Marks([`${LABEL}\n`, ...names.keys()]));
+  if (mark === undefined) return undefined;
+  if (mark === "") return speak;
+  const name = names.get(mark);
+  if (name === undefined) {
+    s.pos += mark.length;
+    return think;
+  }
+  s.pos += mark.length - 1;
+  s.bound(tooLong);
+  return calls.named(s, name);
+};
+
+const createScanner = scannerOf({
+  calls: { "<|tool_call>": calls.call },
+  closers: ["<tool_call|>"],
+  thinking: { open: { "<|channel>": channel, "<|think|>": thinkTag }, close: ["<channel|>", "<|/think|>"], stray: "control" },
+  stops: STOPS,
+  control: TOKENS,
+  callsInThinking: "promote",
+  start,
+});
+
+// ---- Rendering
+
+const t = markup([...TOKENS, QUOTE]);
+
+/** What the generation prompt says when the model shall not think: the small models never think unasked. */
+const VARIANTS = {
+  "google-gemma-4-31b-2026-07-09": { noThought: t`<|channel>thought\n<channel|>` },
+  "google-gemma-4-e2b-2026-07-09": { noThought: [] },
+};
+
+const gemma = gemmaSyntax({
+  string: (text) => t`<|"|>${text}<|"|>`,
+  none: "null",
+  declaration: (body) => t`<|tool>declaration:${body}<tool|>`,
+  call: (name, pairs) => t`<|tool_call>call:${name}{${pairs}}<tool_call|>`,
+  response: (name, pairs) => t`<|tool_response>response:${name}{${pairs}}<tool_response|>`,
+  describesAll: false,
+  saysNullable: true,
+  spreadsLists: false,
+  joinsMessages: true,
+  turnOpen: (role) => t`<|turn>${role}\n`,
+  turnClose: t`<turn|>\n`,
+  waiting: t`<|tool_response>`,
+  roles: { system: "system", developer: "system" },
+  modelText: withoutThoughts,
+  thinking: thought,
+  placeholder: ({ mediaType }) => PLACEHOLDERS[mediaType.split("/")[0] ?? ""] ?? "",
+});
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" };
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const { noThought } = variantOf(VARIANTS, options);
+  const thinks = thinkingOption(request, options) ?? false;
+  const { system, rest } = leadingSystem(request.messages);
+  const { turns, resumes } = gemma.dialogue(turnsOf(rest), request.thinking?.keep ?? false);
+  const start = {
+    turn: t`<|turn>model\n${thinks ? [] : noThought}`,
+    result: thinks ? t`<|channel>thought\n` : [],
+    call: [],
+  };
+  return prompt(
+    options.bos ? t`<bos>` : [],
+    head(thinks, system, request.tools ?? []),
+    turns,
+    options.addGenerationPrompt === false ? [] : start[resumes ?? "turn"],
+  );
+}
+
+function head(thinks: boolean, system: Content | undefined, tools: readonly Tool[]): Pieces {
+  if (!thinks && !system && tools.length === 0) return undefined;
+  const parts = system?.map((part) => [gemma.content([part]), system.length > 1 ? " " : ""]); // only here parts get a blank behind them
+  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${gemma.renderTools(tools)}<turn|>\n`;
+}
+
+/** Without the thinking that a server left in the text. */
+function withoutThoughts(text: string): string {
+  const parts = text.split("<channel|>");
+  const last = parts.pop() ?? "";
+  const kept = parts.map((part) => (part.includes("<|channel>") ? part.slice(0, part.indexOf("<|channel>")) : `${part}<channel|>`));
+  return kept.join("") + last;
+}
+
+/** The newline before the closer is there once: what a scanner read has it already. */
+function thought(text: string): Pieces {
+  return text === "" ? undefined : t`<|channel>thought\n${text.replace(/\n$/, "")}\n<channel|>`;
+}
+
+const renderThinking = (text: string): Prompt => prompt(thought(text));
+
+export const gemma4: Dialect = {
+  id: "gemma4",
+  title: "Gemma 4",
+  models: ["gemma-4"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools: gemma.renderTools,
+  renderToolCall: gemma.renderToolCall,
+  renderToolCalls: gemma.renderToolCalls,
+  renderToolResults: gemma.renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, gemma),
+};

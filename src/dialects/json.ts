@@ -1,0 +1,190 @@
+/**
+ * The prompt style for models without a tool dialect of their own (Gemma 3, Phi, DeepSeek distills, any chat model): an instruction asks
+ * for one JSON object, and the model answers with it, bare or in a code fence.
+ *
+ *     {"name": "get_weather", "parameters": {"city": "Oslo"}}
+ */
+import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { argumentsText, compactJson } from "./print.ts";
+import { control, joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
+import { bareLine } from "./scan/bare.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain } from "./tools.ts";
+import { resultText, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"];
+const FENCE = "```";
+
+// ---- Scanning
+
+const createScanner = scannerOf({
+  calls: {},
+  closers: [FENCE, "</tool_code>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  callsInThinking: "ignore",
+  line: bareLine({
+    wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },
+    firstKeys: new Set(["name", "parameters", "arguments", "args", "type", "id", "function"]),
+    separators: [",", ";"],
+    marks: ["<think>", ...STOPS],
+  }),
+});
+
+// ---- Rendering
+
+type Side = "system" | "user" | "assistant";
+
+/** The turn marks of a model family. */
+interface Variant {
+  readonly bos?: Pieces;
+  readonly turn: (side: Side, text: Pieces) => Pieces;
+  /** The generation prompt. */
+  readonly open: Pieces;
+  /** Without one the system text is the beginning of the first user turn. */
+  readonly hasSystem: boolean;
+  readonly trims: boolean;
+  readonly image: string;
+}
+
+const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>"]);
+const chatml = markup(["<|im_start|>", "<|im_end|>", "<|endoftext|>"]);
+const llama3 = markup(["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|eom_id|>"]);
+const phi = markup(["<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>"]);
+const PLAIN = { system: "System", user: "User", assistant: "Assistant" };
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  gemma: {
+    bos: gemma`<bos>`,
+    turn: (side, text) => gemma`<start_of_turn>${side === "assistant" ? "model" : side}\n${text}<end_of_turn>\n`,
+    open: gemma`<start_of_turn>model\n`,
+    hasSystem: false,
+    trims: true,
+    image: "<start_of_image>",
+  },
+  chatml: {
+    turn: (side, text) => chatml`<|im_start|>${side}\n${text}<|im_end|>\n`,
+    open: chatml`<|im_start|>assistant\n`,
+    hasSystem: true,
+    trims: false,
+    image: "",
+  },
+  llama3: {
+    bos: llama3`<|begin_of_text|>`,
+    turn: (side, text) => llama3`<|start_header_id|>${side}<|end_header_id|>\n\n${text}<|eot_id|>`,
+    open: llama3`<|start_header_id|>assistant<|end_header_id|>\n\n`,
+    hasSystem: true,
+    trims: true,
+    image: "",
+  },
+  phi: {
+    turn: (side, text) => [control(`<|${side}|>`), phi`${text}<|end|>`],
+    open: phi`<|assistant|>`,
+    hasSystem: true,
+    trims: false,
+    image: "",
+  },
+  plain: {
+    turn: (side, text) => [PLAIN[side], ": ", text, "\n\n"],
+    open: "Assistant:",
+    hasSystem: true,
+    trims: false,
+    image: "",
+  },
+};
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const variant = variantOf(VARIANTS, options);
+  const turns = sidesOf(request, variant).map(({ side, text }) => variant.turn(side, variant.trims ? trimmed(text) : text));
+  return prompt(options.bos ? variant.bos : [], turns, options.addGenerationPrompt === false ? [] : variant.open);
+}
+
+/** The conversation as turns of alternating sides; what one side says in a row is joined by an empty line. */
+function sidesOf({ messages, tools = [] }: Request, variant: Variant): { side: Side; text: Pieces }[] {
+  const sides: { side: Side; text: Pieces }[] = [];
+  const add = (side: Side, text: Pieces): void => {
+    const last = sides.at(-1);
+    if (last?.side === side) last.text = [last.text, "\n\n", text];
+    else sides.push({ side, text });
+  };
+  const turns = turnsOf(messages);
+  if (tools.length > 0 && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
+  let block: Pieces = tools.length > 0 ? [renderTools(tools), "\n"] : [];
+  for (const turn of turns) {
+    if (turn.side === "user") {
+      add("user", [block, content(turn.content, variant)]);
+      block = [];
+    } else if (turn.side === "assistant") {
+      for (const { said, results } of turn.rounds) {
+        const text = prompt(saidPieces(said, variant));
+        if (text.length > 0) add("assistant", text);
+        if (results.length > 0) add("user", renderToolResults(results));
+      }
+    } else add(variant.hasSystem ? "system" : "user", content(turn.content, variant));
+  }
+  return sides;
+}
+
+const content = (parts: readonly Part[], { image }: Variant): Pieces =>
+  parts.map((part) => {
+    if (part.type === "text") return part.text;
+    return part.type === "media" ? mediaPiece(part.mediaType.startsWith("image/") ? image : "", part) : [];
+  });
+
+/** Each call stands on its own line. Thinking is not repeated. */
+function saidPieces(parts: readonly Part[], variant: Variant): Pieces {
+  const visible = parts.filter((part) => part.type !== "thinking" && !(part.type === "text" && part.text === ""));
+  return visible.map((part, i) => {
+    const piece = part.type === "tool-call" ? callText(part) : part.type === "malformed" ? part.raw : content([part], variant);
+    return [needsNewline(visible[i - 1], part) ? "\n" : [], piece];
+  });
+}
+
+function needsNewline(before: Part | undefined, part: Part): boolean {
+  const isCall = ({ type }: Part) => type === "tool-call" || type === "malformed";
+  if (!before || !(isCall(before) || isCall(part))) return false;
+  return !(before.type === "text" && before.text.endsWith("\n")) && !(part.type === "text" && part.text.startsWith("\n"));
+}
+
+const callText = (call: RenderableCall): string => `{"name": ${compactJson(call.name)}, "parameters": ${argumentsText(call)}}`;
+
+const resultBlock = ({ name, output, media = [] }: RenderableResult): Pieces => [
+  `<tool_response>\nTool Name: ${name}\nTool Response:\n${resultText(output)}\n</tool_response>`,
+  media.map((item) => mediaPiece("", item)),
+];
+
+const toolLine = ({ name, description, parameters = {} }: Tool): string =>
+  `${name}: ${description ? `${description} ` : ""}Parameters: ${compactJson(parameters)}\n`;
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  return prompt(
+    "You have access to functions. ONLY call a function when the user explicitly requests an action or command.\n",
+    'When you do need to call a function, respond with ONLY the JSON: {"name": function_name, "parameters": {argument: value}}\n',
+    ["<tool_code>\n", tools.map(toolLine), "</tool_code>\n"],
+  );
+}
+
+const renderToolCall = (call: RenderableCall): Prompt => prompt(callText(call));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callText), "\n"));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(joined(results.map(resultBlock), "\n"));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+
+export const json: Dialect = {
+  id: "json",
+  title: "JSON by instruction",
+  models: ["any chat model"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, { renderToolCalls, renderToolResults }),
+};

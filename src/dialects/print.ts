@@ -1,0 +1,120 @@
+/**
+ * Values as models' templates spell them: JSON as Python prints it (`{"a": 1, "b": [1e-07]}`), compact or indented, and Python's own
+ * literals. A call that carries its arguments' JSON text is printed from that text, so that `1.0` and integers over 2^53 stay as they are.
+ */
+import { escapeJson, isObject } from "../core/json.ts";
+import type { Json } from "../core/nouns.ts";
+import type { RenderableCall } from "./dialect.ts";
+
+/** JSON read without loss: numbers keep their spelling, pairs their order. */
+export type Tree = Json | Numeral | readonly Tree[] | ReadonlyMap<string, Tree>;
+
+/** A number as it was written. */
+export class Numeral {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[^\s,\]}]*/g;
+
+/** The tree of a JSON text, `undefined` if it is none. Strings get a tag in front and numbers become strings, so that the engine can read it. */
+export function readLossless(text: string): Tree | undefined {
+  try {
+    JSON.parse(text);
+    const tagged = text.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? `"$${token.slice(1)}` : `"#${token}"`));
+    return JSON.parse(tagged, (_, value) => {
+      if (isObject(value)) return new Map(Object.entries(value).map(([key, item]) => [key.slice(1), item]));
+      if (typeof value !== "string") return value;
+      return value.startsWith("#") ? new Numeral(value.slice(1)) : value.slice(1);
+    }) as Tree;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments of a call, as the model wrote them where that is known. */
+export function argumentsTree(call: RenderableCall): Tree {
+  const tree = call.json === undefined ? undefined : readLossless(call.json);
+  return tree instanceof Map ? tree : call.arguments;
+}
+
+/** The arguments of a call as JSON text: the model's own, sent on as it is, or else printed as Python does. */
+export function argumentsText({ json, arguments: value }: RenderableCall): string {
+  return json !== undefined && readLossless(json) instanceof Map ? json : pythonJson(value);
+}
+
+export function entriesOf(value: Tree): [string, Tree][] {
+  if (value instanceof Map) return [...(value as ReadonlyMap<string, Tree>)];
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+/** In the order of Jinja's `dictsort`: by the code points of the lower-cased key. */
+export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
+  const rank = ([key]: [string, Tree]) => Array.from(key.toLowerCase(), (char) => String(char.codePointAt(0)).padStart(7, "0")).join("");
+  const ranks = new Map(entries.map((entry) => [entry, rank(entry)]));
+  const compare = (a = "", b = "") => (a < b ? -1 : Number(a > b));
+  return entries.toSorted((a, b) => compare(ranks.get(a), ranks.get(b)));
+}
+
+/** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */
+export function pythonNumber(value: number | Numeral): string {
+  if (value instanceof Numeral) return value.text;
+  if (Number.isInteger(value) || Math.abs(value) >= 1e-4) return String(value);
+  return value.toExponential().replace(/e-(\d)$/, "e-0$1");
+}
+
+/** How one way of writing values spells them. */
+interface Style {
+  readonly string: (text: string) => string;
+  readonly word: (value: boolean | null) => string;
+  readonly colon: string;
+  readonly wrap: (open: string, items: string[], close: string) => string;
+}
+
+function print(value: Tree, style: Style): string {
+  const inner = (item: Tree): string => print(item, style);
+  if (typeof value === "string") return style.string(value);
+  if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
+  if (value === null || typeof value === "boolean") return style.word(value);
+  if (Array.isArray(value)) return style.wrap("[", value.map(inner), "]");
+  const pairs = entriesOf(value).map(([key, item]) => style.string(key) + style.colon + inner(item));
+  return style.wrap("{", pairs, "}");
+}
+
+const inLine =
+  (comma: string): Style["wrap"] =>
+  (open, items, close) =>
+    open + items.join(comma) + close;
+
+const indented =
+  (blanks: string): Style["wrap"] =>
+  (open, items, close) =>
+    items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", `\n${blanks}`)}\n${close}`;
+
+const JSON_STYLE: Style = { string: (text) => `"${escapeJson(text)}"`, word: String, colon: ": ", wrap: inLine(", ") };
+
+/** `json.dumps(value, ensure_ascii=False)` */
+export const pythonJson = (value: Tree): string => print(value, JSON_STYLE);
+/** `json.dumps(value, ensure_ascii=False, indent=4)` */
+export const prettyJson = (value: Tree, indent = 4): string => print(value, { ...JSON_STYLE, wrap: indented(" ".repeat(indent)) });
+export const compactJson = (value: Tree): string => print(value, { ...JSON_STYLE, colon: ":", wrap: inLine(",") });
+
+/** `repr(value)` */
+export const pythonLiteral = (value: Tree): string =>
+  print(value, { ...JSON_STYLE, string: pythonString, word: (word) => (word === null ? "None" : word ? "True" : "False") });
+
+const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function pythonString(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  // What Python calls printable: no control, format, surrogate, private or unassigned character, no separator but the blank.
+  const escaped = text.replace(/['\\]|(?! )[\p{C}\p{Z}]/gu, (char) => {
+    if (char === "'") return quote === "'" ? "\\'" : char;
+    const code = char.codePointAt(0) ?? 0;
+    const hex = (width: number) => code.toString(16).padStart(width, "0");
+    return ESCAPES[char] ?? (code < 0x100 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`);
+  });
+  return quote + escaped + quote;
+}

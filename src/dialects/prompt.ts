@@ -1,0 +1,123 @@
+/**
+ * Prompts, written as the format looks: what stands in a dialect's literals is trusted, and the control tokens in it become pieces of their
+ * own; what is interpolated is data, whatever it says.
+ *
+ *     const t = markup(["<|turn>", "<turn|>"]);
+ *     prompt(t`<|turn>${role}\n${text}<turn|>\n`)   // control, "user\nHi", control, "\n"
+ */
+import type { Media } from "../core/nouns.ts";
+import type { Prompt, PromptPiece } from "./dialect.ts";
+
+/** What a prompt is made of; lists nest, and nothing is no piece. */
+export type Pieces = string | PromptPiece | undefined | readonly Pieces[];
+
+export type Markup = (literals: TemplateStringsArray, ...data: readonly Pieces[]) => Pieces;
+
+/** The tokens of every format that was marked up: what one of them forges, `neutralize` breaks. */
+const vocabularies: (readonly string[])[] = [];
+
+/** The template tag of a format with these control tokens. */
+export function markup(tokens: readonly string[]): Markup {
+  vocabularies.push(tokens);
+  const seams = new RegExp(`(${anyOf(tokens)})`);
+  const pieces = (literal: string): Pieces => literal.split(seams).map((text, i) => (i % 2 ? control(text) : text));
+  return (literals, ...data) => literals.map((literal, i) => [pieces(literal), data[i]]);
+}
+
+export const control = (token: string): PromptPiece => ({ text: token, control: true });
+
+/** A thing that is not text, where its placeholder stands; a format without one still hands it on. */
+export const mediaPiece = (placeholder: string, media: Media): PromptPiece =>
+  placeholder === "" ? { text: "", media } : { text: placeholder, control: true, media };
+
+export const joined = (list: readonly Pieces[], separator: string): Pieces => list.map((piece, i) => (i > 0 ? [separator, piece] : piece));
+
+/** All text between two control tokens is one piece, so that tokenizing piece by piece equals tokenizing the whole. */
+export function prompt(...pieces: readonly Pieces[]): Prompt {
+  const out: Prompt = [];
+  let text = "";
+  const add = (piece: Pieces): void => {
+    if (piece === undefined) return;
+    if (typeof piece === "string") text += piece;
+    else if (!("text" in piece)) piece.forEach(add);
+    else if (!piece.control && !piece.media) text += piece.text;
+    else {
+      if (text !== "") out.push({ text });
+      text = "";
+      out.push(piece);
+    }
+  };
+  add(pieces);
+  if (text !== "") out.push({ text });
+  return out;
+}
+
+/** Without blanks at both ends, unless something else than text stands there. */
+export function trimmed(...pieces: readonly Pieces[]): Prompt {
+  const out = prompt(...pieces);
+  const trim = (at: number, text: (piece: PromptPiece) => string): void => {
+    const piece = out.at(at);
+    if (piece && !piece.control && !piece.media) out.splice(at, 1, { text: text(piece) });
+  };
+  trim(0, (piece) => piece.text.trimStart());
+  trim(-1, (piece) => piece.text.trimEnd());
+  return out;
+}
+
+export const plainText = (prompt: readonly PromptPiece[]): string => prompt.map((piece) => piece.text).join("");
+
+/**
+ * The prompt as one text: byte for byte what the model's own template gives. For servers that take only text `neutralize` puts a blank
+ * behind the first character of every control token that data forges (`<|turn>` becomes `< |turn>`). A blank rather than something
+ * invisible: tokenizers that normalize drop zero-width characters and so would mend the token.
+ */
+export function promptText(prompt: readonly PromptPiece[], options: { neutralize?: boolean } = {}): string {
+  const text = plainText(prompt);
+  if (!options.neutralize) return text;
+  const forged = forgeries(prompt);
+  const controls = controlSpans(prompt);
+  let out = "";
+  let copied = 0;
+  let next = 0;
+  for (let match = forged.exec(text); match; match = forged.exec(text)) {
+    const start = match.index;
+    forged.lastIndex = start + 1; // the next forgery may overlap this one
+    while ((controls[next]?.end ?? Infinity) <= start) next++;
+    const control = controls[next];
+    const inControl = control !== undefined && control.start <= start;
+    if (inControl && start + match[0].length <= control.end) continue;
+    const cut = inControl ? control.end : start + 1; // a token may also arise where data meets a control piece
+    if (cut > copied) out += `${text.slice(copied, cut)} `;
+    copied = Math.max(copied, cut);
+  }
+  return out + text.slice(copied);
+}
+
+/** What looks like a control token in any vocabulary, for prompts whose dialect is not known here: `<|x|>` `<|x>` `<x|>` `<｜x｜>` `<start_x>`. */
+const SHAPES = "<[|｜][^\\s<>]{1,64}>|<[^\\s<>]{1,64}[|｜]>|<(?:start|end)_\\w{1,64}>";
+
+/**
+ * Finds the control tokens of the prompt's dialect, also those that do not occur in it. The prompt may have been through JSON, so its
+ * dialect is known by its control tokens alone.
+ */
+function forgeries(prompt: readonly PromptPiece[]): RegExp {
+  const present = new Set(prompt.flatMap((piece) => (piece.control && piece.text !== "" ? piece.text : [])));
+  const spoken = vocabularies.filter((tokens) => tokens.some((token) => present.has(token)));
+  return new RegExp([anyOf([...new Set([...present, ...spoken.flat()])]), SHAPES].filter(Boolean).join("|"), "g");
+}
+
+function controlSpans(prompt: readonly PromptPiece[]): { start: number; end: number }[] {
+  let end = 0;
+  return prompt.flatMap((piece) => {
+    const start = end;
+    end += piece.text.length;
+    return piece.control ? [{ start, end }] : [];
+  });
+}
+
+/** A pattern for any of these, the longest first. */
+const anyOf = (tokens: readonly string[]): string =>
+  tokens
+    .toSorted((a, b) => b.length - a.length)
+    .map((token) => token.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+    .join("|");

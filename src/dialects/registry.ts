@@ -1,0 +1,18 @@
+/** All dialects, by their ids. */
+import type { Dialect } from "./dialect.ts";
+import { functiongemma } from "./functiongemma.ts";
+import { gemma4 } from "./gemma4.ts";
+import { json } from "./json.ts";
+
+const DIALECTS: readonly Dialect[] = [functiongemma, gemma4, json];
+
+export function listDialects(): Dialect[] {
+  return [...DIALECTS];
+}
+
+/** Throws for an id that is not known: ask `listDialects` for those that are. */
+export function getDialect(id: string): Dialect {
+  const dialect = DIALECTS.find((dialect) => dialect.id === id);
+  if (!dialect) throw new Error(`unknown dialect "${id}"; known: ${DIALECTS.map((dialect) => dialect.id).join(", ")}`);
+  return dialect;
+}

@@ -1,0 +1,113 @@
+/**
+ * The call that Google's dialects share: `call:NAME{key:QtextQ,n:7,on:true}`, where Q is the dialect's own quote token. Its value
+ * syntax is transcoded to JSON while it arrives.
+ */
+import { escapeJson, jsonNumber } from "../../core/json.ts";
+import { JSON_SYNTAX, quotes, Reader, type Syntax } from "../../core/reader.ts";
+import { type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { charTable, Marks } from "../../core/window.ts";
+import type { Scan, Step } from "./scan.ts";
+import { broken, closing, cut, nameTooLong, readArguments, tooLong } from "./steps.ts";
+
+export interface GemmaCalls {
+  /** What stands on both sides of a string. */
+  readonly quote: string;
+  /** What ends a block: closers, openers, stops. */
+  readonly ends: readonly string[];
+  /** Bare words that are no strings, and their JSON text. */
+  readonly words: ReadonlyMap<string, string>;
+  /** A bare value in ASCII quotes is that string. */
+  readonly asciiQuotes: boolean;
+}
+
+export interface GemmaSteps {
+  /** Behind the opener. */
+  readonly call: Step;
+  /** Before the `{` behind a name. */
+  named(s: Scan, name: string): Step;
+}
+
+const HEAD = "call:";
+const KEY_END = charTable(":,{}[]<");
+const BARE_END = charTable(",}]<");
+/** `(city="Oslo", days=2)`: literals as JSON or Python spell them. */
+const KEYWORDS: Syntax = { ...JSON_SYNTAX, closesBefore: charTable(",}]):="), spaced: false };
+
+export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
+  const marks = new Marks([...calls.ends, calls.quote]);
+  const syntax: Syntax = {
+    ...quotes([calls.quote]),
+    closesBefore: charTable(""),
+    keyEnd: KEY_END,
+    bareEnd: BARE_END,
+    wide: false,
+    bare: (text, schema) => bareValue(calls, text, schema),
+    spaced: false,
+    comments: false,
+  };
+  const head = new Marks([HEAD, ...calls.ends]);
+  const nameEnd = new Marks(["{", "(", ...calls.ends]);
+
+  const readHead: Step = (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(head);
+    if (mark === undefined) return undefined;
+    if (mark !== HEAD) return mark === "" ? broken(s, "no-name", `"${HEAD}" was expected`) : broken(s, "empty", "the block is empty");
+    s.pos += HEAD.length;
+    s.word = "";
+    return readName;
+  };
+
+  const readName: Step = (s) => {
+    const mark = s.readWord(nameEnd);
+    if (mark === undefined) return undefined;
+    if (mark === null) return nameTooLong;
+    if (mark === "") return cut;
+    const name = resolveName(s, s.word.trim());
+    if (name === "") return broken(s, "no-name", "the name is empty");
+    if (mark === "{") return named(s, name);
+    // Python's spelling of a call: only a declared name makes it one.
+    if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
+    s.pos++;
+    const options = { marks, maxDepth: s.maxDepth };
+    return readArguments(s, new Reader(s, KEYWORDS, s.startCall(name).json, options).enter("(", "="), closing);
+  };
+
+  const named = (s: Scan, name: string): Step => {
+    s.pos++;
+    const options = { marks, maxDepth: s.maxDepth, schema: s.schemaOf(name) };
+    return readArguments(s, new Reader(s, syntax, s.startCall(name).json, options).enter(), closing);
+  };
+
+  return {
+    call: (s) => {
+      s.openCall();
+      s.bound(tooLong);
+      return readHead;
+    },
+    named,
+  };
+}
+
+/** The name of a declared tool where the model wrote it with a prefix (`ns:mcp:name`, `f:f`); else the name as written. */
+function resolveName(s: Scan, name: string): string {
+  if (s.tools.length === 0 || s.declares(name)) return name;
+  for (let at = name.indexOf(":"); at >= 0; at = name.indexOf(":", at + 1)) if (s.declares(name.slice(at + 1))) return name.slice(at + 1);
+  return name;
+}
+
+/** A bare value by its spelling, unless the schema says that such a thing cannot stand here and a string can. */
+function bareValue({ words, asciiQuotes }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
+  if (text === "null") return text;
+  const types = schemaTypes(schema);
+  const json = words.get(text) ?? jsonNumber(text);
+  if (json !== undefined && (!types.has("string") || literalTypes(json).some((type) => types.has(type)))) return json;
+  if (types.has("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
+  const quoted = asciiQuotes && text.length > 1 && /^["']/.test(text) && text.endsWith(text.charAt(0));
+  return `"${escapeJson(quoted ? text.slice(1, -1) : text)}"`;
+}
+
+function literalTypes(json: string): JsonType[] {
+  if (json === "null") return ["null"];
+  return json === "true" || json === "false" ? ["boolean"] : ["number", "integer"];
+}

@@ -1,0 +1,327 @@
+/**
+ * The scanner's state, and the only place where events are made. Every character that is read either leaves as text or thinking, or
+ * waits in `raw` for the next event that carries it: nothing can be lost. A dialect adds a table of marks and a few steps.
+ */
+import { JsonWriter } from "../../core/json.ts";
+import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
+import { Pile } from "../../core/pile.ts";
+import type { Reader } from "../../core/reader.ts";
+import { type SchemaNode, schemaNode } from "../../core/schema.ts";
+import { type Marks, Window } from "../../core/window.ts";
+import type { Scanner, ScannerOptions } from "../dialect.ts";
+
+/** One production. It answers with the next one, or `undefined` while it needs more input. */
+export type Step = (s: Scan) => Step | undefined;
+
+export interface MarkSteps {
+  readonly marks: Marks;
+  /** Behind each mark. */
+  readonly steps: ReadonlyMap<string, Step>;
+}
+
+/** A dialect's marks, compiled. */
+export interface Table {
+  readonly start: Step;
+  /** In the forms without a mark: what may begin where a line does. */
+  readonly line: Step | undefined;
+  readonly text: MarkSteps;
+  readonly thinking: MarkSteps;
+  /** Where a block that cannot be read ends. */
+  readonly ends: Marks;
+  /** The same while the block may turn out to be thinking. */
+  readonly endsHeld: Marks;
+  /** What may stand behind a complete call and belongs to it. */
+  readonly closing: Marks;
+  readonly closers: ReadonlySet<string>;
+  readonly unthink: ReadonlySet<string>;
+}
+
+/** A call that is being read. It has an id and an index once its `tool-start` has left. */
+export interface Call {
+  readonly json: JsonWriter;
+  id: string | undefined;
+  index: number;
+  name: string;
+  nativeId: string | undefined;
+}
+
+interface Hold {
+  readonly events: Event[];
+  readonly index: number;
+}
+
+export const MAX_NAME = 256;
+
+/** Farther than any string reaches; a small integer, as engines handle those best. */
+const NO_LIMIT = 0x3fff_ffff;
+
+const numberedId = (n: number): string => `call_${n}`;
+
+export class Scan extends Window implements Scanner {
+  readonly table: Table;
+  readonly tools: readonly Tool[];
+  readonly maxDepth: number;
+  readonly #maxCallChars: number;
+  readonly #mintId: (n: number) => string;
+
+  step: Step;
+  /** The thinking block is open. */
+  thinking = false;
+  /** A call ended the thinking block; its closer may still come. */
+  owed = false;
+  /** For the forms without a mark: only blanks stand on this line yet; and something was said since the beginning or the last call. */
+  lineStart = true;
+  prose = false;
+  call: Call | undefined;
+  /** What reads the arguments, and the step behind them. */
+  reader: Reader | undefined;
+  behind: Step | undefined;
+  /** The word that is being read. */
+  word = "";
+  /** Why the block that is being passed over cannot be read. */
+  fault: { code: MalformedCode; reason: string } | undefined;
+
+  /** Most pieces make one event: a list of one is cheaper than an empty one that grows. */
+  #out: Event[] | undefined;
+  #held: Hold | undefined;
+  #index = 0;
+  /** What was read in earlier pieces and no event carries yet. */
+  readonly #raw = new Pile();
+  /** Where, in the text at hand, the raw begins that no event carries yet. */
+  #rawAt = 0;
+  #limit = NO_LIMIT;
+  #onLimit: Step | undefined;
+
+  constructor(table: Table, options: ScannerOptions) {
+    super();
+    this.table = table;
+    this.tools = options.tools ?? [];
+    this.maxDepth = options.maxDepth ?? 256;
+    this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
+    this.#mintId = options.mintId ?? numberedId;
+    this.step = table.start;
+  }
+
+  feed(text: string): Event[] {
+    if (text === "" || this.ended) return [];
+    if (this.#rawAt < this.pos)
+      this.#raw.add(this.#rawAt === 0 && this.pos === this.text.length ? this.text : this.text.slice(this.#rawAt, this.pos));
+    if (this.#limit !== NO_LIMIT) this.#limit -= this.pos;
+    this.#rawAt = 0;
+    this.add(text);
+    return this.#drain();
+  }
+
+  flush(): Event[] {
+    if (this.ended) return [];
+    this.ended = true;
+    const out = this.#drain();
+    if (this.thinking) out.push({ type: "thinking-end" });
+    return out;
+  }
+
+  #drain(): Event[] {
+    for (;;) {
+      if (this.#limit < this.text.length) this.stop = this.#limit;
+      for (let next = this.step(this); next; next = this.step(this)) this.step = next;
+      if (this.stop === this.text.length || !this.#onLimit) break;
+      // The limit was reached at this very character, wherever the pieces were cut.
+      this.pos = this.stop;
+      this.step = this.#onLimit;
+    }
+    this.#sayDelta();
+    const out = this.#out ?? [];
+    this.#out = undefined;
+    return out;
+  }
+
+  // ---- limits
+
+  /** From the first character of the raw on, at most `maxCallChars` are read; then `onLimit` decides. */
+  bound(onLimit: Step): void {
+    if (this.#held) return;
+    this.#limit = this.#rawAt - this.#raw.length + this.#maxCallChars;
+    this.#onLimit = onLimit;
+    if (this.#limit < this.stop) this.stop = Math.max(this.#limit, this.pos);
+  }
+  unbound(): void {
+    if (this.#held) return;
+    this.#limit = NO_LIMIT;
+    this.#onLimit = undefined;
+    this.stop = this.text.length;
+  }
+
+  // ---- what is read
+
+  /** Reads a word up to one of the marks, and answers with the mark, unread. `null`: longer than names may be. */
+  readWord(stops: Marks): string | null | undefined {
+    const mark = this.until(stops);
+    this.word += this.run;
+    if (this.word.length > MAX_NAME) {
+      this.pos -= this.word.length - MAX_NAME;
+      return null;
+    }
+    return mark;
+  }
+
+  /** Takes all that was read and has not left yet. */
+  takeRaw(): string {
+    let raw = this.text.slice(this.#rawAt, this.pos);
+    if (this.#raw.length > 0) {
+      raw = this.#raw.toString() + raw;
+      this.#raw.clear();
+    }
+    this.#rawAt = this.pos;
+    return raw;
+  }
+
+  // ---- what is said
+
+  #emit(event: Event): void {
+    if (this.#held !== undefined) this.#held.events.push(event);
+    else if (this.#out === undefined) this.#out = [event];
+    else this.#out.push(event);
+  }
+
+  /** Says what the last question passed over. Only where nothing else waits. */
+  sayRun(): void {
+    if (this.from === this.pos) return;
+    this.#rawAt = this.pos;
+    this.#say(this.run);
+  }
+  /** Says all that waits. */
+  sayRaw(): string {
+    const raw = this.takeRaw();
+    if (raw !== "") this.#say(raw);
+    return raw;
+  }
+  #say(text: string): void {
+    this.#emit(this.thinking ? { type: "thinking-delta", text } : { type: "text", text });
+  }
+
+  control(): void {
+    const raw = this.takeRaw();
+    if (raw !== "") this.#emit({ type: "control", raw });
+  }
+
+  openThinking(): void {
+    this.thinking = true;
+    const raw = this.takeRaw();
+    this.#emit(raw === "" ? { type: "thinking-start" } : { type: "thinking-start", raw });
+  }
+  closeThinking(carriesRaw = true): void {
+    this.thinking = false;
+    this.lineStart = true;
+    this.#emit(carriesRaw ? { type: "thinking-end", raw: this.takeRaw() } : { type: "thinking-end" });
+  }
+
+  // ---- calls
+
+  /** A call may be beginning. */
+  openCall(): Call {
+    this.call = { json: new JsonWriter(), id: undefined, index: -1, name: "", nativeId: undefined };
+    return this.call;
+  }
+
+  /** The name is known: `tool-start` leaves. An id that the model wrote before it is the call's id. */
+  startCall(name: string, id?: string): Call {
+    const call = this.call ?? this.openCall();
+    call.name = name;
+    call.index = this.#index;
+    call.id = id ?? this.#mintId(this.#index);
+    if (id !== undefined) call.nativeId = id;
+    this.#index++;
+    this.#emit({ type: "tool-start", id: call.id, index: call.index, name });
+    return call;
+  }
+
+  #sayDelta(): void {
+    const call = this.call;
+    if (call?.id !== undefined && call.json.delta !== "") this.#emit({ type: "tool-delta", id: call.id, json: call.json.take() });
+  }
+
+  endCall(truncated = false): void {
+    const call = this.call;
+    if (call?.id === undefined) return;
+    const { json, id, index, name, nativeId } = call;
+    if (!truncated && !json.complete) {
+      json.open("{");
+      json.shut();
+    }
+    this.#sayDelta();
+    const end: ToolEnd = { type: "tool-end", id, index, name, arguments: (json.value ?? {}) as JsonObject, raw: this.takeRaw() };
+    if (truncated) end.truncated = true;
+    else end.json = json.text;
+    if (nativeId !== undefined) end.nativeId = nativeId;
+    this.#emit(end);
+    this.call = undefined;
+    this.unbound();
+  }
+
+  malformed(code: MalformedCode, reason: string): void {
+    this.#sayDelta();
+    const id = this.call?.id;
+    const event = { type: "malformed", raw: this.takeRaw(), code, reason } as const;
+    this.#emit(id === undefined ? event : { ...event, id });
+    this.call = undefined;
+    this.fault = undefined;
+    this.unbound();
+  }
+
+  // ---- calls inside thinking that may turn out to be thinking
+
+  get holding(): boolean {
+    return this.#held !== undefined;
+  }
+  /** From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. */
+  hold(onLimit: Step): void {
+    this.bound(onLimit);
+    this.#held = { events: [], index: this.#index };
+  }
+  commit(): void {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = undefined;
+    this.unbound();
+    for (const event of held.events) this.#emit(event);
+  }
+  /** All that waits is thinking after all. */
+  undo(): void {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = undefined;
+    this.#index = held.index;
+    this.call = undefined;
+    this.fault = undefined;
+    this.unbound();
+    this.thinking = true;
+    const text = held.events.map(bytesOf).join("") + this.takeRaw();
+    if (text !== "") this.#emit({ type: "thinking-delta", text });
+  }
+
+  // ---- tools
+
+  schemaOf(name: string): SchemaNode | undefined {
+    return this.tools.length === 0 ? undefined : schemaNode(this.tools.find((tool) => tool.name === name)?.parameters);
+  }
+  declares(name: string): boolean {
+    return this.tools.some((tool) => tool.name === name);
+  }
+}
+
+/** The input that an event carries. */
+export function bytesOf(event: Event): string {
+  switch (event.type) {
+    case "text":
+    case "thinking-delta":
+      return event.text;
+    case "thinking-start":
+    case "thinking-end":
+    case "tool-end":
+    case "malformed":
+    case "control":
+      return event.raw ?? "";
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,197 @@
+/** The steps that every dialect shares: text and thinking up to the next mark, the closer behind a call, a block that cannot be read. */
+import type { MalformedCode } from "../../core/nouns.ts";
+import type { Reader } from "../../core/reader.ts";
+import { MAX_NAME, type Scan, type Step } from "./scan.ts";
+
+// ---- text and thinking
+
+export const startWith =
+  (step: Step): Step =>
+  (s) =>
+    s.pos < s.stop ? step : undefined;
+
+export const startThinking = startWith((s) => {
+  s.openThinking();
+  return speak;
+});
+
+/** Text or thinking, up to the next mark. */
+export const speak: Step = (s) => {
+  if (s.table.line && s.lineStart && !s.thinking) return s.table.line;
+  const { marks, steps } = s.thinking ? s.table.thinking : s.table.text;
+  const mark = s.until(marks);
+  s.sayRun();
+  if (mark === undefined) return undefined;
+  if (mark === "") {
+    s.commit();
+    return undefined;
+  }
+  s.pos += mark.length;
+  return steps.get(mark);
+};
+
+export const newline: Step = (s) => {
+  s.sayRaw();
+  s.lineStart = true;
+  return speak;
+};
+
+export const control: Step = (s) => {
+  s.control();
+  return speak;
+};
+
+export const stop: Step = (s) => {
+  s.commit();
+  if (s.thinking) s.closeThinking(false);
+  s.control();
+  return speak;
+};
+
+/** Behind an opener of thinking. A repeated one is no more than a mark. */
+export const think: Step = (s) => {
+  if (s.thinking) return control;
+  s.commit();
+  s.openThinking();
+  return speak;
+};
+
+export const unthink: Step = (s) => {
+  s.closeThinking();
+  return speak;
+};
+
+export function strayCloser(length: number, stray: "control" | "text"): Step {
+  return (s) => {
+    if (s.holding) {
+      s.pos -= length;
+      s.undo();
+    } else if (s.owed || stray === "control") {
+      s.owed = false;
+      s.control();
+    } else s.sayRaw();
+    return speak;
+  };
+}
+
+// ---- calls inside thinking
+
+export const promote =
+  (call: Step): Step =>
+  (s) => {
+    s.closeThinking(false);
+    s.owed = true;
+    return call;
+  };
+
+export const promoteIfUnclosed =
+  (call: Step): Step =>
+  (s) => {
+    s.hold(undo);
+    s.closeThinking(false);
+    return call;
+  };
+
+const undo: Step = (s) => {
+  s.undo();
+  return speak;
+};
+
+// ---- behind a call
+
+/** Blanks and the block's closer. Anything else is text. */
+export const closing: Step = (s) => {
+  s.bound(releaseBlanks);
+  return closer;
+};
+
+const closer: Step = (s) => {
+  if (s.blanks() === undefined) return undefined;
+  const mark = s.match(s.table.closing);
+  if (mark === undefined) return undefined;
+  if (mark !== "") {
+    s.unbound();
+    s.pos += mark.length;
+    return s.table.closers.has(mark) ? control : stop;
+  }
+  if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.text.slice(s.pos)))) {
+    s.pos = s.stop;
+    return control;
+  }
+  return releaseBlanks;
+};
+
+const releaseBlanks: Step = (s) => {
+  s.unbound();
+  s.sayRaw();
+  return speak;
+};
+
+// ---- blocks that cannot be read
+
+/** The block is malformed; its raw runs to its closer, the next opener, or the end. */
+export function broken(s: Scan, code: MalformedCode, reason: string): Step {
+  s.fault = { code, reason };
+  return skip;
+}
+
+/** Reads the arguments of a call that has started, then goes on with `behind`. */
+export function readArguments(s: Scan, reader: Reader, behind: Step): Step {
+  s.reader = reader;
+  s.behind = behind;
+  return argumentsOf;
+}
+
+const argumentsOf: Step = (s) => {
+  const outcome = s.reader?.read();
+  if (outcome === undefined) return undefined;
+  if (outcome === "cut") return cut;
+  if (outcome === "deep") return tooDeep;
+  if (outcome !== "done") return broken(s, "bad-arguments", s.reader?.reason ?? "");
+  s.endCall();
+  return s.behind;
+};
+
+const skip: Step = (s) => {
+  const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);
+  if (mark === undefined) return undefined;
+  if (s.holding && s.table.unthink.has(mark)) return undo;
+  if (s.table.closers.has(mark)) s.pos += mark.length;
+  const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
+  s.malformed(code, reason);
+  return speak;
+};
+
+/** A limit was reached: the call is malformed here and now; what is left of the block is no more than a mark. */
+const exceeded =
+  (code: "too-long" | "too-deep", reason: string): Step =>
+  (s) => {
+    s.malformed(code, reason);
+    s.bound(restOn);
+    return rest;
+  };
+
+export const tooLong = exceeded("too-long", "the call has more characters than `maxCallChars` allows");
+export const nameTooLong = exceeded("too-long", `the name has more than ${MAX_NAME} characters`);
+export const tooDeep = exceeded("too-deep", "the arguments are nested deeper than `maxDepth` allows");
+
+const rest: Step = (s) => {
+  const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);
+  if (mark === undefined) return undefined;
+  if (s.table.closers.has(mark)) s.pos += mark.length;
+  s.unbound();
+  return control;
+};
+
+const restOn: Step = (s) => {
+  s.control();
+  s.bound(restOn);
+  return rest;
+};
+
+/** The input ended inside a call. */
+export const cut: Step = (s) => {
+  if (s.call?.id !== undefined) s.endCall(true);
+  else s.malformed("no-name", "the output ended before the name was complete");
+  return speak;
+};

@@ -1,0 +1,87 @@
+/** What a dialect writes down about its marks, and the scanner that it gets for it. */
+import { Marks } from "../../core/window.ts";
+import type { CallsInThinking, Prompt, Scanner, ScannerOptions } from "../dialect.ts";
+import { Scan, type Step, type Table } from "./scan.ts";
+import { control, newline, promote, promoteIfUnclosed, speak, startThinking, startWith, stop, strayCloser, unthink } from "./steps.ts";
+
+export interface Spec {
+  /** What opens a call, and the step that reads on behind it. */
+  readonly calls: Readonly<Record<string, Step>>;
+  /** What closes a call's block. */
+  readonly closers: readonly string[];
+  readonly thinking?: {
+    /** What opens thinking, and the step that reads on behind it. */
+    readonly open: Readonly<Record<string, Step>>;
+    readonly close: readonly string[];
+    /** What a closer without an open block is. */
+    readonly stray: "control" | "text";
+  };
+  /** Strings that end the answer. */
+  readonly stops: readonly string[];
+  /** All other control tokens: never text. */
+  readonly control?: readonly string[];
+  readonly callsInThinking: CallsInThinking;
+  /** What may stand at the very beginning of the output. */
+  readonly start?: Step;
+  /** In the forms without a mark: what may begin where a line does. */
+  readonly line?: Step;
+}
+
+/** Makes the `createScanner` of a dialect. */
+export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
+  const tables = new Map<string, Table>();
+  return (options = {}) => {
+    const policy = options.callsInThinking ?? spec.callsInThinking;
+    const inThinking = options.startInThinking ?? leavesThinkingOpen(spec, options.prompt);
+    const key = `${policy} ${inThinking}`;
+    const table = tables.get(key) ?? tableOf(spec, policy, inThinking);
+    tables.set(key, table);
+    return new Scan(table, options);
+  };
+}
+
+function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean): Table {
+  const { calls, closers, stops, control: tokens = [] } = spec;
+  const { open = {}, close = [], stray = "text" } = spec.thinking ?? {};
+  const text = new Map<string, Step>();
+  const thinking = new Map<string, Step>();
+  const both = (marks: readonly string[], step: Step) => {
+    for (const mark of marks) {
+      text.set(mark, step);
+      thinking.set(mark, step);
+    }
+  };
+  both(tokens, control);
+  both(stops, stop);
+  for (const [mark, step] of Object.entries(open)) both([mark], step);
+  for (const mark of close) {
+    text.set(mark, strayCloser(mark.length, stray));
+    thinking.set(mark, unthink);
+  }
+  for (const [mark, step] of Object.entries(calls)) {
+    text.set(mark, step);
+    if (policy === "promote") thinking.set(mark, promote(step));
+    else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
+  }
+  if (spec.line) text.set("\n", newline);
+  const ends = [...closers, ...Object.keys(calls), ...stops];
+  return {
+    start: startInThinking ? startThinking : startWith(spec.start ?? speak),
+    line: spec.line,
+    text: { marks: new Marks(text.keys()), steps: text },
+    thinking: { marks: new Marks(thinking.keys()), steps: thinking },
+    ends: new Marks(ends),
+    endsHeld: new Marks([...ends, ...close]),
+    closing: new Marks([...closers, ...stops]),
+    closers: new Set(closers),
+    unthink: new Set(close),
+  };
+}
+
+/** Whether the prompt ends inside a thinking block: its last mark is an opener. A mark in somebody's message is followed by a turn mark. */
+function leavesThinkingOpen(spec: Spec, prompt: Prompt | string = ""): boolean {
+  const tail = typeof prompt === "string" ? prompt : prompt.map((piece) => piece.text).join("");
+  const { open = {}, close = [] } = spec.thinking ?? {};
+  const last = (marks: readonly string[]) => Math.max(-1, ...marks.map((mark) => tail.lastIndexOf(mark)));
+  return last(Object.keys(open)) > last([...close, ...spec.stops, ...(spec.control ?? []), ...Object.keys(spec.calls), ...spec.closers]);
+}

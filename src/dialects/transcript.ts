@@ -1,0 +1,97 @@
+/**
+ * A conversation as templates see it: the system text in front, then turns. An assistant's turn is a run of rounds, each of them what it
+ * said and the results that answer its calls.
+ */
+import { isObject } from "../core/json.ts";
+import type { Json, JsonObject, Media, Message, Part, Text, ToolCall, ToolResult } from "../core/nouns.ts";
+import { pythonJson } from "./print.ts";
+
+export type Content = readonly (Text | Media)[];
+
+export type Turn =
+  | { side: "system" | "developer" | "user"; content: Content }
+  /** `current`: no user message follows. */
+  | { side: "assistant"; rounds: Round[]; current: boolean };
+
+export interface Round {
+  /** In the order it was said; nothing, for results that follow no call. */
+  said: readonly Part[];
+  results: Answer[];
+}
+
+/** A result with the name of the call that it answers. */
+export interface Answer extends ToolResult {
+  call?: ToolCall;
+}
+
+/** The system text of a conversation that begins with one, and the messages behind it. A developer's message is a system message. */
+export function leadingSystem(messages: readonly Message[]): { system?: Content; rest: readonly Message[] } {
+  const [first, ...rest] = messages;
+  return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
+}
+
+export function turnsOf(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = [];
+  const calls = new Map<string, ToolCall>();
+  const lastUser = messages.findLastIndex((message) => message.role === "user");
+  let waiting: ToolCall[] = [];
+  for (const [i, message] of messages.entries()) {
+    if (message.role !== "assistant" && message.role !== "tool") {
+      turns.push({ side: message.role, content: message.content });
+      continue;
+    }
+    const rounds = roundsOfLast(turns, i > lastUser);
+    if (message.role === "assistant") {
+      rounds.push({ said: message.content, results: [] });
+      waiting = callsOf(message.content);
+      for (const call of waiting) calls.set(call.id, call);
+    } else {
+      if (rounds.length === 0) rounds.push({ said: [], results: [] });
+      rounds.at(-1)?.results.push(answer(message, waiting, calls));
+    }
+  }
+  return turns;
+}
+
+/** The rounds of the assistant's turn that is open, or begins here. */
+function roundsOfLast(turns: Turn[], current: boolean): Round[] {
+  const last = turns.at(-1);
+  if (last?.side === "assistant") return last.rounds;
+  const rounds: Round[] = [];
+  turns.push({ side: "assistant", rounds, current });
+  return rounds;
+}
+
+/** Finds the call of a result by its id, else by its name, else the first that waits; it waits no longer. */
+function answer(result: ToolResult, waiting: ToolCall[], calls: ReadonlyMap<string, ToolCall>): Answer {
+  const byId = waiting.find((call) => call.id === result.id) ?? calls.get(result.id);
+  const call = byId ?? waiting.find((call) => call.name === result.name) ?? waiting[0];
+  if (call && waiting.includes(call)) waiting.splice(waiting.indexOf(call), 1);
+  const name = byId?.name || result.name || call?.name || "unknown";
+  return call ? { ...result, name, call } : { ...result, name };
+}
+
+export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
+
+export const hasCalls = (round: Round): boolean => round.said.some((part) => part.type === "tool-call");
+
+const texts = (parts: readonly Part[], type: "text" | "thinking"): string =>
+  parts.map((part) => (part.type === type ? part.text : "")).join("");
+
+export const textOf = (parts: readonly Part[]): string => texts(parts, "text");
+export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking");
+
+/** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
+export function resultText(output: Json): string {
+  const plain = plainOutput(output);
+  return typeof plain === "string" ? plain : pythonJson(plain);
+}
+
+/** A list of text parts is the text that they make; other results stay what they are. */
+export function plainOutput(output: Json): Json {
+  if (!Array.isArray(output) || output.length === 0 || !output.every(isTextPart)) return output;
+  return output.map((part) => part.text).join("");
+}
+
+const isTextPart = (part: Json): part is JsonObject & { text: string } =>
+  isObject(part) && part.type === "text" && typeof part.text === "string";

@@ -1,0 +1,10 @@
+/** `dragoman`: the nouns, the dialects, the wires. Runs anywhere: no dependency, no Node API. */
+export { BadRequest } from "./core/errors.ts";
+export { collect, createFold, type Fold } from "./core/fold.ts";
+export type * from "./core/nouns.ts";
+export type * from "./dialects/dialect.ts";
+export { promptText } from "./dialects/prompt.ts";
+export { getDialect, listDialects } from "./dialects/registry.ts";
+export { scannerStream, scanStream, scanText } from "./dialects/scan/streams.ts";
+export { getWire } from "./wires/registry.ts";
+export type * from "./wires/wire.ts";

@@ -1,0 +1,117 @@
+/** Reading a request's JSON: every value knows where it stands, so that an error can say it, and which of its keys nobody has read. */
+import { BadRequest } from "../core/errors.ts";
+import { isObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/nouns.ts";
+
+/** What nests deeper is nobody's request, and would exhaust the stack of whoever walks it. */
+const MAX_DEPTH = 512;
+
+/** The body of a request, given as JSON text or as what it stands for. */
+export function readBody(body: unknown): Field {
+  const value = typeof body === "string" ? parse(body) : body;
+  if (!isObject(value)) throw bad("the body must be a JSON object");
+  if (deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
+  return new Field(value, "");
+}
+
+/** One value of a request. `null` is the same as nothing; a value of another type than is read is a `BadRequest`. */
+export class Field {
+  readonly value: Json | undefined;
+  /** `messages[2].tool_calls[0].function.name` */
+  readonly path: string;
+  readonly #unread: Set<string>;
+
+  constructor(value: Json | undefined, path: string) {
+    this.value = value ?? undefined;
+    this.path = path;
+    this.#unread = new Set(isObject(value) ? Object.keys(value) : []);
+  }
+
+  get given(): boolean {
+    return this.value !== undefined;
+  }
+
+  /** The value of a key, which counts as read. */
+  at(key: string): Field {
+    this.#unread.delete(key);
+    const value = isObject(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined;
+    return new Field(value, this.path === "" ? key : `${this.path}.${key}`);
+  }
+
+  string(): string | undefined {
+    return this.#typed("a string", (value) => typeof value === "string");
+  }
+  number(): number | undefined {
+    return this.#typed("a number", (value) => typeof value === "number");
+  }
+  boolean(): boolean | undefined {
+    return this.#typed("true or false", (value) => typeof value === "boolean");
+  }
+  object(): JsonObject | undefined {
+    return this.#typed("an object", isObject);
+  }
+  list(): Field[] {
+    const list = this.#typed("a list", (value): value is Json[] => Array.isArray(value)) ?? [];
+    return list.map((item, i) => new Field(item, `${this.path}[${i}]`));
+  }
+
+  /** A string that must be there. */
+  name(): string {
+    return this.string() || this.fail("must be a string that is not empty");
+  }
+
+  /** What a table has for this key. */
+  oneOf<T>(table: Readonly<Record<string, T>>): T {
+    const found = typeof this.value === "string" && Object.hasOwn(table, this.value) ? table[this.value] : undefined;
+    return found ?? this.fail(`must be one of ${Object.keys(table).join(", ")}`);
+  }
+
+  /** What nobody has read. */
+  rest(): JsonObject | undefined {
+    const entries = isObject(this.value) ? Object.entries(this.value) : [];
+    const unread = entries.filter(([key, value]) => this.#unread.has(key) && value !== null);
+    return unread.length > 0 ? Object.fromEntries(unread) : undefined;
+  }
+
+  fail(what: string): never {
+    const found = this.value === undefined ? "missing" : shown(this.value);
+    throw bad(`${this.path} ${what}; it is ${found}`);
+  }
+
+  #typed<T extends Json>(what: string, is: (value: Json) => value is T): T | undefined {
+    if (this.value === undefined) return undefined;
+    return is(this.value) ? this.value : this.fail(`must be ${what}`);
+  }
+}
+
+/** Whether a value nests deeper than so many levels. */
+export function deeperThan(value: Json, levels: number): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((item): readonly Json[] => (typeof item === "object" && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
+type Optional<T, K extends keyof T> = object extends Pick<T, K> ? undefined : never;
+
+/** The object without the keys that are undefined. */
+export function defined<T extends object>(fields: { [K in keyof T]: T[K] | Optional<T, K> }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw bad(`the body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request", message, status: 400 });

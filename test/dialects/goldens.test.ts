@@ -1,0 +1,121 @@
+// The prompts of the models' own chat templates, byte for byte. Which of them do not bind is data: `exceptions`.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Request } from "../../src/core/nouns.ts";
+import type { Dialect, Prompt, RenderOptions } from "../../src/dialects/dialect.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+import { openaiChat } from "../../src/wires/openai-chat.ts";
+import { describeShared, shared } from "../shared.ts";
+
+interface GoldenMessage {
+  role: string;
+  content?: unknown;
+  reasoning_content?: string;
+  tool_calls?: unknown[];
+}
+interface Golden {
+  id: string;
+  messages: GoldenMessage[];
+  tools: unknown[] | null;
+  options: { [name: string]: unknown };
+  prompt?: string;
+  error?: string;
+}
+interface GoldenFile {
+  settings: { bos_token: string | null };
+  cases: Golden[];
+}
+
+const calls = (message: GoldenMessage): number => message.tool_calls?.length ?? 0;
+const anyMessage = (golden: Golden, has: (message: GoldenMessage) => boolean): boolean => golden.messages.some(has);
+const textBesideCall = (golden: Golden): boolean => anyMessage(golden, (message) => calls(message) > 0 && Boolean(message.content));
+const parallel = (golden: Golden): boolean => anyMessage(golden, (message) => calls(message) > 1);
+const ids =
+  (...names: string[]) =>
+  ({ id }: Golden): boolean =>
+    names.includes(id);
+
+/** Cases that Dragoman renders otherwise: what no client can ask for, and template defects (`../shared/README.md`, section 2). */
+const exceptions: { in?: string[]; notIn?: string[]; cases: (golden: Golden) => boolean }[] = [
+  { cases: ({ error }) => error !== undefined },
+  { cases: ({ id }) => id.startsWith("native-") },
+  { cases: ids("builtin-tools", "date-string", "model-identity", "tools-in-system", "bad-ids") },
+  { cases: ids("call-args-json-string") },
+  { notIn: ["functiongemma"], cases: ids("result-object") },
+  { notIn: ["functiongemma", "gemma4", "harmony"], cases: ids("developer-user", "tools-developer-user") },
+  { cases: ({ id, prompt }) => /^call-content-(null|missing)$/.test(id) && prompt?.includes("None") === true },
+  { in: ["functiongemma"], cases: ids("tools-reserved-names", "tools-union", "round-next-user-no-final") },
+  { in: ["gemma4"], cases: ids("tools-union") },
+  { in: ["gemma4", "llama3", "xlam", "harmony"], cases: textBesideCall },
+  { in: ["llama3"], cases: ids("tools-empty-list") },
+  { in: ["pythonic"], cases: ids("special-chars", "sentinels") },
+  { in: ["kimi-k2"], cases: ids("parallel-out-of-order", "result-no-name", "foreign-ids") },
+  { in: ["minimax-m2", "harmony", "phi4-mini"], cases: ids("system-mid") },
+  { in: ["harmony"], cases: parallel },
+  { in: ["harmony"], cases: (golden) => anyMessage(golden, (message) => message.reasoning_content !== undefined) },
+  { in: ["harmony"], cases: ({ tools }) => JSON.stringify(tools).split('"properties"').length > (tools?.length ?? 0) + 1 },
+  { in: ["phi4-mini"], cases: (golden) => anyMessage(golden, (message) => calls(message) > 0) },
+  { in: ["phi4-mini"], cases: ({ options }) => options.add_generation_prompt === false },
+];
+
+const binds = (dialect: string, golden: Golden): boolean =>
+  !exceptions.some((row) => (row.in?.includes(dialect) ?? true) && !row.notIn?.includes(dialect) && row.cases(golden));
+
+/** Template variables as a request and its options. */
+function asked({ messages, tools, options }: Golden): { request: Request; options: RenderOptions } {
+  const { add_generation_prompt, enable_thinking, thinking, reasoning_effort, preserve_thinking, clear_thinking } = options;
+  const body = { messages, ...(tools && { tools }), ...(reasoning_effort !== undefined && { reasoning_effort }) };
+  const request = openaiChat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+  const keep = preserve_thinking === true || clear_thinking === false;
+  const thinks = enable_thinking ?? thinking;
+  return {
+    request: keep ? { ...request, thinking: { ...request.thinking, keep } } : request,
+    options: {
+      addGenerationPrompt: add_generation_prompt !== false,
+      ...(typeof thinks === "boolean" && { thinking: thinks }),
+      now: new Date(2026, 0, 15, 12),
+    },
+  };
+}
+
+describeShared("goldens", () => {
+  for (const dialect of listDialects()) {
+    const folder = join(shared, "goldens", dialect.id);
+    for (const variant of dialect.variants) {
+      const path = join(folder, `${variant}.json`);
+      if (existsSync(path)) describe(`${dialect.id} ${variant}`, () => testTemplate(dialect, variant, path));
+    }
+  }
+});
+
+function testTemplate(dialect: Dialect, variant: string, path: string): void {
+  const { settings, cases } = JSON.parse(readFileSync(path, "utf8")) as GoldenFile;
+  const rendered = (golden: Golden): Prompt => {
+    const { request, options } = asked(golden);
+    const bos = settings.bos_token !== null && (golden.prompt?.startsWith(settings.bos_token) ?? false);
+    return dialect.render(request, { ...options, variant, bos });
+  };
+
+  test.each(cases.filter((golden) => binds(dialect.id, golden)))("$id", (golden) => {
+    expect(promptText(rendered(golden))).toBe(golden.prompt);
+  });
+
+  test("a case that does not bind renders all the same", () => {
+    for (const golden of cases.filter((golden) => !binds(dialect.id, golden))) expect(promptText(rendered(golden))).not.toBe("");
+  });
+
+  test("a control piece is one control token, and all text between two of them is one piece", () => {
+    const honest = cases.filter(({ id }) => id !== "sentinels").map(rendered);
+    const tokens = new Set(honest.flat().flatMap((piece) => (piece.control ? [piece.text] : [])));
+    for (const prompt of honest) {
+      for (const [i, piece] of prompt.entries()) {
+        const inside = [...tokens].filter((token) => piece.text.includes(token));
+        expect(inside).toEqual(piece.control ? [piece.text] : []);
+        expect(piece.control || prompt[i - 1]?.control || i === 0, "neighbours are merged").toBe(true);
+        expect(piece.text).not.toBe("");
+      }
+    }
+  });
+}

@@ -1,0 +1,154 @@
+// Prompts that we wrote by hand after the specs: `<case>.json` holds an OpenAI request and options, `<case>[.<variant>].txt` the prompt.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Request } from "../../src/core/nouns.ts";
+import type { RenderOptions } from "../../src/dialects/dialect.ts";
+import { functiongemma } from "../../src/dialects/functiongemma.ts";
+import { gemma4 } from "../../src/dialects/gemma4.ts";
+import { json } from "../../src/dialects/json.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+import { openaiChat } from "../../src/wires/openai-chat.ts";
+
+for (const dialect of listDialects()) {
+  const folder = fileURLToPath(new URL(`../fixtures/prompts/${dialect.id}/`, import.meta.url));
+  const texts = readdirSync(folder).filter((file) => file.endsWith(".txt"));
+  const load = (text: string) => {
+    const [, name = "", variant] = /^([^.]+)(?:\.(.+))?\.txt$/.exec(text) ?? [];
+    const { request, options } = JSON.parse(readFileSync(`${folder}${name}.json`, "utf8")) as { request: unknown; options?: RenderOptions };
+    return {
+      request: openaiChat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body: request }),
+      options: { ...options, ...(variant !== undefined && { variant }) },
+    };
+  };
+
+  describe(dialect.id, () => {
+    test.each(texts)("%s", (text) => {
+      const { request, options } = load(text);
+      expect(promptText(dialect.render(request, options))).toBe(readFileSync(folder + text, "utf8"));
+    });
+
+    test("a request is not changed by rendering it", () => {
+      for (const text of texts) {
+        const { request, options } = load(text);
+        const before = structuredClone(request);
+        dialect.render(request, options);
+        expect(request).toEqual(before);
+      }
+    });
+
+    test("an unknown variant is an error that lists the known ones", () => {
+      const request = { model: "", messages: [] };
+      expect(() => dialect.render(request, { variant: "x" })).toThrow(`unknown variant "x"; known: ${dialect.variants.join(", ")}`);
+    });
+
+    test("calls of a batch are the calls one by one", () => {
+      const calls = [
+        { name: "f", arguments: { a: 1 } },
+        { name: "g", arguments: {} },
+      ];
+      const separator = dialect.id === "json" ? "\n" : "";
+      expect(promptText(dialect.renderToolCalls(calls))).toBe(
+        calls.map((call) => promptText(dialect.renderToolCall(call))).join(separator),
+      );
+    });
+
+    test("nothing renders as nothing", () => {
+      expect([dialect.renderTools([]), dialect.renderToolCalls([]), dialect.renderToolResults([]), dialect.renderThinking("")]).toEqual([
+        [],
+        [],
+        [],
+        [],
+      ]);
+      expect(dialect.instructions([])).toBe("");
+    });
+
+    test("instructions show the tools, the calls and the results", () => {
+      const text = dialect.instructions([{ name: "get_weather", description: "Current weather", parameters: { type: "object" } }]);
+      expect(text).toBe(`You can call these tools, one JSON object per line:
+{"name": "get_weather", "description": "Current weather", "parameters": {"type": "object"}}
+
+To call tools, write the calls exactly in this form, then stop:
+${promptText(dialect.renderToolCalls([{ name: "tool_name", arguments: { text: "hello", count: 2 } }]))}
+
+The results come back in this form:
+${promptText(dialect.renderToolResults([{ name: "tool_name", output: "done" }]))}
+
+Call a tool only when it is needed; otherwise answer in plain text.`);
+    });
+  });
+}
+
+describe("a call that carries its JSON text", () => {
+  const call = { name: "f", arguments: { n: 12345678901234567000, x: 1 }, json: '{"n": 12345678901234567890, "x":1.0}' };
+
+  test("keeps its numbers in the Gemma syntax", () => {
+    expect(promptText(gemma4.renderToolCall(call))).toBe("<|tool_call>call:f{n:12345678901234567890,x:1.0}<tool_call|>");
+  });
+  test("is sent on as it is in a JSON dialect", () => {
+    expect(promptText(json.renderToolCall(call))).toBe(`{"name": "f", "parameters": ${call.json}}`);
+  });
+  test("is printed from its arguments if that text is no JSON object", () => {
+    for (const broken of ['{"n": 1', "[1]", ""]) {
+      expect(promptText(json.renderToolCall({ ...call, arguments: { n: 1 }, json: broken }))).toBe('{"name": "f", "parameters": {"n": 1}}');
+      expect(promptText(gemma4.renderToolCall({ ...call, arguments: { n: 1 }, json: broken }))).toBe("<|tool_call>call:f{n:1}<tool_call|>");
+    }
+  });
+});
+
+describe("the Gemma syntax", () => {
+  test("quotes a key whose end could not be found", () => {
+    const call = { name: "f", arguments: { "a:b": 1, "": 2, "c d": 3 } };
+    expect(promptText(gemma4.renderToolCall(call))).toBe('<|tool_call>call:f{<|"|><|"|>:2,<|"|>a:b<|"|>:1,c d:3}<tool_call|>');
+  });
+  test("keeps __proto__ as a key", () => {
+    const call = { name: "f", arguments: JSON.parse('{"__proto__": {"x": 1}}') };
+    expect(promptText(gemma4.renderToolCall(call))).toBe("<|tool_call>call:f{__proto__:{x:1}}<tool_call|>");
+  });
+  test("FunctionGemma prints a list of results one by one", () => {
+    const results = [{ name: "f", output: [{ a: 1 }, "two"] }];
+    expect(promptText(functiongemma.renderToolResults(results))).toBe(
+      "<start_function_response>response:f{a:1}<end_function_response>" +
+        "<start_function_response>response:f{value:<escape>two<escape>}<end_function_response>",
+    );
+  });
+  test("thinking that a scanner read gets no second newline", () => {
+    expect(promptText(gemma4.renderThinking("hm\n"))).toBe("<|channel>thought\nhm\n<channel|>");
+  });
+});
+
+test("an image stands at its placeholder", () => {
+  const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
+  const pieces = gemma4.render({ model: "", messages: [{ role: "user", content: [image, { type: "text", text: "What is it?" }] }] });
+  expect(pieces.slice(1, 4)).toEqual([{ text: "user\n" }, { text: "<|image|>", control: true, media: image }, { text: "What is it?" }]);
+});
+
+test("a call that nobody could read is said again as the text that it was, never as a call", () => {
+  const malformed = { type: "malformed" as const, raw: "<|tool_call>call:f{", code: "bad-arguments" as const, reason: "", id: "1" };
+  const pieces = gemma4.render({ model: "", messages: [{ role: "assistant", content: [malformed] }] }, { addGenerationPrompt: false });
+  expect(pieces.filter((piece) => piece.control).map((piece) => piece.text)).toEqual(["<|turn>", "<turn|>"]);
+  expect(promptText(pieces)).toBe("<|turn>model\n<|tool_call>call:f{<turn|>\n");
+});
+
+describe("functiongemma.adapt", () => {
+  const tools = [{ name: "f" }];
+  const user = { role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] };
+  const system = (text: string) => ({ role: "system" as const, content: [{ type: "text" as const, text }] });
+  const trigger = "You are a model that can do function calling with the following functions";
+  const headOf = (text: string) => `<start_of_turn>developer\n${text}<start_function_declaration>`;
+  const adapt = (request: Request): Request => functiongemma.adapt?.(request) ?? request;
+  const adapted = (messages: Request["messages"]) => promptText(functiongemma.render(adapt({ model: "", messages, tools })));
+
+  test("puts the trigger sentence behind the caller's system text", () => {
+    expect(adapted([system(" Be brief. "), user])).toContain(headOf(`Be brief.\n${trigger}`));
+  });
+  test("says it once", () => {
+    expect(adapted([system(trigger), user])).toContain(headOf(trigger));
+    expect(adapted([user])).toContain(headOf(trigger));
+  });
+  test("without tools there is nothing to adapt", () => {
+    const request = { model: "", messages: [system("Be brief."), user] };
+    expect(adapt(request)).toBe(request);
+  });
+});

@@ -1,0 +1,67 @@
+// What the scanner tests share: cutting texts, and comparing events whatever the cut.
+import type { Event, Tool } from "../../src/core/nouns.ts";
+import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
+
+/** Neighbouring deltas are one: where a text was cut must not show. */
+export function merged(events: Iterable<Event>): Event[] {
+  const out: Event[] = [];
+  for (const event of events) {
+    const last = out.at(-1);
+    if (last?.type === "text" && event.type === "text") out[out.length - 1] = { ...last, text: last.text + event.text };
+    else if (last?.type === "thinking-delta" && event.type === "thinking-delta")
+      out[out.length - 1] = { ...last, text: last.text + event.text };
+    else if (last?.type === "tool-delta" && event.type === "tool-delta" && last.id === event.id)
+      out[out.length - 1] = { ...last, json: last.json + event.json };
+    else out.push(event);
+  }
+  return out;
+}
+
+export function scanPieces(dialect: Dialect, pieces: Iterable<string>, options: ScannerOptions = {}): Event[] {
+  const scanner = dialect.createScanner(options);
+  const events = [...pieces].flatMap((piece) => scanner.feed(piece));
+  return merged([...events, ...scanner.flush()]);
+}
+
+/** All input that the events carry. */
+export const carried = (events: readonly Event[]): string =>
+  events.map((event) => ("text" in event ? event.text : "raw" in event ? (event.raw ?? "") : "")).join("");
+
+export const textOf = (events: readonly Event[]): string => events.map((event) => (event.type === "text" ? event.text : "")).join("");
+
+export const thinkingOf = (events: readonly Event[]): string =>
+  events.map((event) => (event.type === "thinking-delta" ? event.text : "")).join("");
+
+export const endsOf = (events: readonly Event[]) => events.filter((event) => event.type === "tool-end");
+
+/** The text cut at these positions, taken modulo its length. */
+export function cutAt(text: string, positions: readonly number[]): string[] {
+  const cuts = [...new Set(positions.map((position) => position % (text.length + 1)))].sort((a, b) => a - b);
+  return [0, ...cuts].map((from, i) => text.slice(from, cuts[i] ?? text.length));
+}
+
+/** UTF-16 unit by unit. */
+export const units = (text: string): string[] => text.split("");
+
+/** A small deterministic source of numbers, for cuts in tests that read data. */
+export function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    yield state >>> 8;
+  }
+}
+
+/** Pieces of one to seven units, another cut for each seed. */
+export function randomPieces(text: string, seed: number): string[] {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const number of numbers(seed)) {
+    if (at >= text.length) break;
+    const length = 1 + (number % 7);
+    pieces.push(text.slice(at, at + length));
+    at += length;
+  }
+  return pieces;
+}
+
+export type { Event, Tool };

@@ -1,0 +1,89 @@
+// What existing implementations' tests, and our own, expect of a scanner: each vector whole, unit by unit, in its own pieces, and cut anyhow.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { JsonObject, Tool } from "../../src/core/nouns.ts";
+import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+import { describeShared, shared } from "../shared.ts";
+import exceptions from "../shared-exceptions.json" with { type: "json" };
+import { carried, type Event, endsOf, randomPieces, scanPieces, textOf, thinkingOf, units } from "./scanning.ts";
+
+interface Expectation {
+  text?: string;
+  thinking?: string;
+  textTrim?: boolean;
+  thinkingTrim?: boolean;
+  calls?: { name: string; arguments: JsonObject; truncated?: true; id?: string }[];
+  malformed?: boolean;
+}
+interface Vector {
+  id: string;
+  input: string;
+  tools?: Tool[];
+  chunks?: string[];
+  options?: ScannerOptions;
+  expect: Expectation;
+}
+interface TokenStream {
+  id: string;
+  dialect: string;
+  pieces: string[];
+  tools?: Tool[];
+  options?: ScannerOptions;
+  expect: Expectation;
+}
+
+const { vectors: misses } = exceptions as { vectors: { id: string; reason: string }[] };
+const argued = new Set(misses.map((miss) => miss.id));
+
+function expectEvents(events: Event[], input: string, wanted: Expectation): void {
+  const trim = (text: string) => (wanted.textTrim || wanted.thinkingTrim ? text.trim() : text);
+  if (wanted.text !== undefined) expect(trim(textOf(events))).toBe(trim(wanted.text));
+  if (wanted.thinking !== undefined) expect(trim(thinkingOf(events))).toBe(trim(wanted.thinking));
+  if (wanted.malformed !== undefined) expect(events.some((event) => event.type === "malformed")).toBe(wanted.malformed);
+  if (wanted.calls !== undefined) {
+    const ends = endsOf(events);
+    const calls = ends.map((end, i) => ({
+      name: end.name,
+      arguments: end.arguments,
+      ...(end.truncated ? { truncated: true } : {}),
+      ...(wanted.calls?.[i]?.id === undefined ? {} : { id: end.nativeId ?? end.id }),
+    }));
+    expect(calls).toEqual(wanted.calls);
+  }
+  expect(carried(events)).toBe(input);
+}
+
+function check(dialect: Dialect, { input, tools = [], chunks, options, expect: wanted }: Vector): void {
+  const all = { tools, ...options };
+  const whole = scanPieces(dialect, [input], all);
+  expectEvents(whole, input, wanted);
+  const cuts = [units(input), ...(chunks ? [chunks] : []), ...[1, 2, 3, 4].map((seed) => randomPieces(input, seed))];
+  for (const pieces of cuts) expect(scanPieces(dialect, pieces, all)).toEqual(whole);
+}
+
+describeShared("vectors", () => {
+  for (const dialect of listDialects()) {
+    const file = join(shared, "vectors", `${dialect.id}.json`);
+    if (!existsSync(file)) continue;
+    const vectors = JSON.parse(readFileSync(file, "utf8")) as Vector[];
+    describe(dialect.id, () => {
+      for (const vector of vectors) {
+        if (argued.has(vector.id))
+          test(`${vector.id} is read otherwise, as argued in shared-exceptions.json`, () => expect(() => check(dialect, vector)).toThrow());
+        else test(vector.id, () => check(dialect, vector));
+      }
+    });
+  }
+});
+
+describeShared("real token streams", () => {
+  const streams = JSON.parse(readFileSync(join(shared, "token-streams.json"), "utf8")) as TokenStream[];
+  for (const dialect of listDialects()) {
+    for (const stream of streams.filter((stream) => stream.dialect === dialect.id)) {
+      const { pieces, ...vector } = stream;
+      test(`${dialect.id}: ${stream.id}`, () => check(dialect, { ...vector, input: pieces.join(""), chunks: pieces }));
+    }
+  }
+});
