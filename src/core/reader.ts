@@ -198,10 +198,13 @@ export class Reader {
 
   #literalString(): Outcome | undefined | true {
     const window = this.#window;
-    const mark = window.until(this.#quote);
+    const mark = window.until(this.#quote, true);
     if (window.from < window.pos) this.#say(escapeJson(window.run));
     if (mark === undefined) return undefined;
-    if (mark === "") return "cut";
+    if (mark === "") {
+      window.pos = window.stop;
+      return "cut";
+    }
     window.pos += mark.length;
     this.#stringRead();
     return true;

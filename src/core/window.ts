@@ -102,8 +102,11 @@ export class Window {
     return this.ended && this.stop === this.text.length;
   }
 
-  /** Passes over text up to the next mark and answers with it, unread; `""` at the end of all input. */
-  until(marks: Marks): string | undefined {
+  /**
+   * Passes over text up to the next mark and answers with it, unread; `""` at the end of all input. There, half a mark is text, unless
+   * `cautious`: then it is left unread.
+   */
+  until(marks: Marks, cautious = false): string | undefined {
     const { text, stop, pos } = this;
     const { leads, lead } = marks;
     let at = pos;
@@ -117,10 +120,10 @@ export class Window {
         }
         continue;
       }
-      const mark = marks.at(text, at, stop, this.last);
+      const mark = marks.at(text, at, stop, this.last && !cautious);
       if (mark === "") continue;
       this.#pass(at);
-      return mark;
+      return mark === undefined && this.last ? "" : mark;
     }
     const last = this.last;
     if (!last && stop > pos && isHigh(text.charCodeAt(stop - 1))) at = stop - 1;

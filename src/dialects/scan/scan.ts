@@ -122,7 +122,7 @@ export class Scan extends Window implements Scanner {
 
   #drain(): Event[] {
     for (;;) {
-      if (this.#limit < this.text.length) this.stop = this.#limit;
+      if (this.#limit < this.text.length) this.stop = Math.max(this.#limit, this.pos);
       for (let next = this.step(this); next; next = this.step(this)) this.step = next;
       if (this.stop === this.text.length || !this.#onLimit) break;
       // The limit was reached at this very character, wherever the pieces were cut.
@@ -142,7 +142,7 @@ export class Scan extends Window implements Scanner {
     if (this.#held) return;
     this.#limit = this.#rawAt - this.#raw.length + this.#maxCallChars;
     this.#onLimit = onLimit;
-    if (this.#limit < this.stop) this.stop = Math.max(this.#limit, this.pos);
+    this.stop = Math.min(this.text.length, Math.max(this.#limit, this.pos));
   }
   unbound(): void {
     if (this.#held) return;

@@ -1,0 +1,276 @@
+// What every scanner promises (DESIGN), as properties over every registered dialect. A new dialect gets them for free.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event, JsonObject, Tool } from "../../src/core/nouns.ts";
+import type { Dialect, RenderableCall } from "../../src/dialects/dialect.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+import { carried, cutAt, endsOf, scanPieces, textOf, units } from "./scanning.ts";
+
+const tools: Tool[] = [
+  {
+    name: "write_file",
+    description: "Write",
+    parameters: {
+      type: "object",
+      properties: { path: { type: "string" }, content: { type: "string" }, mode: { type: "integer" }, deep: { type: "object" } },
+    },
+  },
+  { name: "math.gcd", parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } } },
+];
+const names = ["write_file", "math.gcd", "get-weather"];
+
+/** What a dialect has no way to write inside a string: its own quote. */
+const UNWRITABLE: Readonly<Record<string, readonly string[]>> = { gemma4: ['<|"|>'], functiongemma: ["<escape>"] };
+const writable = (dialect: Dialect, text: string): boolean => !UNWRITABLE[dialect.id]?.some((quote) => text.includes(quote));
+
+const callsText = (dialect: Dialect, calls: readonly RenderableCall[]): string => promptText(dialect.renderToolCalls(calls));
+
+/** Fragments of the dialect's own writing: whole marks, halves of them, and what stands between. */
+function fragments(dialect: Dialect): string[] {
+  const call = { id: "call_0", name: "write_file", arguments: { path: "a", mode: 7, deep: { list: [1, "x", null, true] } } };
+  const written = [
+    ...dialect.renderTools(tools),
+    ...dialect.renderToolCalls([call, { ...call, id: "call_1", name: "math.gcd" }]),
+    ...dialect.renderToolResults([{ id: "call_0", name: "write_file", output: "ok" }]),
+    ...dialect.renderThinking("hm"),
+    ...dialect.stops.map((text) => ({ text })),
+  ].map((piece) => piece.text);
+  const halves = written.flatMap((text) => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)]);
+  const tokens = written.flatMap((text) => text.split(/(?=[<[{}\]",:])|(?<=[>\]}\n])/));
+  return [...new Set([...written, ...halves, ...tokens])].filter((text) => text !== "");
+}
+
+const HOSTILE = [
+  '"',
+  "'",
+  "\\",
+  "\\u12",
+  "{",
+  "}",
+  "[",
+  "]",
+  "<",
+  "|",
+  ",",
+  ":",
+  "\n",
+  "\u2028",
+  "\ud83d",
+  "\ude00",
+  "😀",
+  "\u0000",
+  "```",
+  "null",
+  "1e5",
+];
+
+const anyText = (dialect: Dialect): fc.Arbitrary<string> =>
+  fc
+    .array(fc.oneof(fc.constantFrom(...fragments(dialect)), fc.constantFrom(...HOSTILE), fc.string({ maxLength: 6 })), { maxLength: 24 })
+    .map((parts) => parts.join(""));
+
+const hostileString = (dialect: Dialect): fc.Arbitrary<string> => anyText(dialect).filter((text) => writable(dialect, text));
+
+const scalar = (dialect: Dialect) =>
+  fc.oneof(
+    hostileString(dialect),
+    fc.boolean(),
+    fc.constant(null),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n || 0),
+  );
+
+const value = (dialect: Dialect) =>
+  fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, scalar(dialect), fc.array(tie("value"), { maxLength: 3 }), object(dialect, tie("value"))),
+  })).value;
+
+const keys = (dialect: Dialect) =>
+  fc.oneof(fc.constantFrom("path", "__proto__", "constructor", "a b", "ключ", "a:b", ""), hostileString(dialect));
+
+function object(dialect: Dialect, values: fc.Arbitrary<unknown>): fc.Arbitrary<JsonObject> {
+  return fc.array(fc.tuple(keys(dialect), values), { maxLength: 4 }).map((pairs) => Object.fromEntries(pairs) as JsonObject);
+}
+
+const anyCall = (dialect: Dialect): fc.Arbitrary<RenderableCall> =>
+  fc
+    .record({ name: fc.constantFrom(...names), arguments: object(dialect, value(dialect)) })
+    .map((call, i) => ({ id: `call_${i}`, ...call }));
+
+const cuts = fc.array(fc.nat(), { maxLength: 12 });
+
+/** The rules of DESIGN's "Life of the events". */
+function expectOrderly(events: readonly Event[]): void {
+  let thinking = false;
+  let open: string | undefined;
+  let index = 0;
+  for (const event of events) {
+    if (event.type === "thinking-start") expect(thinking).toBe(false);
+    if (event.type === "thinking-delta" || event.type === "thinking-end") expect(thinking).toBe(true);
+    if (event.type === "thinking-start" || event.type === "thinking-end") thinking = event.type === "thinking-start";
+    if (event.type === "tool-start") {
+      expect(open).toBeUndefined();
+      expect(event.index).toBe(index++);
+      open = event.id;
+    } else if (event.type === "tool-delta") expect(event.id).toBe(open);
+    else if (event.type === "tool-end" || (event.type === "malformed" && event.id !== undefined)) {
+      expect(event.id).toBe(open);
+      open = undefined;
+    } else if (event.type !== "malformed") expect(open).toBeUndefined();
+  }
+  expect(thinking).toBe(false);
+  expect(open).toBeUndefined();
+}
+
+/** The deltas of each call are the JSON text of its arguments. */
+function expectFaithfulDeltas(events: readonly Event[]): void {
+  for (const end of endsOf(events)) {
+    const text = events.map((event) => (event.type === "tool-delta" && event.id === end.id ? event.json : "")).join("");
+    if (end.truncated) expect(end.json).toBeUndefined();
+    else {
+      expect(end.json).toBe(text);
+      expect(JSON.parse(text)).toEqual(end.arguments);
+    }
+  }
+}
+
+function expectSound(events: readonly Event[], input: string): void {
+  expect(carried(events)).toBe(input);
+  expectOrderly(events);
+  expectFaithfulDeltas(events);
+}
+
+for (const dialect of listDialects()) {
+  describe(dialect.id, () => {
+    const options = fc.record(
+      {
+        tools: fc.constantFrom(tools, []),
+        startInThinking: fc.boolean(),
+        callsInThinking: fc.constantFrom("ignore" as const, "promote" as const, "promote-if-unclosed" as const),
+        maxCallChars: fc.constantFrom(8, 30, 90, 8_388_608),
+        maxDepth: fc.constantFrom(1, 2, 256),
+      },
+      { requiredKeys: [] },
+    );
+
+    test("any split gives the same events, and nothing is lost, whatever the input", () => {
+      fc.assert(
+        fc.property(anyText(dialect), cuts, options, (text, positions, options) => {
+          const whole = scanPieces(dialect, [text], options);
+          expectSound(whole, text);
+          expect(scanPieces(dialect, cutAt(text, positions), options)).toEqual(whole);
+          expect(scanPieces(dialect, units(text), options)).toEqual(whole);
+        }),
+        { numRuns: 1500 },
+      );
+    });
+
+    test("a call that was rendered comes back equal, hostile strings and keys included", () => {
+      fc.assert(
+        fc.property(fc.array(anyCall(dialect), { minLength: 1, maxLength: 3 }), cuts, (calls, positions) => {
+          const text = callsText(dialect, calls);
+          const events = scanPieces(dialect, cutAt(text, positions));
+          expectSound(events, text);
+          expect(events.filter((event) => event.type === "malformed")).toEqual([]);
+          expect(endsOf(events).map(({ name, arguments: args, truncated }) => ({ name, arguments: args, truncated }))).toEqual(
+            calls.map(({ name, arguments: args }) => ({ name, arguments: args, truncated: undefined })),
+          );
+        }),
+        { numRuns: 400 },
+      );
+    });
+
+    test("wherever a call is cut, its deltas are a prefix, and it is never passed off as complete", () => {
+      fc.assert(
+        fc.property(anyCall(dialect), fc.nat(), (call, position) => {
+          const text = callsText(dialect, [call]);
+          const deltas = (events: Event[]) => events.map((event) => (event.type === "tool-delta" ? event.json : "")).join("");
+          const whole = scanPieces(dialect, [text]);
+          // Half a surrogate pair would be other input, not less of it.
+          const start = text.slice(0, position % text.length).replace(/[\ud800-\udbff]$/, "");
+          const cut = scanPieces(dialect, [start]);
+          expectSound(cut, start);
+          expect(deltas(whole).startsWith(deltas(cut))).toBe(true);
+          for (const end of endsOf(cut)) {
+            if (end.truncated) expect(end.name).toBe(call.name);
+            else expect(end.arguments).toEqual(call.arguments);
+          }
+        }),
+        { numRuns: 400 },
+      );
+    });
+
+    test("text that cannot begin a mark leaves at once, and so does a call's name and a string's text", () => {
+      const plain = dialect.createScanner();
+      expect(textOf(plain.feed("Hello, wor"))).toBe("Hello, wor");
+      const scanner = dialect.createScanner({ tools });
+      const said: Event[] = [];
+      for (const unit of callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { path: "alpha beta" } }])) {
+        said.push(...scanner.feed(unit));
+        const delta = said.map((event) => (event.type === "tool-delta" ? event.json : "")).join("");
+        if (unit === "b") {
+          expect(said.some((event) => event.type === "tool-start")).toBe(true);
+          expect(delta).toContain("alpha");
+        }
+      }
+    });
+
+    test("numbers keep their spelling in `json`, also beyond 2^53", () => {
+      const json = '{"mode": 12345678901234567890, "deep": {"ratio": 1.0}}';
+      const [end] = endsOf(
+        scanPieces(dialect, [callsText(dialect, [{ id: "call_0", name: "write_file", arguments: JSON.parse(json) as JsonObject, json }])]),
+      );
+      expect(end?.json).toContain("12345678901234567890");
+      expect(end?.json).toMatch(/1\.0\D/);
+      expect(end?.arguments).toEqual(JSON.parse(json));
+    });
+
+    test("`__proto__` is an ordinary own key", () => {
+      const args = JSON.parse('{"__proto__": {"polluted": true}}') as JsonObject;
+      const [end] = endsOf(scanPieces(dialect, [callsText(dialect, [{ id: "call_0", name: "write_file", arguments: args }])]));
+      expect(Object.keys(end?.arguments ?? {})).toEqual(["__proto__"]);
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    });
+
+    test("an argument of five million characters comes whole", () => {
+      const content = 'line with "quotes", <marks> and \\ slashes\n'.repeat(120_000);
+      const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content } }]);
+      const pieces = text.match(/[\s\S]{1,4096}/g) ?? [];
+      const [end] = endsOf(scanPieces(dialect, pieces, { tools }));
+      expect(end?.arguments.content === content).toBe(true);
+    });
+
+    test("ten thousand levels of nesting are malformed, at the same character however the text is cut", () => {
+      const depth = 10_000;
+      let deep: unknown = [];
+      for (let i = 1; i < 600; i++) deep = [deep];
+      const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { deep } as JsonObject }]).replace(
+        "[[",
+        "[".repeat(depth),
+      );
+      const whole = scanPieces(dialect, [text], { tools });
+      expectSound(whole, text);
+      expect(whole.filter((event) => event.type === "malformed").map((event) => event.code)).toEqual(["too-deep"]);
+      expect(scanPieces(dialect, text.match(/[\s\S]{1,7}/g) ?? [], { tools })).toEqual(whole);
+    });
+
+    test("a call longer than `maxCallChars` is malformed at that very character", () => {
+      const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "x".repeat(500) } }]);
+      const whole = scanPieces(dialect, [text], { tools, maxCallChars: 200 });
+      const [malformed] = whole.filter((event) => event.type === "malformed");
+      expect(malformed?.code).toBe("too-long");
+      expect(malformed?.raw).toBe(text.slice(0, 200));
+      expect(scanPieces(dialect, units(text), { tools, maxCallChars: 200 })).toEqual(whole);
+      expect(endsOf(scanPieces(dialect, [text], { tools, maxCallChars: text.length }))).toHaveLength(1);
+    });
+
+    test("no string ends in half a surrogate pair unless the input has a lone one", () => {
+      const text = `😀 ${callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "😀👍🏽" } }])}`;
+      const scanner = dialect.createScanner({ tools });
+      const events = [...units(text).flatMap((unit) => scanner.feed(unit)), ...scanner.flush()];
+      const strings = events.flatMap((event) => Object.values(event).filter((part) => typeof part === "string"));
+      expect(strings.filter((string) => !string.isWellFormed())).toEqual([]);
+    });
+  });
+}
