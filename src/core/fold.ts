@@ -1,8 +1,9 @@
 /** Folds the events of one answer into a response: all at once, or while they come, for whoever shows an answer being written. */
 import { isObject, JsonBuilder } from "./json.ts";
+import { JSON_SYNTAX } from "./json-syntax.ts";
 import type { Event, Opaque, OpenCall, Part, Response } from "./nouns.ts";
-import { JSON_SYNTAX, Reader } from "./reader.ts";
-import { Marks, Window } from "./window.ts";
+import { Reader } from "./reader.ts";
+import { Marks } from "./window.ts";
 
 export interface Fold {
   add(event: Event): void;
@@ -25,12 +26,11 @@ const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The arguments of a call that is being written, built while their text comes. */
 class PartialArguments {
-  readonly #window = new Window();
   readonly #builder = new JsonBuilder();
-  readonly #reader = new Reader(this.#window, JSON_SYNTAX, this.#builder, { marks: NO_MARKS, maxDepth: NO_DEPTH_LIMIT });
+  readonly #reader = new Reader().begin(JSON_SYNTAX, this.#builder, { marks: NO_MARKS, maxDepth: NO_DEPTH_LIMIT });
 
   add(json: string): void {
-    this.#window.add(json);
+    this.#reader.add(json);
     this.#reader.read();
   }
   get value(): OpenCall["partial"] {

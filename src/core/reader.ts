@@ -1,36 +1,35 @@
 /**
- * One incremental reader for objects, that is for values with brackets, pairs and strings. What differs between JSON and the value syntaxes of models is a
- * `Syntax` constant. It reads from a `Window`, keeps an explicit stack, and says what it reads to a `Sink` as soon as it is certain.
+ * One incremental reader for objects, that is for values with brackets, pairs and strings. What differs between JSON and the value
+ * syntaxes of models is a `Syntax` constant. It keeps an explicit stack, and says what it reads to a `Sink` as soon as it is certain.
  */
-import { escapeJson, jsonNumber, type Sink, unescapeJson } from "./json.ts";
+import { escapeJson, type Sink, unescapeJson } from "./json.ts";
 import { elementSchema, propertySchema, type SchemaNode } from "./schema.ts";
-import { charTable, charTableExcept, Marks, type Window } from "./window.ts";
+import { Marks, Window } from "./window.ts";
 
 export interface Syntax {
   /** What opens a string. */
   readonly quotes: Marks;
-  /** What closes the string that a quote opened: that quote. */
-  readonly strings: ReadonlyMap<string, Marks>;
-  /**
-   * Reads the escape at the window's position, and answers with its JSON text; `undefined` while more input is needed.
-   * Absent: everything up to the next quote is literal, and that quote closes.
-   */
-  readonly escape?: (window: Window) => string | undefined;
-  /** A quote closes a string only before one of these, a mark, or the end; elsewhere it is content. */
-  readonly closesBefore: Uint8Array;
+  /** Reads on in a string. */
+  readString(reader: Reader): Outcome | undefined | true;
+  /** Passes over blanks, and what counts as such; the code of what follows, -1 at the end. */
+  gap(reader: Reader): number | undefined;
   /** What ends a bare key and a bare value; with `wide`, so does whatever is not ASCII. */
   readonly keyEnd: Uint8Array;
   readonly bareEnd: Uint8Array;
   readonly wide: boolean;
   /** The JSON text of a bare value; `undefined`: there is no such value. */
   bare(text: string, schema: SchemaNode | undefined): string | undefined;
-  /** Blanks between tokens are JSON's own, and go to the sink. */
-  readonly spaced: boolean;
-  readonly comments: boolean;
 }
 
 /** `halt`: the sink wants no more. `cut`: the input ended first. */
 export type Outcome = "done" | "bad" | "deep" | "cut" | "halt";
+
+export interface ReaderOptions {
+  /** Outside a string they cannot be part of a value. */
+  readonly marks: Marks;
+  readonly maxDepth: number;
+  readonly schema?: SchemaNode | undefined;
+}
 
 /** Where the reader stands. */
 const VALUE = 0;
@@ -39,12 +38,7 @@ const BARE_KEY = 2;
 const COLON = 3;
 const AFTER = 4;
 const STRING = 5;
-const QUOTE = 6;
-const BARE = 7;
-
-const LINE_END = new Marks(["\n"]);
-const BLOCK_END = new Marks(["*/"]);
-const STRING_STOPS = charTable(`"'\\${String.fromCharCode(...Array.from({ length: 32 }, (_, code) => code))}`);
+const BARE = 6;
 
 interface Frame {
   readonly close: number;
@@ -55,215 +49,132 @@ interface Frame {
   readonly sink: Sink;
 }
 
-export class Reader {
+const NO_MARKS = new Marks([]);
+const NO_SINK: Sink = { open: () => undefined, shut() {}, key() {}, comma() {}, space() {}, string() {}, run() {}, done() {}, scalar() {} };
+
+export class Reader extends Window {
   /** Why the last outcome was `bad`. */
   reason = "";
-  readonly #window: Window;
-  readonly #syntax: Syntax;
-  #sink: Sink;
-  readonly #marks: Marks;
-  readonly #maxDepth: number;
-  /** The containers around the one that is open. */
-  readonly #outer: Frame[] = [];
+  marks = NO_MARKS;
+  /** What closes the open string. */
+  quote = "";
+  /** For a syntax: the blanks behind a quote that may close, and what ends the comment that is open. */
+  tail: string | undefined;
+  comment: Marks | undefined;
+
+  #syntax: Syntax | undefined;
+  #sink = NO_SINK;
+  #maxDepth = 0;
+  #outer: Frame[] = [];
   #frame: Frame | undefined;
   #depth = 0;
   #state = VALUE;
   /** The schema of the value that comes next. */
   #schema: SchemaNode | undefined;
   #inKey = false;
-  #quote: Marks = LINE_END;
-  /** A key or a bare value, so far. */
-  #word = "";
-  /** The key, as it stands in JSON. */
+  /** A key or a bare value, so far; the key as it stands in JSON, and the blanks behind it. */
+  #text = "";
   #keyJson = "";
-  /** The blanks behind a quote or a key, so far. */
-  #tail = "";
-  #comment: Marks | undefined;
+  #keyGap = "";
 
-  /** `marks` are the dialect's own: outside a string they cannot be part of a value. */
-  constructor(window: Window, syntax: Syntax, sink: Sink, options: { marks: Marks; maxDepth: number; schema?: SchemaNode | undefined }) {
-    this.#window = window;
+  /** Begins to read a value. */
+  begin(syntax: Syntax, sink: Sink, { marks, maxDepth, schema }: ReaderOptions): this {
     this.#syntax = syntax;
     this.#sink = sink;
-    this.#marks = options.marks;
-    this.#maxDepth = options.maxDepth;
-    this.#schema = options.schema;
+    this.marks = marks;
+    this.#maxDepth = maxDepth;
+    this.#schema = schema;
+    this.#outer = [];
+    this.#frame = this.tail = this.comment = undefined;
+    this.#depth = 0;
+    this.#state = VALUE;
+    return this;
   }
 
-  /** Starts inside an object whose bracket has been read. */
-  enter(bracket: "{" | "(" = "{", pair = ":"): this {
-    this.#push(bracket, pair);
+  /** Begins inside an object whose bracket has been read. */
+  enter(close: "}" | ")", pair: ":" | "="): this {
+    this.#push(false, close, pair);
     return this;
   }
 
   /** Reads on; `undefined` while the value is not finished. */
   read(): Outcome | undefined {
+    const syntax = this.#syntax;
+    if (!syntax) return "bad";
     for (;;) {
-      const outcome = this.#step();
+      const outcome = this.#step(syntax);
       if (outcome !== true) return outcome;
       if (this.#sink.halted) return "halt";
     }
   }
 
-  #step(): Outcome | undefined | true {
-    switch (this.#state) {
-      case VALUE:
-        return this.#value();
-      case KEY:
-        return this.#key();
-      case BARE_KEY:
-        return this.#bareKey();
-      case COLON:
-        return this.#colon();
-      case AFTER:
-        return this.#after();
-      case STRING:
-        return this.#syntax.escape ? this.#escapedString() : this.#literalString();
-      case QUOTE:
-        return this.#closing();
-      default:
-        return this.#bare();
-    }
+  #step(syntax: Syntax): Outcome | undefined | true {
+    if (this.#state === STRING) return syntax.readString(this);
+    if (this.#state === BARE_KEY) return this.#bareKey(syntax);
+    if (this.#state === BARE) return this.#bare(syntax);
+    if (this.#state === AFTER && !this.#frame) return "done";
+    const code = syntax.gap(this);
+    if (code === undefined) return undefined;
+    if (code === -1) return "cut";
+    if (this.#state === VALUE) return this.#value(syntax, code);
+    if (this.#state === KEY) return this.#key(syntax, code);
+    return this.#state === COLON ? this.#colon(code) : this.#after(code);
   }
 
-  #value(): Outcome | undefined | true {
-    const code = this.#gap();
-    if (code === undefined) return undefined;
+  #value(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
     if (frame?.array && code === frame.close) return this.#shut();
     if (code === 123 || (code === 91 && frame)) {
-      this.#window.pos++;
+      this.pos++;
       if (this.#depth >= this.#maxDepth) return "deep";
-      this.#push(code === 123 ? "{" : "[", ":");
+      this.#push(code === 91, code === 91 ? "]" : "}", ":");
       return true;
     }
-    if (!frame) return code === -1 ? "cut" : this.#bad("an object was expected");
-    const quoted = this.#openString(code, false);
-    if (quoted !== false) return quoted;
-    this.#word = "";
-    this.#state = BARE;
-    return true;
+    return frame ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
   }
 
-  #key(): Outcome | undefined | true {
-    const code = this.#gap();
-    if (code === undefined) return undefined;
+  #key(syntax: Syntax, code: number): Outcome | undefined | true {
     if (code === this.#frame?.close) return this.#shut();
-    if (code === 44) {
-      this.#window.pos++;
-      return true;
-    }
-    const quoted = this.#openString(code, true);
-    if (quoted !== false) return quoted;
-    this.#word = "";
-    this.#state = BARE_KEY;
+    if (code !== 44) return this.#openString(syntax, code, BARE_KEY);
+    this.pos++;
     return true;
   }
 
-  #bareKey(): Outcome | undefined | true {
-    const ended = this.#gather(this.#syntax.keyEnd);
+  #bareKey(syntax: Syntax): Outcome | undefined | true {
+    const ended = this.#gather(syntax.keyEnd, syntax.wide);
     if (ended !== true) return ended;
-    const key = trimBlanks(this.#word);
-    if (key === "" && this.#syntax.wide) return this.#bad("a key was expected");
+    const key = trimBlanks(this.#text);
+    if (key === "" && syntax.wide) return this.bad("a key was expected");
     this.#keyRead(key, escapeJson(key));
     return true;
   }
 
-  #colon(): Outcome | undefined | true {
-    const code = this.#gap();
-    if (code === undefined) return undefined;
-    if (code === -1) return "cut";
-    if (code !== this.#frame?.pair) return this.#bad(`the key ${JSON.stringify(this.#word)} has no value`);
-    this.#window.pos++;
-    this.#sink.key(this.#word, this.#tail === "" ? `"${this.#keyJson}":` : `"${this.#keyJson}"${this.#tail}:`);
-    this.#tail = "";
-    this.#schema = propertySchema(this.#frame.schema, this.#word);
+  #colon(code: number): Outcome | true {
+    const frame = this.#frame;
+    if (code !== frame?.pair) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
+    this.pos++;
+    this.#sink.key(this.#text, this.#keyGap === "" ? `"${this.#keyJson}":` : `"${this.#keyJson}"${this.#keyGap}:`);
+    this.#schema = propertySchema(frame.schema, this.#text);
     this.#state = VALUE;
     return true;
   }
 
-  #after(): Outcome | undefined | true {
+  #after(code: number): Outcome | true {
     const frame = this.#frame;
-    if (!frame) return "done";
-    const code = this.#gap();
-    if (code === undefined) return undefined;
-    if (code === -1) return "cut";
-    if (code === frame.close) return this.#shut();
-    if (code !== 44) return this.#bad("a comma or a closing bracket was expected");
-    this.#window.pos++;
+    if (!frame || code === frame.close) return this.#shut();
+    if (code !== 44) return this.bad("a comma or a closing bracket was expected");
+    this.pos++;
     this.#sink.comma();
     this.#next(frame);
     return true;
   }
 
-  #literalString(): Outcome | undefined | true {
-    const window = this.#window;
-    const mark = window.until(this.#quote, true);
-    if (window.from < window.pos) this.#say(escapeJson(window.run));
-    if (mark === undefined) return undefined;
-    if (mark === "") {
-      window.pos = window.stop;
-      return "cut";
-    }
-    window.pos += mark.length;
-    this.#stringRead();
-    return true;
-  }
-
-  #escapedString(): Outcome | undefined | true {
-    const window = this.#window;
-    const code = window.span(STRING_STOPS, false);
-    if (window.from < window.pos) this.#say(window.run);
-    if (code === undefined) return undefined;
-    if (code === -1) return "cut";
-    if (code === 92) {
-      const json = this.#syntax.escape?.(window);
-      if (json === undefined) return window.last ? "cut" : undefined;
-      this.#say(json);
-      return true;
-    }
-    const quote = code === 34 || code === 39 ? window.match(this.#quote) : "";
-    if (quote === undefined) return undefined;
-    if (quote === "") {
-      window.pos++;
-      this.#say(escapeJson(String.fromCharCode(code)));
-      return true;
-    }
-    window.pos += quote.length;
-    this.#tail = "";
-    this.#state = QUOTE;
-    return true;
-  }
-
-  /** Behind a quote: does the string end here? */
-  #closing(): Outcome | undefined | true {
-    const window = this.#window;
-    const code = window.blanks();
-    if (window.from < window.pos) this.#tail += window.run;
-    if (code === undefined) return undefined;
-    let closes = code === -1 || (code < 128 && this.#syntax.closesBefore[code] === 1);
-    if (!closes && code < 128 && this.#marks.leads[code] === 1) {
-      const mark = window.match(this.#marks);
-      if (mark === undefined) return undefined;
-      closes = mark !== "";
-    }
-    if (closes) {
-      const blanks = this.#tail;
-      this.#stringRead();
-      if (blanks !== "") this.#space(blanks);
-    } else {
-      this.#say(escapeJson((this.#quote.list[0] ?? "") + this.#tail));
-      this.#state = STRING;
-    }
-    return true;
-  }
-
-  #bare(): Outcome | undefined | true {
-    const ended = this.#gather(this.#syntax.bareEnd);
+  #bare(syntax: Syntax): Outcome | undefined | true {
+    const ended = this.#gather(syntax.bareEnd, syntax.wide);
     if (ended !== true) return ended;
-    const text = trimBlanks(this.#word);
-    const json = this.#syntax.bare(text, this.#schema);
-    if (json === undefined) return this.#bad(text === "" ? "a value was expected" : `${JSON.stringify(text)} is not a value`);
+    const text = trimBlanks(this.#text);
+    const json = syntax.bare(text, this.#schema);
+    if (json === undefined) return this.bad(text === "" ? "a value was expected" : `${JSON.stringify(text)} is not a value`);
     if (json.startsWith('"')) {
       this.#sink.string();
       this.#sink.run(json.slice(1, -1));
@@ -273,99 +184,72 @@ export class Reader {
     return true;
   }
 
-  /** Gathers a bare word. */
-  #gather(end: Uint8Array): Outcome | undefined | true {
-    const window = this.#window;
+  /** Gathers a bare word. A free one may hold the first character of a mark, but no mark. */
+  #gather(end: Uint8Array, wide: boolean): Outcome | undefined | true {
     for (;;) {
-      const code = window.span(end, this.#syntax.wide);
-      if (window.from < window.pos) this.#word = this.#word === "" ? window.run : this.#word + window.run;
+      const code = this.span(end, wide);
+      if (this.from < this.pos) this.#text = this.#text === "" ? this.run : this.#text + this.run;
       if (code === undefined) return undefined;
       if (code === -1) return "cut";
-      // A free word may hold the first character of a mark, but no mark.
-      if (this.#syntax.wide || code >= 128 || this.#marks.leads[code] === 0) return true;
-      const mark = window.match(this.#marks);
+      if (wide || code >= 128 || this.marks.leads[code] === 0) return true;
+      const mark = this.match(this.marks);
       if (mark === undefined) return undefined;
-      if (mark !== "") return this.#bad(`${mark} inside a value`);
-      this.#word += window.text.charAt(window.pos++);
+      if (mark !== "") return this.bad(`${mark} inside a value`);
+      this.#text += this.text.charAt(this.pos++);
     }
   }
 
-  #openString(code: number, inKey: boolean): Outcome | undefined | true | false {
-    if (code === -1) return "cut";
-    const { quotes } = this.#syntax;
-    if (code >= 128 || quotes.leads[code] === 0) return false;
-    const mark = this.#window.match(quotes);
+  /** A string, if a quote stands here; else a bare word. */
+  #openString(syntax: Syntax, code: number, bare: typeof BARE | typeof BARE_KEY): undefined | true {
+    let mark: string | undefined = "";
+    if (code < 128 && syntax.quotes.leads[code] === 1) mark = this.match(syntax.quotes);
     if (mark === undefined) return undefined;
-    if (mark === "") return false;
-    this.#window.pos += mark.length;
-    this.#quote = this.#syntax.strings.get(mark) ?? quotes;
-    this.#inKey = inKey;
-    this.#word = "";
-    this.#state = STRING;
-    if (!inKey) this.#sink.string();
+    this.#text = "";
+    this.#state = mark === "" ? bare : STRING;
+    if (mark === "") return true;
+    this.pos += mark.length;
+    this.quote = mark;
+    this.#inKey = bare === BARE_KEY;
+    if (!this.#inKey) this.#sink.string();
     return true;
   }
 
-  #stringRead(): void {
-    if (this.#inKey) this.#keyRead(unescapeJson(this.#word), this.#word);
+  /** The next piece of the open string, as JSON text. */
+  say(json: string): void {
+    if (this.#inKey) this.#text += json;
+    else this.#sink.run(json);
+  }
+
+  /** The open string ends here. */
+  closeString(): true {
+    if (this.#inKey) this.#keyRead(unescapeJson(this.#text), this.#text);
     else {
       this.#sink.done();
       this.#state = AFTER;
     }
+    return true;
   }
 
   #keyRead(key: string, json: string): void {
-    this.#word = key;
+    this.#text = key;
     this.#keyJson = json;
-    this.#tail = "";
+    this.#keyGap = "";
     this.#state = COLON;
   }
 
-  #say(json: string): void {
-    if (this.#inKey) this.#word += json;
-    else this.#sink.run(json);
-  }
-
-  #space(blanks: string): void {
-    if (!this.#syntax.spaced) return;
-    if (this.#state === COLON) this.#tail += blanks;
+  /** Blanks that are JSON's own. */
+  space(blanks: string): void {
+    if (this.#state === COLON) this.#keyGap += blanks;
     else this.#sink.space(blanks);
   }
 
-  /** Passes over blanks and comments; the code of what follows, -1 at the end. */
-  #gap(): number | undefined {
-    const window = this.#window;
-    if (window.pos < window.stop && this.#comment === undefined) {
-      const code = window.text.charCodeAt(window.pos);
-      if (code > 32 && code !== 47) return code;
-    }
-    for (;;) {
-      if (this.#comment) {
-        const mark = window.until(this.#comment);
-        if (mark === undefined) return undefined;
-        window.pos += mark.length;
-        this.#comment = undefined;
-      }
-      const code = window.blanks();
-      if (window.from < window.pos) this.#space(window.run);
-      if (code !== 47 || !this.#syntax.comments) return code;
-      if (window.pos + 1 >= window.stop) return window.last ? code : undefined;
-      const next = window.text.charAt(window.pos + 1);
-      if (next !== "/" && next !== "*") return code;
-      window.pos += 2;
-      this.#comment = next === "/" ? LINE_END : BLOCK_END;
-    }
+  bad(reason: string): "bad" {
+    this.reason = reason;
+    return "bad";
   }
 
-  #push(bracket: "{" | "[" | "(", pair: string): void {
-    const array = bracket === "[";
-    const frame: Frame = {
-      close: array ? 93 : bracket === "{" ? 125 : 41,
-      array,
-      pair: pair.charCodeAt(0),
-      schema: this.#schema,
-      sink: this.#sink,
-    };
+  #push(array: boolean, close: string, pair: string): void {
+    const frame = { close: close.charCodeAt(0), array, pair: pair.charCodeAt(0), schema: this.#schema, sink: this.#sink };
     if (this.#frame) this.#outer.push(this.#frame);
     this.#frame = frame;
     this.#depth++;
@@ -379,7 +263,7 @@ export class Reader {
   }
 
   #shut(): Outcome | true {
-    this.#window.pos++;
+    this.pos++;
     this.#sink.shut();
     if (this.#frame) this.#sink = this.#frame.sink;
     this.#frame = this.#outer.pop();
@@ -387,58 +271,7 @@ export class Reader {
     this.#state = AFTER;
     return this.#frame ? true : "done";
   }
-
-  #bad(reason: string): "bad" {
-    this.reason = reason;
-    return "bad";
-  }
 }
 
 /** Most words have no blanks around them. */
 const trimBlanks = (text: string): string => (text.charCodeAt(0) > 32 && text.charCodeAt(text.length - 1) > 32 ? text : text.trim());
-
-const LITERALS: Readonly<Record<string, string>> = {
-  true: "true",
-  false: "false",
-  null: "null",
-  True: "true",
-  False: "false",
-  None: "null",
-};
-const HEX = /^[0-9a-fA-F]*$/;
-const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
-
-/** The part of a syntax that its quotes make. */
-export function quotes(list: readonly string[]): Pick<Syntax, "quotes" | "strings"> {
-  return { quotes: new Marks(list), strings: new Map(list.map((quote) => [quote, new Marks([quote])])) };
-}
-
-/** JSON, and what models make of it: single quotes, bare keys, comments, trailing commas, raw control characters, invalid escapes. */
-export const JSON_SYNTAX: Syntax = {
-  ...quotes(['"', "'"]),
-  escape: jsonEscape,
-  closesBefore: charTable(",}]:"),
-  keyEnd: WORD_END,
-  bareEnd: WORD_END,
-  wide: true,
-  bare: (text) => (Object.hasOwn(LITERALS, text) ? LITERALS[text] : jsonNumber(text)),
-  spaced: true,
-  comments: true,
-};
-
-/** Valid escapes stay as they are written; of an invalid one the backslash is dropped. */
-function jsonEscape(window: Window): string | undefined {
-  const { text, pos, stop } = window;
-  if (pos + 1 >= stop) return undefined;
-  const char = text.charAt(pos + 1);
-  if (char === "u") {
-    const hex = text.slice(pos + 2, Math.min(pos + 6, stop));
-    if (HEX.test(hex)) {
-      if (hex.length < 4) return undefined;
-      window.pos += 6;
-      return `\\u${hex}`;
-    }
-  }
-  window.pos += 2;
-  return '"\\/bfnrt'.includes(char) ? `\\${char}` : escapeJson(char);
-}

@@ -94,9 +94,7 @@ function object(dialect: Dialect, values: fc.Arbitrary<unknown>): fc.Arbitrary<J
 }
 
 const anyCall = (dialect: Dialect): fc.Arbitrary<RenderableCall> =>
-  fc
-    .record({ name: fc.constantFrom(...names), arguments: object(dialect, value(dialect)) })
-    .map((call, i) => ({ id: `call_${i}`, ...call }));
+  fc.record({ id: fc.constant("call_0"), name: fc.constantFrom(...names), arguments: object(dialect, value(dialect)) });
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
@@ -270,7 +268,7 @@ for (const dialect of listDialects()) {
       const scanner = dialect.createScanner({ tools });
       const events = [...units(text).flatMap((unit) => scanner.feed(unit)), ...scanner.flush()];
       const strings = events.flatMap((event) => Object.values(event).filter((part) => typeof part === "string"));
-      expect(strings.filter((string) => !string.isWellFormed())).toEqual([]);
+      expect(strings.filter((string) => /\p{Surrogate}/u.test(string))).toEqual([]);
     });
   });
 }

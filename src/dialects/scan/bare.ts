@@ -3,7 +3,7 @@
  * The structure decides, not the length: until name and arguments are there the bytes wait, and whatever turns out to be no call
  * leaves as text from there on, read once.
  */
-import { JSON_SYNTAX, Reader } from "../../core/reader.ts";
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import { Marks } from "../../core/window.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan, Step } from "./scan.ts";
@@ -79,15 +79,15 @@ export function bareLine(form: BareForm): Step {
         return true;
       },
     });
-    const reader = new Reader(s, JSON_SYNTAX, object, { marks, maxDepth: s.maxDepth + 1 });
+    s.begin(JSON_SYNTAX, object, { marks, maxDepth: s.maxDepth + 1 });
     return (s) => {
-      const outcome = reader.read();
+      const outcome = s.read();
       if (outcome === undefined) return undefined;
       if (outcome === "done" && call.id === undefined && isCallWithoutArguments(s, object)) s.startCall(object.name ?? "");
       if (call.id === undefined) return release;
       if (outcome === "cut") return cut;
       if (outcome === "deep") return tooDeep;
-      if (outcome !== "done") return broken(s, "bad-arguments", object.fault ?? reader.reason);
+      if (outcome !== "done") return broken(s, "bad-arguments", object.fault ?? s.reason);
       s.endCall();
       s.prose = false;
       s.bound(release);

@@ -3,8 +3,9 @@
  * arguments written to the call, and passes over everything else. Keys come in any order.
  */
 import { type JsonWriter, type Sink, unescapeJson } from "../../core/json.ts";
-import { JSON_SYNTAX, Reader } from "../../core/reader.ts";
-import { Marks, Window } from "../../core/window.ts";
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
+import { Reader } from "../../core/reader.ts";
+import { Marks } from "../../core/window.ts";
 
 export interface CallObjectOptions {
   readonly json: JsonWriter;
@@ -115,25 +116,24 @@ export class CallObject implements Sink {
 /** Arguments given as a string are decoded once. An empty string holds no arguments. */
 class StringArguments {
   complete = true;
-  readonly #window = new Window();
   readonly #reader: Reader;
 
   constructor({ json, maxDepth }: CallObjectOptions) {
-    this.#reader = new Reader(this.#window, JSON_SYNTAX, json, { marks: NO_MARKS, maxDepth });
+    this.#reader = new Reader().begin(JSON_SYNTAX, json, { marks: NO_MARKS, maxDepth });
   }
 
   /** Whether this can be an object. */
   add(text: string): boolean {
-    const window = this.#window;
-    window.add(text);
-    const outcome = this.#reader.read();
+    const reader = this.#reader;
+    reader.add(text);
+    const outcome = reader.read();
     if (outcome !== "done") {
       this.complete &&= text.trim() === "";
       return outcome === undefined;
     }
     this.complete = true;
-    const rest = window.text.slice(window.pos);
-    window.pos = window.stop;
+    const rest = reader.text.slice(reader.pos);
+    reader.pos = reader.stop;
     return rest.trim() === "";
   }
 }

@@ -3,7 +3,7 @@
  * syntax is transcoded to JSON while it arrives.
  */
 import { escapeJson, jsonNumber } from "../../core/json.ts";
-import { JSON_SYNTAX, quotes, Reader, type Syntax } from "../../core/reader.ts";
+import type { Outcome, Reader, Syntax } from "../../core/reader.ts";
 import { type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
@@ -30,20 +30,24 @@ export interface GemmaSteps {
 const HEAD = "call:";
 const KEY_END = charTable(":,{}[]<");
 const BARE_END = charTable(",}]<");
-/** `(city="Oslo", days=2)`: literals as JSON or Python spell them. */
-const KEYWORDS: Syntax = { ...JSON_SYNTAX, closesBefore: charTable(",}]):="), spaced: false };
+const WORD_END = charTable(",)]}<=");
 
 export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const marks = new Marks([...calls.ends, calls.quote]);
   const syntax: Syntax = {
-    ...quotes([calls.quote]),
-    closesBefore: charTable(""),
+    ...literalStrings([calls.quote]),
     keyEnd: KEY_END,
     bareEnd: BARE_END,
     wide: false,
     bare: (text, schema) => bareValue(calls, text, schema),
-    spaced: false,
-    comments: false,
+  };
+  // `f(city="Oslo", days=2)`, where every value must be a literal.
+  const keywords: Syntax = {
+    ...syntax,
+    ...literalStrings(['"', "'"]),
+    keyEnd: WORD_END,
+    bareEnd: WORD_END,
+    bare: (text) => calls.words.get(text) ?? jsonNumber(text),
   };
   const head = new Marks([HEAD, ...calls.ends]);
   const nameEnd = new Marks(["{", "(", ...calls.ends]);
@@ -69,14 +73,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     // Python's spelling of a call: only a declared name makes it one.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
     s.pos++;
-    const options = { marks, maxDepth: s.maxDepth };
-    return readArguments(s, new Reader(s, KEYWORDS, s.startCall(name).json, options).enter("(", "="), closing);
+    s.begin(keywords, s.startCall(name).json, { marks, maxDepth: s.maxDepth }).enter(")", "=");
+    return readArguments(s, closing);
   };
 
   const named = (s: Scan, name: string): Step => {
     s.pos++;
-    const options = { marks, maxDepth: s.maxDepth, schema: s.schemaOf(name) };
-    return readArguments(s, new Reader(s, syntax, s.startCall(name).json, options).enter(), closing);
+    s.begin(syntax, s.startCall(name).json, { marks, maxDepth: s.maxDepth, schema: s.schemaOf(name) }).enter("}", ":");
+    return readArguments(s, closing);
   };
 
   return {
@@ -110,4 +114,23 @@ function bareValue({ words, asciiQuotes }: GemmaCalls, text: string, schema: Sch
 function literalTypes(json: string): JsonType[] {
   if (json === "null") return ["null"];
   return json === "true" || json === "false" ? ["boolean"] : ["number", "integer"];
+}
+
+/** Strings without escapes: everything up to the next quote is literal. */
+function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "readString" | "gap"> {
+  const closers = new Map(list.map((quote) => [quote, new Marks([quote])]));
+  const quotes = new Marks(list);
+  return { quotes, readString: (reader) => inLiteral(reader, closers.get(reader.quote) ?? quotes), gap: (reader) => reader.blanks() };
+}
+
+function inLiteral(r: Reader, quote: Marks): Outcome | undefined | true {
+  const mark = r.until(quote, true);
+  if (r.from < r.pos) r.say(escapeJson(r.run));
+  if (mark === undefined) return undefined;
+  if (mark === "") {
+    r.pos = r.stop;
+    return "cut";
+  }
+  r.pos += mark.length;
+  return r.closeString();
 }

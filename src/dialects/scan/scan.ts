@@ -5,9 +5,9 @@
 import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import type { Reader } from "../../core/reader.ts";
+import { Reader } from "../../core/reader.ts";
 import { type SchemaNode, schemaNode } from "../../core/schema.ts";
-import { type Marks, Window } from "../../core/window.ts";
+import type { Marks } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
 
 /** One production. It answers with the next one, or `undefined` while it needs more input. */
@@ -57,7 +57,7 @@ const NO_LIMIT = 0x3fff_ffff;
 
 const numberedId = (n: number): string => `call_${n}`;
 
-export class Scan extends Window implements Scanner {
+export class Scan extends Reader implements Scanner {
   readonly table: Table;
   readonly tools: readonly Tool[];
   readonly maxDepth: number;
@@ -73,8 +73,7 @@ export class Scan extends Window implements Scanner {
   lineStart = true;
   prose = false;
   call: Call | undefined;
-  /** What reads the arguments, and the step behind them. */
-  reader: Reader | undefined;
+  /** The step behind the arguments. */
   behind: Step | undefined;
   /** The word that is being read. */
   word = "";

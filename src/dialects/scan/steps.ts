@@ -1,6 +1,5 @@
 /** The steps that every dialect shares: text and thinking up to the next mark, the closer behind a call, a block that cannot be read. */
 import type { MalformedCode } from "../../core/nouns.ts";
-import type { Reader } from "../../core/reader.ts";
 import { MAX_NAME, type Scan, type Step } from "./scan.ts";
 
 // ---- text and thinking
@@ -136,18 +135,17 @@ export function broken(s: Scan, code: MalformedCode, reason: string): Step {
 }
 
 /** Reads the arguments of a call that has started, then goes on with `behind`. */
-export function readArguments(s: Scan, reader: Reader, behind: Step): Step {
-  s.reader = reader;
+export function readArguments(s: Scan, behind: Step): Step {
   s.behind = behind;
-  return argumentsOf;
+  return inArguments;
 }
 
-const argumentsOf: Step = (s) => {
-  const outcome = s.reader?.read();
+const inArguments: Step = (s) => {
+  const outcome = s.read();
   if (outcome === undefined) return undefined;
   if (outcome === "cut") return cut;
   if (outcome === "deep") return tooDeep;
-  if (outcome !== "done") return broken(s, "bad-arguments", s.reader?.reason ?? "");
+  if (outcome !== "done") return broken(s, "bad-arguments", s.reason);
   s.endCall();
   return s.behind;
 };

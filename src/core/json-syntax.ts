@@ -1,0 +1,100 @@
+/** JSON, and what models make of it: single quotes, bare keys, comments, trailing commas, raw control characters, invalid escapes. */
+import { escapeJson, jsonNumber } from "./json.ts";
+import type { Outcome, Reader, Syntax } from "./reader.ts";
+import { charTable, charTableExcept, Marks } from "./window.ts";
+
+const QUOTES = new Marks(['"', "'"]);
+const LINE_END = new Marks(["\n"]);
+const BLOCK_END = new Marks(["*/"]);
+const STRING_STOPS = charTable(`"'\\${String.fromCharCode(...Array(32).keys())}`);
+const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
+const LITERALS = new Map([
+  ...["true", "false", "null"].map((word) => [word, word] as const),
+  ...(["True", "False"] as const).map((word) => [word, word.toLowerCase()] as const),
+  ["None", "null"] as const,
+]);
+const HEX = /^[0-9a-fA-F]*$/;
+
+export const JSON_SYNTAX: Syntax = {
+  quotes: QUOTES,
+  readString: (reader) => (reader.tail === undefined ? inString(reader) : closing(reader, ",}]:")),
+  gap,
+  keyEnd: WORD_END,
+  bareEnd: WORD_END,
+  wide: true,
+  bare: (text) => LITERALS.get(text) ?? jsonNumber(text),
+};
+
+export function inString(r: Reader): Outcome | undefined | true {
+  const code = r.span(STRING_STOPS, false);
+  if (r.from < r.pos) r.say(r.run);
+  if (code === undefined) return undefined;
+  if (code === -1) return "cut";
+  if (code === 92) {
+    const json = readEscape(r);
+    if (json === undefined) return r.last ? "cut" : undefined;
+    r.say(json);
+    return true;
+  }
+  const char = String.fromCharCode(code);
+  r.pos++;
+  if (char === r.quote) r.tail = "";
+  else r.say(escapeJson(char));
+  return true;
+}
+
+/** Behind a quote: it closes the string only before one of these, a mark, or the end; elsewhere it is content. */
+export function closing(r: Reader, before: string): undefined | true {
+  const code = r.blanks();
+  if (r.from < r.pos) r.tail += r.run;
+  if (code === undefined) return undefined;
+  let closes = code === -1 || before.includes(String.fromCharCode(code));
+  if (!closes && code < 128 && r.marks.leads[code] === 1) {
+    const mark = r.match(r.marks);
+    if (mark === undefined) return undefined;
+    closes = mark !== "";
+  }
+  const tail = r.tail ?? "";
+  r.tail = undefined;
+  if (closes) {
+    r.closeString();
+    if (tail !== "") r.space(tail);
+  } else r.say(escapeJson(r.quote + tail));
+  return true;
+}
+
+/** Valid escapes stay as they are written; of an invalid one the backslash is dropped. */
+function readEscape(r: Reader): string | undefined {
+  const { text, pos, stop } = r;
+  if (pos + 1 >= stop) return undefined;
+  const char = text.charAt(pos + 1);
+  if (char === "u") {
+    const hex = text.slice(pos + 2, Math.min(pos + 6, stop));
+    if (HEX.test(hex)) {
+      if (hex.length < 4) return undefined;
+      r.pos += 6;
+      return `\\u${hex}`;
+    }
+  }
+  r.pos += 2;
+  return '"\\/bfnrt'.includes(char) ? `\\${char}` : escapeJson(char);
+}
+
+function gap(r: Reader): number | undefined {
+  for (;;) {
+    if (r.comment) {
+      const mark = r.until(r.comment);
+      if (mark === undefined) return undefined;
+      r.pos += mark.length;
+      r.comment = undefined;
+    }
+    const code = r.blanks();
+    if (r.from < r.pos) r.space(r.run);
+    if (code !== 47) return code;
+    if (r.pos + 1 >= r.stop) return r.last ? code : undefined;
+    const next = r.text.charAt(r.pos + 1);
+    if (next !== "/" && next !== "*") return code;
+    r.pos += 2;
+    r.comment = next === "/" ? LINE_END : BLOCK_END;
+  }
+}
