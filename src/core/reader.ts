@@ -149,7 +149,7 @@ export class Reader extends Window {
     return true;
   }
 
-  #colon(code: number): Outcome | true {
+  #colon(code: number): Outcome | undefined | true {
     const frame = this.#frame;
     if (code !== frame?.pair) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
     this.pos++;
@@ -159,7 +159,7 @@ export class Reader extends Window {
     return true;
   }
 
-  #after(code: number): Outcome | true {
+  #after(code: number): Outcome | undefined | true {
     const frame = this.#frame;
     if (!frame || code === frame.close) return this.#shut();
     if (code !== 44) return this.bad("a comma or a closing bracket was expected");
@@ -243,9 +243,13 @@ export class Reader extends Window {
     else this.#sink.space(blanks);
   }
 
-  bad(reason: string): "bad" {
+  /** What stands here cannot be read, unless the input was cut inside a mark. */
+  bad(reason: string): Outcome | undefined {
     this.reason = reason;
-    return "bad";
+    if (this.pos === this.stop || this.marks.at(this.text, this.pos, this.stop, false) !== undefined) return "bad";
+    if (!this.last) return undefined;
+    this.pos = this.stop;
+    return "cut";
   }
 
   #push(array: boolean, close: string, pair: string): void {

@@ -9,7 +9,7 @@ import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions }
 import { variantOf } from "./options.ts";
 import { argumentsText, compactJson } from "./print.ts";
 import { control, joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
-import { bareLine } from "./scan/bare.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain } from "./tools.ts";
@@ -26,12 +26,12 @@ const createScanner = scannerOf({
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
   callsInThinking: "ignore",
-  line: bareLine({
+  line: jsonCalls({
     wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },
     firstKeys: new Set(["name", "parameters", "arguments", "args", "type", "id", "function"]),
     separators: [",", ";"],
     marks: ["<think>", ...STOPS],
-  }),
+  }).line,
 });
 
 // ---- Rendering

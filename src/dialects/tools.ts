@@ -9,6 +9,9 @@ export function functionObject({ name, description, parameters }: Tool): JsonObj
   return { name, ...(description !== undefined && { description }), ...(parameters && { parameters }) };
 }
 
+/** The same in OpenAI's wrapper. */
+export const functionTool = (tool: Tool): JsonObject => ({ type: "function", function: functionObject(tool) });
+
 /** The convention of a dialect, explained as text to a model that was not trained on it: the tools, then the format by example. */
 export function explain(tools: readonly Tool[], dialect: Pick<Dialect, "renderToolCalls" | "renderToolResults">): string {
   if (tools.length === 0) return "";

@@ -4,7 +4,7 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Message, Part, Text, ToolCall, ToolResult } from "../core/nouns.ts";
-import { pythonJson } from "./print.ts";
+import { pythonJson, pythonLiteral } from "./print.ts";
 
 export type Content = readonly (Text | Media)[];
 
@@ -86,6 +86,10 @@ export function resultText(output: Json): string {
   const plain = plainOutput(output);
   return typeof plain === "string" ? plain : pythonJson(plain);
 }
+
+/** The same where a template prints a list of parts as Python does, and so the model was trained. */
+export const printedResult = (output: Json): string =>
+  Array.isArray(output) && output.every(isTextPart) ? pythonLiteral(output) : resultText(output);
 
 /** A list of text parts is the text that they make; other results stay what they are. */
 export function plainOutput(output: Json): Json {

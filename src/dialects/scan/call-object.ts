@@ -10,6 +10,8 @@ import { Marks } from "../../core/window.ts";
 export interface CallObjectOptions {
   readonly json: JsonWriter;
   readonly maxDepth: number;
+  /** A fault does not end the reading: what is behind this object shall be read as well. */
+  readonly sure: boolean;
   /** Asked about the first key: `false` means that this is no call. */
   accepts?(firstKey: string): boolean;
   /** Told as soon as the name is known, and again as soon as the arguments have begun; `false` means that this is no call. */
@@ -18,6 +20,7 @@ export interface CallObjectOptions {
 
 const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "parameters", "args"]);
 const NO_MARKS = new Marks([]);
+const NO_OBJECT = "the arguments are a string that holds no object";
 
 /** Listens to what does not matter. */
 const NOBODY: Sink = {
@@ -37,9 +40,10 @@ export class CallObject implements Sink {
   id: string | undefined;
   /** The arguments have begun: an object, or a string that holds one. */
   hasArguments = false;
-  /** Nothing more is to be read. Without a `fault` that means: this is no call. */
-  halted = false;
+  /** Why the call cannot be read. */
   fault: string | undefined;
+  /** Nothing more is to be read: this is no call. */
+  halted = false;
 
   readonly #options: CallObjectOptions;
   #key: string | undefined;
@@ -52,11 +56,12 @@ export class CallObject implements Sink {
 
   open(bracket: "{" | "["): Sink | undefined {
     if (this.#key === undefined || (this.#key === "function" && bracket === "{")) return undefined;
-    if (this.#key === "name") this.#halt("the name is not a string");
+    if (this.#key === "name") this.#spoil("the name is not a string");
     if (!this.#beginsArguments()) return NOBODY;
-    const { json } = this.#options;
-    if (bracket === "[") this.#halt("the arguments are a list");
+    if (bracket === "[") this.#spoil("the arguments are a list");
     else this.#begin();
+    if (this.fault !== undefined) return NOBODY;
+    const { json } = this.#options;
     json.open(bracket);
     return json;
   }
@@ -64,7 +69,7 @@ export class CallObject implements Sink {
   key(key: string): void {
     const first = this.#key === undefined;
     this.#key = key;
-    if (first && this.#options.accepts?.(key) === false) this.#halt(undefined);
+    if (first && this.#options.accepts?.(key) === false) this.halted = true;
   }
   comma(): void {}
   space(): void {}
@@ -76,22 +81,25 @@ export class CallObject implements Sink {
   }
   run(json: string): void {
     if (!this.#inner) this.#text += json;
-    else if (!this.#inner.add(unescapeJson(json))) this.#halt("the arguments are a string that holds no object");
+    else if (!this.#inner.add(unescapeJson(json))) this.#spoil(NO_OBJECT);
   }
   done(): void {
     if (this.#inner) {
-      if (!this.#inner.complete) this.#halt("the arguments are a string that holds no object");
+      if (!this.#inner.complete) this.#spoil(NO_OBJECT);
       this.#inner = undefined;
     } else if (this.#key === "id") this.id ??= unescapeJson(this.#text);
     else if (this.#key === "name" && this.name === undefined) {
-      this.name = unescapeJson(this.#text);
-      if (this.name.trim() === "") this.#halt("the name is empty");
-      else this.#decide();
+      const name = unescapeJson(this.#text);
+      if (name.trim() === "") this.#spoil("the name is empty");
+      else {
+        this.name = name;
+        this.#decide();
+      }
     }
   }
   scalar(json: string): void {
-    if (this.#beginsArguments() && json !== "null") this.#halt(`the arguments are ${json}`);
-    if (this.#key === "name" && this.name === undefined) this.#halt("the name is not a string");
+    if (this.#beginsArguments() && json !== "null") this.#spoil(`the arguments are ${json}`);
+    if (this.#key === "name" && this.name === undefined) this.#spoil("the name is not a string");
   }
 
   #beginsArguments(): boolean {
@@ -104,12 +112,12 @@ export class CallObject implements Sink {
   }
 
   #decide(): void {
-    if (!this.#options.ready(this)) this.#halt(undefined);
+    if (!this.#options.ready(this)) this.halted = true;
   }
 
-  #halt(fault: string | undefined): void {
-    this.halted = true;
-    this.fault = fault;
+  #spoil(fault: string): void {
+    this.fault ??= fault;
+    if (!this.#options.sure) this.halted = true;
   }
 }
 

@@ -33,6 +33,7 @@ export interface Table {
   /** What may stand behind a complete call and belongs to it. */
   readonly closing: Marks;
   readonly closers: ReadonlySet<string>;
+  readonly stops: ReadonlySet<string>;
   readonly unthink: ReadonlySet<string>;
 }
 
@@ -69,6 +70,8 @@ export class Scan extends Reader implements Scanner {
   thinking = false;
   /** A call ended the thinking block; its closer may still come. */
   owed = false;
+  /** A call is complete, but not its block; the closer may still come. */
+  unclosed = false;
   /** For the forms without a mark: only blanks stand on this line yet; and something was said since the beginning or the last call. */
   lineStart = true;
   prose = false;
@@ -239,10 +242,11 @@ export class Scan extends Reader implements Scanner {
     if (call?.id !== undefined && call.json.delta !== "") this.#emit({ type: "tool-delta", id: call.id, json: call.json.take() });
   }
 
-  endCall(truncated = false): void {
+  /** The call ends, or is cut here. An id that the model wrote behind the name cannot change the call's. */
+  endCall(truncated = false, lateId?: string): void {
     const call = this.call;
     if (call?.id === undefined) return;
-    const { json, id, index, name, nativeId } = call;
+    const { json, id, index, name, nativeId = lateId } = call;
     if (!truncated && !json.complete) {
       json.open("{");
       json.shut();
@@ -254,6 +258,7 @@ export class Scan extends Reader implements Scanner {
     if (nativeId !== undefined) end.nativeId = nativeId;
     this.#emit(end);
     this.call = undefined;
+    this.unclosed = true;
     this.unbound();
   }
 

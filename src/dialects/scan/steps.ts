@@ -73,6 +73,14 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
   };
 }
 
+/** A closer in the text, where such a mark is no token: it closes the block that is open, or it is text. */
+export const textCloser: Step = (s) => {
+  if (s.unclosed) s.control();
+  else s.sayRaw();
+  s.unclosed = false;
+  return speak;
+};
+
 // ---- calls inside thinking
 
 export const promote =
@@ -111,7 +119,9 @@ const closer: Step = (s) => {
   if (mark !== "") {
     s.unbound();
     s.pos += mark.length;
-    return s.table.closers.has(mark) ? control : stop;
+    if (s.holding && s.table.unthink.has(mark)) return strayCloser(mark.length, "text");
+    if (s.table.closers.has(mark)) s.unclosed = false;
+    return s.table.stops.has(mark) ? stop : control;
   }
   if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.text.slice(s.pos)))) {
     s.pos = s.stop;

@@ -2,7 +2,19 @@
 import { Marks } from "../../core/window.ts";
 import type { CallsInThinking, Prompt, Scanner, ScannerOptions } from "../dialect.ts";
 import { Scan, type Step, type Table } from "./scan.ts";
-import { control, newline, promote, promoteIfUnclosed, speak, startThinking, startWith, stop, strayCloser, unthink } from "./steps.ts";
+import {
+  control,
+  newline,
+  promote,
+  promoteIfUnclosed,
+  speak,
+  startThinking,
+  startWith,
+  stop,
+  strayCloser,
+  textCloser,
+  unthink,
+} from "./steps.ts";
 
 export interface Spec {
   /** What opens a call, and the step that reads on behind it. */
@@ -58,6 +70,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     text.set(mark, strayCloser(mark.length, stray));
     thinking.set(mark, unthink);
   }
+  for (const mark of closers) if (!text.has(mark)) text.set(mark, textCloser);
   for (const [mark, step] of Object.entries(calls)) {
     text.set(mark, step);
     if (policy === "promote") thinking.set(mark, promote(step));
@@ -72,8 +85,9 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     thinking: { marks: new Marks(thinking.keys()), steps: thinking },
     ends: new Marks(ends),
     endsHeld: new Marks([...ends, ...close]),
-    closing: new Marks([...closers, ...stops]),
+    closing: new Marks([...closers, ...stops, ...close]),
     closers: new Set(closers),
+    stops: new Set(stops),
     unthink: new Set(close),
   };
 }

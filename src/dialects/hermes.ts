@@ -1,0 +1,139 @@
+/**
+ * Hermes: Qwen2.5, Qwen3, QwQ, Nous Hermes and their many fine-tunes. A call is a JSON object between tags:
+ *
+ *     <think>
+ *     I need the weather.
+ *     </think>
+ *
+ *     <tool_call>
+ *     {"name": "get_weather", "arguments": {"city": "Paris"}}
+ *     </tool_call>
+ */
+import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption, variantOf } from "./options.ts";
+import { argumentsText, compactJson, pythonJson } from "./print.ts";
+import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { callsOf, leadingSystem, printedResult, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<|im_end|>", "<|endoftext|>"];
+
+// ---- Scanning
+
+const createScanner = scannerOf({
+  calls: { "<tool_call>": jsonCalls({ marks: ["<tool_call>", "</tool_call>", ...STOPS] }).marked },
+  closers: ["</tool_call>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  callsInThinking: "promote-if-unclosed",
+});
+
+// ---- Rendering
+
+const t = markup([
+  ...["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"],
+  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
+]);
+
+interface Variant {
+  /** What the system says when nobody else does. */
+  readonly system?: string;
+  readonly thinks: boolean;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "qwen3-0.6b": { thinks: true },
+  "qwen2.5-7b-instruct": { system: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", thinks: false },
+};
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const variant = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  const silent = variant.thinks && thinkingOption(request, options) === false;
+  const last = rest.at(-1);
+  const final = last?.role === "assistant" ? last.content : undefined;
+  return prompt(
+    head(system ? textOf(system) : variant.system, request.tools ?? []),
+    turnsOf(rest).map((turn) => {
+      if (turn.side !== "assistant") return turnPieces(turn.side === "user" ? "user" : "system", textOf(turn.content));
+      return turn.rounds.map(({ said, results }) => [
+        said.length > 0 ? turnPieces("assistant", variant.thinks ? thought(said, turn.current, said === final) : spoken(said)) : [],
+        results.length > 0 ? turnPieces("user", renderToolResults(results)) : [],
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : t`<|im_start|>assistant\n${silent ? t`<think>\n\n</think>\n\n` : []}`,
+  );
+}
+
+const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
+
+function head(system: string | undefined, tools: readonly Tool[]): Pieces {
+  if (tools.length === 0) return system === undefined ? [] : turnPieces("system", system);
+  return turnPieces("system", [system ? `${system}\n\n` : [], renderTools(tools)]);
+}
+
+/** Thinking stands in the current turn alone; the last message has a block even if it is empty. What a server left in the text is thinking. */
+function thought(said: readonly Part[], current: boolean, isLast: boolean): Pieces {
+  const [head = "", ...tail] = textOf(said).split("</think>");
+  const leaked = tail.length > 0 ? (head.split("<think>").at(-1) ?? "") : "";
+  const thinking = (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, "");
+  const text = tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head;
+  if (!current || !(isLast || thinking)) return spoken(said, text);
+  return [renderThinking(thinking), spoken(said, text.replace(/^\n+/, ""))];
+}
+
+function spoken(said: readonly Part[], text = textOf(said)): Pieces {
+  const calls = callsOf(said);
+  const broken = said.map((part) => (part.type === "malformed" ? part.raw : []));
+  return [text, text && calls.length > 0 ? "\n" : [], joined(calls.map(callPieces), "\n"), broken];
+}
+
+const callPieces = (call: RenderableCall): Pieces =>
+  t`<tool_call>\n{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}}\n</tool_call>`;
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  return prompt(t`# Tools
+
+You may call one or more functions to assist with the user query.
+
+You are provided with function signatures within <tools></tools> XML tags:
+<tools>
+${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
+
+For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
+<tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call>`);
+}
+
+const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(
+    joined(
+      results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>`),
+      "\n",
+    ),
+  );
+const renderThinking = (text: string): Prompt => prompt(t`<think>\n${text}\n</think>\n\n`);
+
+export const hermes: Dialect = {
+  id: "hermes",
+  title: "Hermes",
+  models: ["Qwen2.5", "Qwen3", "QwQ", "Hermes 2 Pro", "Hermes 3"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, hermes),
+};
