@@ -12,13 +12,13 @@
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
-import { argumentsText, compactJson, pythonJson } from "./print.ts";
+import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionTool } from "./tools.ts";
-import { callsOf, leadingSystem, printedResult, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { leadingSystem, printedResult, textOf, textThenCalls, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
@@ -61,7 +61,9 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
     turnsOf(rest).map((turn) => {
       if (turn.side !== "assistant") return turnPieces(turn.side === "user" ? "user" : "system", textOf(turn.content));
       return turn.rounds.map(({ said, results }) => [
-        said.length > 0 ? turnPieces("assistant", variant.thinks ? thought(said, turn.current, said === final) : spoken(said)) : [],
+        said.length > 0
+          ? turnPieces("assistant", variant.thinks ? thought(said, turn.current, said === final) : textThenCalls(said, callPieces))
+          : [],
         results.length > 0 ? turnPieces("user", renderToolResults(results)) : [],
       ]);
     }),
@@ -82,18 +84,11 @@ function thought(said: readonly Part[], current: boolean, isLast: boolean): Piec
   const leaked = tail.length > 0 ? (head.split("<think>").at(-1) ?? "") : "";
   const thinking = (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, "");
   const text = tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head;
-  if (!current || !(isLast || thinking)) return spoken(said, text);
-  return [renderThinking(thinking), spoken(said, text.replace(/^\n+/, ""))];
+  if (!current || !(isLast || thinking)) return textThenCalls(said, callPieces, text);
+  return [renderThinking(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
 }
 
-function spoken(said: readonly Part[], text = textOf(said)): Pieces {
-  const calls = callsOf(said);
-  const broken = said.map((part) => (part.type === "malformed" ? part.raw : []));
-  return [text, text && calls.length > 0 ? "\n" : [], joined(calls.map(callPieces), "\n"), broken];
-}
-
-const callPieces = (call: RenderableCall): Pieces =>
-  t`<tool_call>\n{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}}\n</tool_call>`;
+const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
 
 function renderTools(tools: readonly Tool[]): Prompt {
   if (tools.length === 0) return [];

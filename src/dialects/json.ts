@@ -7,7 +7,7 @@
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
-import { argumentsText, compactJson } from "./print.ts";
+import { callObject, compactJson } from "./print.ts";
 import { control, joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
@@ -149,7 +149,7 @@ function needsNewline(before: Part | undefined, part: Part): boolean {
   return !(before.type === "text" && before.text.endsWith("\n")) && !(part.type === "text" && part.text.startsWith("\n"));
 }
 
-const callText = (call: RenderableCall): string => `{"name": ${compactJson(call.name)}, "parameters": ${argumentsText(call)}}`;
+const callText = (call: RenderableCall): string => callObject(call, "parameters");
 
 const resultBlock = ({ name, output, media = [] }: RenderableResult): Pieces => [
   `<tool_response>\nTool Name: ${name}\nTool Response:\n${resultText(output)}\n</tool_response>`,

@@ -45,6 +45,10 @@ export function argumentsText({ json, arguments: value }: RenderableCall): strin
   return json !== undefined && readLossless(json) instanceof Map ? json : pythonJson(value);
 }
 
+/** A call as one JSON object. */
+export const callObject = (call: RenderableCall, key: "arguments" | "parameters" = "arguments"): string =>
+  `{"name": ${compactJson(call.name)}, "${key}": ${argumentsText(call)}}`;
+
 export function entriesOf(value: Tree): [string, Tree][] {
   if (value instanceof Map) return [...(value as ReadonlyMap<string, Tree>)];
   return isObject(value) ? Object.entries(value) : [];

@@ -2,10 +2,11 @@
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
+import { granite } from "./granite.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 
-const DIALECTS: readonly Dialect[] = [functiongemma, gemma4, hermes, json];
+const DIALECTS: readonly Dialect[] = [functiongemma, gemma4, granite, hermes, json];
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];

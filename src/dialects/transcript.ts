@@ -5,6 +5,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Message, Part, Text, ToolCall, ToolResult } from "../core/nouns.ts";
 import { pythonJson, pythonLiteral } from "./print.ts";
+import { joined, type Pieces } from "./prompt.ts";
 
 export type Content = readonly (Text | Media)[];
 
@@ -75,11 +76,17 @@ export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((par
 
 export const hasCalls = (round: Round): boolean => round.said.some((part) => part.type === "tool-call");
 
-const texts = (parts: readonly Part[], type: "text" | "thinking"): string =>
-  parts.map((part) => (part.type === type ? part.text : "")).join("");
+const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
+  parts.flatMap((part) => (part.type === type ? part.text : [])).join(separator);
 
-export const textOf = (parts: readonly Part[]): string => texts(parts, "text");
-export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking");
+export const textOf = (parts: readonly Part[], separator = ""): string => texts(parts, "text", separator);
+export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking", "");
+
+/** A message as most templates write it: the text, a newline, and the calls, one below the other. */
+export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
+  const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
+  return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
+}
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
 export function resultText(output: Json): string {

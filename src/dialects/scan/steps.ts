@@ -55,10 +55,12 @@ export const think: Step = (s) => {
   return speak;
 };
 
-export const unthink: Step = (s) => {
-  s.closeThinking();
-  return speak;
-};
+export const unthink =
+  (behind: Step): Step =>
+  (s) => {
+    s.closeThinking();
+    return behind;
+  };
 
 export function strayCloser(length: number, stray: "control" | "text"): Step {
   return (s) => {

@@ -27,6 +27,8 @@ export interface Spec {
     readonly close: readonly string[];
     /** What a closer without an open block is. */
     readonly stray: "control" | "text";
+    /** Behind a closer. */
+    readonly behind?: Step;
   };
   /** Strings that end the answer. */
   readonly stops: readonly string[];
@@ -54,7 +56,7 @@ export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
 
 function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean): Table {
   const { calls, closers, stops, control: tokens = [] } = spec;
-  const { open = {}, close = [], stray = "text" } = spec.thinking ?? {};
+  const { open = {}, close = [], stray = "text", behind = speak } = spec.thinking ?? {};
   const text = new Map<string, Step>();
   const thinking = new Map<string, Step>();
   const both = (marks: readonly string[], step: Step) => {
@@ -68,7 +70,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   for (const [mark, step] of Object.entries(open)) both([mark], step);
   for (const mark of close) {
     text.set(mark, strayCloser(mark.length, stray));
-    thinking.set(mark, unthink);
+    thinking.set(mark, unthink(behind));
   }
   for (const mark of closers) if (!text.has(mark)) text.set(mark, textCloser);
   for (const [mark, step] of Object.entries(calls)) {
