@@ -85,7 +85,7 @@ function thought(said: readonly Part[], current: boolean, isLast: boolean): Piec
   const thinking = (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, "");
   const text = tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head;
   if (!current || !(isLast || thinking)) return textThenCalls(said, callPieces, text);
-  return [renderThinking(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
+  return [thinkPieces(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
@@ -115,7 +115,8 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
       "\n",
     ),
   );
-const renderThinking = (text: string): Prompt => prompt(t`<think>\n${text}\n</think>\n\n`);
+const thinkPieces = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thinkPieces(text)));
 
 export const hermes: Dialect = {
   id: "hermes",

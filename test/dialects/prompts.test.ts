@@ -48,7 +48,7 @@ for (const dialect of listDialects()) {
         { name: "f", arguments: { a: 1 } },
         { name: "g", arguments: {} },
       ];
-      const separator = dialect.id === "json" ? "\n" : "";
+      const separator = ["json", "hermes", "granite"].includes(dialect.id) ? "\n" : "";
       expect(promptText(dialect.renderToolCalls(calls))).toBe(
         calls.map((call) => promptText(dialect.renderToolCall(call))).join(separator),
       );
