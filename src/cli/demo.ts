@@ -18,8 +18,8 @@ export function addDemo(program: Command): void {
   program
     .command("demo")
     .summary("watch the scanner at work")
-    .description("Plays a recording of a Gemma 4 answer through the scanner: the model's text on the left, the events on the right.")
-    .option("--fast", "without waiting; so it is in a pipe")
+    .description("Plays an answer in Gemma 4's dialect through the scanner: the model's text on the left, the events on the right.")
+    .option("--fast", "without waiting, as in a pipe")
     .addHelpText("after", "\nExample:\n  dragoman demo --fast")
     .action(({ fast = false }: { fast?: boolean }) => demo(process.stdout, fast || !process.stdout.isTTY));
 }
@@ -77,7 +77,7 @@ function heading({ palette, width, left, right, isWide }: Screen): string {
   const titles = isWide
     ? `${bold("the model writes".padEnd(left))} ${dim("│")} ${bold("the scanner says")}\n${dim(`${"─".repeat(left)}─┼─${"─".repeat(right)}`)}`
     : `${bold("the model writes")}\n${dim("│")} ${bold("the scanner says")}\n`;
-  return `\n${bold("Dragoman")}: an answer of Gemma 4, token by token\n${new Flow({ palette, width, indent: 0 }).add(`asked: ${question}`, dim)}\n\n${titles}\n`;
+  return `\n${bold("Dragoman")}: Gemma 4's dialect, token by token\n${new Flow({ palette, width, indent: 0 }).add(`asked: ${question}`, dim)}\n\n${titles}\n`;
 }
 
 function ending({ palette, width }: Screen, response: string, carried: number): string {

@@ -15,7 +15,8 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
   try {
     for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
   } catch (error) {
-    throw new Complaint(`cannot read ${visible(file)}: ${whyUnreadable(error)}`, { cause: error });
+    const name = file === STDIN ? "what is piped in" : visible(file);
+    throw new Complaint(`cannot read ${name}: ${whyUnreadable(error)}`, { cause: error });
   }
   yield decoder.decode();
 }

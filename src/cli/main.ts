@@ -30,10 +30,10 @@ addDemo(program);
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);
 
-/** Whoever reads us may stop, as `head` does. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  if (error.code === "EPIPE") process.exit(0); // whoever reads us may stop, as `head` does
+  process.stderr.write(`dragoman: cannot write: ${error.message}\n`);
+  process.exit(1);
 });
 
 try {

@@ -1,4 +1,4 @@
-/** What the demo plays: an answer of Gemma 4 as its own tokenizer would cut it. Written by hand after the dialect, not taken from a model. */
+/** What the demo plays: an answer in Gemma 4's dialect, cut as a tokenizer would cut it. Written by hand, not taken from a model. */
 import type { Tool } from "../index.ts";
 
 export const question = "Add a slug helper, and find the places that should use it.";

@@ -156,7 +156,7 @@ function readableView({ deltas = false }: ScanFlags): View {
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return printer.print(event);
     },
-    end: () => printer.end() + palette.dim(`${summary(counts)}\n`),
+    end: () => `${printer.end()}${palette.dim(summary(counts))}\n`,
   };
 }
 

@@ -126,14 +126,23 @@ export class Flow {
   add(text: string, style: Style = plain): string {
     const { dim, magenta } = this.#column.palette;
     let out = "";
+    let run = ""; // of one style
+    const end = (): void => {
+      out += this.#styled(run, style);
+      run = "";
+    };
     for (const [token] of text.matchAll(TOKENS)) {
-      if (this.#broken) out += this.newLine();
+      if (this.#broken) run += this.newLine();
       this.#broken = token === "\n";
-      if (token === "\n") out += dim("↵");
-      else if (token.search(HIDDEN) === 0) out += this.#word(escapeOf(token), magenta);
-      else if (token.startsWith(" ")) out += this.#blanks(token);
-      else out += this.#word(token, style);
+      if (token === "\n") {
+        end();
+        out += dim("↵");
+      } else if (token.search(HIDDEN) === 0) {
+        end();
+        out += this.#styled(this.#word(escapeOf(token)), magenta);
+      } else run += token.startsWith(" ") ? this.#blanks(token) : this.#word(token);
     }
+    end();
     return out;
   }
 
@@ -143,32 +152,34 @@ export class Flow {
     return `\n${" ".repeat(this.#at)}`;
   }
 
+  /** No style reaches over the end of a line. */
+  #styled(text: string, style: Style): string {
+    const { indent } = this.#column;
+    const [first = "", ...lines] = text.split("\n");
+    return style(first) + lines.map((line) => `\n${line.slice(0, indent)}${style(line.slice(indent))}`).join("");
+  }
+
   #blanks(blanks: string): string {
     if (this.#at + blanks.length > this.#limit) return this.newLine();
     this.#at += blanks.length;
     return blanks;
   }
 
-  #word(word: string, style: Style): string {
+  #word(word: string): string {
     const width = widthOf(word);
-    const { indent } = this.#column;
     if (this.#at + width <= this.#limit) {
       this.#at += width;
-      return style(word);
+      return word;
     }
-    if (width <= this.#limit - indent) return this.newLine() + this.#word(word, style);
+    if (width <= this.#limit - this.#column.indent) return this.newLine() + this.#word(word);
     // Longer than a line: it fills the lines, character by character.
     let out = "";
-    let line = "";
     for (const char of word) {
       const width = widthOf(char);
-      if (this.#at + width > this.#limit) {
-        out += style(line) + this.newLine();
-        line = "";
-      }
-      line += char;
+      if (this.#at + width > this.#limit) out += this.newLine();
+      out += char;
       this.#at += width;
     }
-    return out + style(line);
+    return out;
   }
 }
