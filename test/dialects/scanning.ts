@@ -1,5 +1,5 @@
 // What the scanner tests share: cutting texts, and comparing events whatever the cut.
-import type { Event, Tool } from "../../src/core/nouns.ts";
+import type { Event } from "../../src/core/nouns.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 
 /** Neighbouring deltas are one: where a text was cut must not show. */
@@ -64,4 +64,4 @@ export function randomPieces(text: string, seed: number): string[] {
   return pieces;
 }
 
-export type { Event, Tool };
+export type { Event };

@@ -99,5 +99,6 @@ function leavesThinkingOpen(spec: Spec, prompt: Prompt | string = ""): boolean {
   const tail = typeof prompt === "string" ? prompt : prompt.map((piece) => piece.text).join("");
   const { open = {}, close = [] } = spec.thinking ?? {};
   const last = (marks: readonly string[]) => Math.max(-1, ...marks.map((mark) => tail.lastIndexOf(mark)));
-  return last(Object.keys(open)) > last([...close, ...spec.stops, ...(spec.control ?? []), ...Object.keys(spec.calls), ...spec.closers]);
+  const others = [...close, ...spec.stops, ...(spec.control ?? []), ...Object.keys(spec.calls), ...spec.closers];
+  return last(Object.keys(open)) > last(others.filter((mark) => !Object.hasOwn(open, mark)));
 }

@@ -1,0 +1,95 @@
+/** Files and pipes, as text. What cannot be read is a `Complaint` with the name of the file in it. */
+import { createReadStream } from "node:fs";
+import { InvalidArgumentError } from "commander";
+import { BadRequest, type Dialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
+import { Complaint } from "./complaint.ts";
+import { visible } from "./terminal.ts";
+
+const STDIN = "-";
+
+/** The text of a file, or of what is piped in, as it comes: one decoder, so that no character is cut. */
+export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefined> {
+  if (file === STDIN && process.stdin.isTTY) process.stderr.write("dragoman: reading what you type; Ctrl-D ends it\n");
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const bytes: AsyncIterable<Buffer> = file === STDIN ? process.stdin : createReadStream(file);
+  try {
+    for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+  } catch (error) {
+    const name = file === STDIN ? "what is piped in" : visible(file);
+    throw new Complaint(`cannot read ${name}: ${whyUnreadable(error)}`, { cause: error });
+  }
+  yield decoder.decode();
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a directory, give a file",
+  EACCES: "you may not read it",
+};
+
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  return REASONS[code] ?? String(error);
+}
+
+/** The whole text; a byte order mark is no part of JSON. */
+export async function readText(file?: string): Promise<string> {
+  let text = "";
+  for await (const piece of textOf(file)) text += piece;
+  return text.replace(/^\ufeff/, "");
+}
+
+export function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Complaint(`${visible(file)} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** An OpenAI chat request. */
+export async function readRequest(file?: string): Promise<Request> {
+  return decodeRequest(await readText(file), file ?? "the request");
+}
+
+/** Tools as OpenAI has them, a list or a whole request; or the bare function objects. */
+export async function readTools(file: string): Promise<Tool[]> {
+  const json = parseJson(await readText(file), file);
+  const tools = typeof json === "object" && json !== null && "tools" in json ? json.tools : json;
+  if (!Array.isArray(tools)) throw new Complaint(`${visible(file)} must be a list of tools, or a request with "tools"`);
+  return decodeRequest({ messages: [{ role: "user", content: "" }], tools }, file).tools ?? [];
+}
+
+function decodeRequest(body: unknown, file: string): Request {
+  try {
+    return getWire("openai-chat").decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+  } catch (error) {
+    if (error instanceof BadRequest) throw new Complaint(`${visible(file)}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+export const DIALECT = `the dialect that the model speaks: ${listDialects()
+  .map(({ id }) => id)
+  .join(", ")}`;
+
+/** The dialect of `--dialect`. */
+export function readDialect(id: string): Dialect {
+  try {
+    return getDialect(id);
+  } catch (error) {
+    throw new Complaint((error as Error).message, { cause: error });
+  }
+}
+
+export function required(dialect: Dialect | undefined): Dialect {
+  if (!dialect) throw new Complaint(`give ${DIALECT} (as in --dialect gemma4)`);
+  return dialect;
+}
+
+/** A count given as an option. */
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError("It must be a whole number.");
+  return count;
+}

@@ -1,0 +1,185 @@
+/**
+ * What is printed for people. Text of a model goes through `Flow` or `visible`, which make its control characters visible: an escape
+ * sequence of a model must never reach a terminal.
+ */
+import { once } from "node:events";
+
+export type Style = (text: string) => string;
+
+/** What the commands need of `process.stdout`. */
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): boolean;
+}
+
+/** Writes, and waits while the reader is behind. */
+export async function send(output: NodeJS.WriteStream, text: string): Promise<void> {
+  if (text !== "" && !output.write(text)) await once(output, "drain");
+}
+
+// ---- colours
+
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const;
+
+export type Palette = Readonly<Record<keyof typeof CODES, Style>>;
+
+export const plain: Style = (text) => text;
+
+/** The colours of an output, which do nothing where none are wanted. */
+export function paletteOf(output: Output): Palette {
+  const style = ([on, off]: readonly [number, number]): Style =>
+    wantsColor(output) ? (text) => (text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`) : plain;
+  const { bold, dim, red, green, yellow, magenta, cyan } = CODES;
+  return {
+    bold: style(bold),
+    dim: style(dim),
+    red: style(red),
+    green: style(green),
+    yellow: style(yellow),
+    magenta: style(magenta),
+    cyan: style(cyan),
+  };
+}
+
+/** no-color.org: a refusal wins. */
+function wantsColor({ isTTY }: Output): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  if (NO_COLOR || FORCE_COLOR === "0" || FORCE_COLOR === "false") return false;
+  return FORCE_COLOR !== undefined || (isTTY === true && TERM !== "dumb");
+}
+
+// ---- control characters
+
+/** Controls, invisible and bidirectional format characters, half surrogate pairs; but not the joiners that scripts and emoji are made of. */
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function escapeOf(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  return SHORT[char] ?? (code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`);
+}
+
+/** The text on one line, nothing in it hidden. */
+export const visible = (text: string): string => text.replace(HIDDEN, escapeOf);
+
+/** The same with its line breaks. */
+export const visibleLines = (text: string): string => text.split("\n").map(visible).join("\n");
+
+/** One line of JSON. What JSON leaves raw and a terminal would obey or hide is escaped too: the value stays the same. */
+export function jsonLine(value: unknown): string {
+  const units = (char: string) => char.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(value).replace(HIDDEN, (char) => units(char).join(""));
+}
+
+// ---- width
+
+const NARROW = /[\p{Mn}\p{Me}\u200c\u200d]/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+
+/** How many columns visible text takes. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const char of text) width += char < "\u0300" ? 1 : NARROW.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
+  return width;
+}
+
+export const widthOfScreen = (output: Output): number => output.columns || 80;
+
+// ---- text in a column
+
+/** A line may break at blanks, and in JSON and code also behind what separates or opens. */
+const TOKENS = new RegExp(`\\n|${HIDDEN.source}| +|(?:(?!${HIDDEN.source})[^ ,;:{([])*[,;:{([]+|(?:(?!${HIDDEN.source})[^ ,;:{([])+`, "gu");
+
+export interface Column {
+  readonly palette: Palette;
+  /** Where lines begin, and how far they go. */
+  readonly indent: number;
+  readonly width: number;
+}
+
+/** Text that flows down a column while it comes: words move to the next line, a line break of the text shows as ↵. */
+export class Flow {
+  readonly #column: Column;
+  readonly #limit: number;
+  #at: number;
+  /** A line break of the text waits for what comes behind it. */
+  #broken = false;
+
+  constructor(column: Column, at = column.indent) {
+    this.#column = column;
+    this.#at = at;
+    this.#limit = Math.max(column.width - 1, column.indent + 8); // the last place is for ↵
+  }
+
+  /** What is to be printed next. */
+  add(text: string, style: Style = plain): string {
+    const { dim, magenta } = this.#column.palette;
+    let out = "";
+    let run = ""; // of one style
+    const end = (): void => {
+      out += this.#styled(run, style);
+      run = "";
+    };
+    for (const [token] of text.matchAll(TOKENS)) {
+      if (this.#broken) run += this.newLine();
+      this.#broken = token === "\n";
+      if (token === "\n") {
+        end();
+        out += dim("↵");
+      } else if (token.search(HIDDEN) === 0) {
+        end();
+        out += this.#styled(this.#word(escapeOf(token)), magenta);
+      } else run += token.startsWith(" ") ? this.#blanks(token) : this.#word(token);
+    }
+    end();
+    return out;
+  }
+
+  newLine(): string {
+    this.#broken = false;
+    this.#at = this.#column.indent;
+    return `\n${" ".repeat(this.#at)}`;
+  }
+
+  /** No style reaches over the end of a line. */
+  #styled(text: string, style: Style): string {
+    const { indent } = this.#column;
+    const [first = "", ...lines] = text.split("\n");
+    return style(first) + lines.map((line) => `\n${line.slice(0, indent)}${style(line.slice(indent))}`).join("");
+  }
+
+  #blanks(blanks: string): string {
+    if (this.#at + blanks.length > this.#limit) return this.newLine();
+    this.#at += blanks.length;
+    return blanks;
+  }
+
+  #word(word: string): string {
+    const width = widthOf(word);
+    if (this.#at + width <= this.#limit) {
+      this.#at += width;
+      return word;
+    }
+    if (width <= this.#limit - this.#column.indent) return this.newLine() + this.#word(word);
+    // Longer than a line: it fills the lines, character by character.
+    let out = "";
+    for (const char of word) {
+      const width = widthOf(char);
+      if (this.#at + width > this.#limit) out += this.newLine();
+      out += char;
+      this.#at += width;
+    }
+    return out;
+  }
+}

@@ -1,0 +1,13 @@
+// Runs once before all tests: some of them need the built package, so it is built again if a source is newer.
+import { execFileSync } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const changed = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+export default function build(): void {
+  // Folders too: they change when a file is removed.
+  const sources = ["src", ...readdirSync("src", { recursive: true, encoding: "utf8" }).map((path) => join("src", path))];
+  const newest = Math.max(...[...sources, "scripts/build.mjs", "package.json"].map(changed));
+  if (changed("dist/cli/main.js") < newest) execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
+}

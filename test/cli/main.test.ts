@@ -1,0 +1,90 @@
+// What all commands share: help, version, and one line for each mistake.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { dragoman, folder } from "./run.ts";
+
+const files = folder();
+
+describe("help", () => {
+  test.each(["scan", "render", "demo"])("%s --help has an example", (command) => {
+    const { code, stdout, stderr } = dragoman([command, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command} `));
+    expect(dragoman(["help", command]).stdout).toBe(stdout);
+  });
+  test("without a command there is help", () => {
+    const { code, stdout } = dragoman([]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("scan");
+    expect(dragoman(["--help"]).stdout).toBe(stdout);
+  });
+  test("the version is the package's", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    expect(dragoman(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+});
+
+describe("a mistake is one line, and exit code 2", () => {
+  const broken = files.file("broken.json", '{"messages":\n\x1b[31m');
+  const list = files.file("list.json", "[1]");
+  const bare = files.file("bare.json", "{}");
+
+  test.each<[string[], string]>([
+    [["scan"], "give the dialect that the model speaks: functiongemma, gemma4, json (as in --dialect gemma4)"],
+    [["scan", "-d", "gemma"], 'unknown dialect "gemma"; known: functiongemma, gemma4, json'],
+    [["render", "-d", "\x1b[31m"], 'unknown dialect "\\x1b[31m"; known: functiongemma, gemma4, json'],
+    [["scan", "-d", "gemma4", "nowhere.txt"], "cannot read nowhere.txt: there is no such file"],
+    [["scan", "-d", "gemma4", "src"], "cannot read src: it is a directory, give a file"],
+    [["scan", "-d", "gemma4", "--tools", "nowhere.json"], "cannot read nowhere.json: there is no such file"],
+    [["scan", "-d", "gemma4", "--tools", bare], `${bare} must be a list of tools, or a request with "tools"`],
+    [["scan", "-d", "gemma4", "--tools", list], `${list}: tools[0].name must be a string that is not empty; it is missing`],
+    [["scan", "-d", "gemma4", "--prompt", list], `${list} must be a prompt: the output of "render --pieces --json"`],
+    [["scan", "-d", "gemma4", "--seed", "1"], '--seed belongs to "--split random"'],
+    [
+      ["scan", "-d", "gemma4", "--split", "x"],
+      "option '--split <n>' argument 'x' is invalid. It must be a whole number; see dragoman scan --help",
+    ],
+    [
+      ["scan", "-d", "gemma4", "--split", "0"],
+      "option '--split <n>' argument '0' is invalid. It must be more than nothing; see dragoman scan --help",
+    ],
+    [["scan", "--splt", "3"], "unknown option '--splt' (Did you mean --split?); see dragoman scan --help"],
+    [["scan", "a", "b"], "too many arguments for 'scan'. Expected 1 argument but got 2; see dragoman scan --help"],
+    [["scna"], "unknown command 'scna' (Did you mean scan?); see dragoman --help"],
+    [
+      ["render", "-d", "gemma4", "--neutralize", "--pieces"],
+      "option '--neutralize' cannot be used with option '--pieces'; see dragoman render --help",
+    ],
+    [
+      ["render", "-d", "gemma4", "--variant", "x"],
+      'gemma4 has no variant "x"; known: google-gemma-4-31b-2026-07-09, google-gemma-4-e2b-2026-07-09',
+    ],
+    [["render", "-d", "gemma4", bare], `${bare}: messages must be a list of messages that is not empty; it is missing`],
+    [["render", "-d", "gemma4"], "the request: the body is not JSON: Unexpected end of JSON input"],
+  ])("%j", (args, message) => {
+    expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: ${message}\n` });
+  });
+
+  test("also where the mistake has line breaks and escape sequences in it", () => {
+    const { code, stderr } = dragoman(["render", "-d", "gemma4", broken]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^dragoman: .*broken\.json: the body is not JSON: \P{Cc}*\n$/u);
+  });
+  test("--verbose shows where it came from", () => {
+    for (const args of [
+      ["--verbose", "scan"],
+      ["scan", "--verbose"],
+    ]) {
+      const { code, stderr } = dragoman(args);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^dragoman: .*\nComplaint: .*\n +at /);
+    }
+  });
+});
+
+test("a fault of ours is one line, and exit code 1", () => {
+  const env = { NODE_OPTIONS: "--import=data:text/javascript,delete%20globalThis.TextDecoder" };
+  const run = dragoman(["scan", "-d", "gemma4"], "", env);
+  expect(run).toEqual({ code: 1, stdout: "", stderr: "dragoman: this is our fault: TextDecoder is not defined; --verbose shows where\n" });
+  expect(dragoman(["scan", "-d", "gemma4", "--verbose"], "", env).stderr).toMatch(/\n +at .*input\.js/);
+});

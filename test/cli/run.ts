@@ -1,0 +1,51 @@
+// The built command line as a child process.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import type { Event } from "../../src/core/nouns.ts";
+
+export const main = "dist/cli/main.js";
+
+/** Whoever runs the tests may want colours or not: the children do not know. */
+const { NO_COLOR: _, FORCE_COLOR: __, ...quiet } = process.env;
+export const envWith = (env: Record<string, string> = {}): NodeJS.ProcessEnv => ({ ...quiet, ...env });
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export function dragoman(args: readonly string[], input: string | Uint8Array = "", env: Record<string, string> = {}): Run {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    input,
+    encoding: "utf8",
+    env: envWith(env),
+    maxBuffer: 1 << 28,
+  });
+  return { code: status, stdout, stderr };
+}
+
+/** The events that a run printed as JSON lines; it must have gone well. */
+export function eventsOf({ code, stdout, stderr }: Run): Event[] {
+  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
+  return stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Event);
+}
+
+/** A folder for the files of a test file. */
+export function folder(): { file(name: string, content: unknown): string } {
+  const path = mkdtempSync(join(tmpdir(), "dragoman-cli-"));
+  afterAll(() => rmSync(path, { recursive: true }));
+  return {
+    file(name, content) {
+      const file = join(path, name);
+      writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+      return file;
+    },
+  };
+}

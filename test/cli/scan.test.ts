@@ -1,0 +1,193 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { getDialect, scanText } from "../../src/index.ts";
+import { carried, endsOf, merged, textOf } from "../dialects/scanning.ts";
+import { dragoman, envWith, eventsOf, folder, main } from "./run.ts";
+
+const output = '<|channel>thought\nHm.\n<channel|>Let me look 🙂.<|tool_call>call:get_weather{city:<|"|>Oslo<|"|>,zip:02134}<tool_call|>';
+const expected = scanText(getDialect("gemma4"), output);
+const files = folder();
+const scan = (...args: string[]) => dragoman(["scan", "--dialect", "gemma4", ...args], output);
+const scanOf = (input: string, ...args: string[]) => eventsOf(dragoman(["scan", "-d", "gemma4", ...args], input));
+
+describe("input", () => {
+  test("a pipe", () => expect(merged(eventsOf(scan()))).toEqual(expected));
+  test("a file", () => expect(merged(scanOf("", files.file("output.txt", output)))).toEqual(expected));
+  test("a dash is the pipe", () => expect(merged(scanOf(output, "-"))).toEqual(expected));
+  test("nothing is no event", () => expect(scanOf("")).toEqual([]));
+  test("a byte order mark stays, bytes that are no UTF-8 are replaced", () => {
+    const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xff, 0x62]);
+    expect(textOf(eventsOf(dragoman(["scan", "-d", "gemma4"], bytes)))).toBe("\ufeffa\ufffdb");
+  });
+});
+
+describe("a live pipe", () => {
+  const live = () => {
+    const child = spawn(process.execPath, [main, "scan", "-d", "gemma4"], { env: envWith() });
+    let printed = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+    const until = async (what: string) => {
+      while (!printed.includes(what)) await once(child.stdout, "data");
+    };
+    return { child, until, printed: () => printed };
+  };
+
+  test("an event leaves before the input ends", async () => {
+    const { child, until } = live();
+    child.stdin.write("Hello");
+    await until('{"type":"text","text":"Hello"}\n');
+    child.stdin.write("<|tool_call>call:f{");
+    await until('"name":"f"');
+    child.stdin.end();
+    expect(await once(child, "close")).toEqual([0, null]);
+  });
+
+  test("a character that is cut between two writes is whole", async () => {
+    const { child, until, printed } = live();
+    const bytes = Buffer.from("🙂");
+    child.stdin.write(Buffer.concat([Buffer.from("Hi"), bytes.subarray(0, 2)]));
+    await until("Hi");
+    child.stdin.end(bytes.subarray(2));
+    await once(child, "close");
+    expect(printed()).toContain("🙂");
+  });
+
+  test("a reader who leaves is no error", () => {
+    const long = files.file("long.txt", "one two three\n".repeat(100_000));
+    const command = `"${process.execPath}" ${main} scan -d json "${long}" | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8", env: envWith() });
+    expect(stderr).toBe("");
+    expect(stdout.trim().split("\n").at(-1)).toBe("0");
+  });
+});
+
+describe("cutting", () => {
+  test.each(["1", "2", "3", "1000"])("--split %s gives the same events", (n) => {
+    expect(merged(eventsOf(scan("--split", n)))).toEqual(expected);
+  });
+  test("--split 1 gives a delta for each character", () => {
+    const deltas = eventsOf(scan("--split", "1")).filter((event) => event.type === "thinking-delta");
+    expect(deltas.map(({ text }) => text)).toEqual(["H", "m", ".", "\n"]);
+  });
+  test("--split random gives the same events, and says how to cut so again", () => {
+    const first = scan("--split", "random");
+    expect(merged(eventsOf(first))).toEqual(expected);
+    const seed = /--seed (\d+)\n$/.exec(first.stderr)?.[1] ?? "";
+    expect(scan("--split", "random", "--seed", seed).stdout).toBe(first.stdout);
+    expect(scan("--split", "random", "--seed", `${Number(seed) + 1}`).stdout).not.toBe(first.stdout);
+  });
+});
+
+describe("options of the scanner", () => {
+  const zip = { name: "get_weather", parameters: { type: "object", properties: { zip: { type: "string" } } } };
+
+  test.each([
+    ["a list of functions", [zip]],
+    ["OpenAI's list", [{ type: "function", function: zip }]],
+    ["a request", { messages: [], tools: [{ type: "function", function: zip }] }],
+  ])("--tools takes %s", (_, tools) => {
+    const [end] = endsOf(eventsOf(scan("--tools", files.file("tools.json", tools))));
+    expect(end?.arguments).toEqual({ city: "Oslo", zip: "02134" });
+  });
+
+  const first = (...args: string[]) => scanOf("Hm.<channel|>Yes.", ...args)[0]?.type;
+  test("--start-in-thinking", () => {
+    expect(first()).toBe("text");
+    expect(first("--start-in-thinking")).toBe("thinking-start");
+  });
+  test("--prompt takes the text of a prompt, and its pieces", () => {
+    expect(first("--prompt", files.file("prompt.txt", "<|channel>thought\n"))).toBe("thinking-start");
+    expect(first("--prompt", files.file("prompt.json", [{ text: "<|channel>", control: true }, { text: "thought\n" }]))).toBe(
+      "thinking-start",
+    );
+    expect(first("--prompt", files.file("closed.txt", "<|channel>thought\n<channel|>"))).toBe("text");
+  });
+  test("--calls-in-thinking", () => {
+    const input = "<|channel>thought\n<|tool_call>call:f{}<tool_call|><channel|>";
+    const calls = (policy: string) => endsOf(scanOf(input, "--calls-in-thinking", policy)).length;
+    expect(["promote", "promote-if-unclosed", "ignore"].map(calls)).toEqual([1, 0, 0]);
+  });
+  test("--max-call-chars and --max-depth", () => {
+    const code = (...args: string[]) =>
+      scanOf("<|tool_call>call:f{a:{b:{c:1}}}", ...args).flatMap((e) => (e.type === "malformed" ? e.code : []));
+    expect(code()).toEqual([]);
+    expect(code("--max-call-chars", "20")).toEqual(["too-long"]);
+    expect(code("--max-depth", "2")).toEqual(["too-deep"]);
+  });
+  test("--id-prefix", () => {
+    expect(endsOf(eventsOf(scan("--id-prefix", "tool-"))).map(({ id }) => id)).toEqual(["tool-0"]);
+  });
+});
+
+describe("to read", () => {
+  const read = (input: string, env: Record<string, string> = {}, ...args: string[]) =>
+    dragoman(["scan", "-d", "gemma4", "--no-json", ...args], input, env).stdout;
+
+  test("events with their names in a column", () => {
+    expect(read(`${output}<|tool_call>call:g{s:<|"|>one\ntwo`)).toBe(
+      `\
+thinking-start  <|channel>thought\\n
+thinking-delta  Hm.↵
+thinking-end    <channel|>
+text            Let me look 🙂.
+tool-start      ▶ get_weather  call_0
+tool-delta      {"city":"Oslo","zip":2134}
+tool-end        ✔ get_weather
+                  city  Oslo
+                  zip   2134
+control         <tool_call|>
+tool-start      ▶ g  call_1
+tool-delta      {"s":"one\\ntwo
+tool-end        ✂ g  cut off inside the call: never run it
+                  s  one↵
+                     two
+1 call, 1 cut off
+`,
+    );
+  });
+  test("a call that cannot be read says why", () => {
+    expect(read("<|tool_call>oops<tool_call|>")).toBe(
+      `malformed       ✘ no-name: "call:" was expected\n                <|tool_call>oops<tool_call|>\n0 calls, 1 malformed\n`,
+    );
+  });
+  test("long arguments are shortened", () => {
+    const shown = read(`<|tool_call>call:f{s:<|"|>${"line\n".repeat(100)}<|"|>}`);
+    expect(shown).toContain("… 88 more lines\n");
+  });
+  test("the same whatever the cut, as long as the lines are short", () => {
+    expect(read(output, {}, "--split", "1")).toBe(read(output));
+  });
+  test("--deltas shows each of them", () => {
+    expect(read("ab", {}, "--split", "1", "--deltas")).toBe("text            a\ntext            b\n0 calls\n");
+  });
+});
+
+describe("colours", () => {
+  const shown = (env: Record<string, string>, ...args: string[]) => dragoman(["scan", "-d", "gemma4", ...args], output, env).stdout;
+
+  test("none in a pipe", () => expect(shown({}, "--no-json")).not.toContain("\x1b"));
+  test("FORCE_COLOR wants them", () => expect(shown({ FORCE_COLOR: "1" }, "--no-json")).toContain("\x1b[36mtext\x1b[39m"));
+  test("FORCE_COLOR=0 does not", () => expect(shown({ FORCE_COLOR: "0" }, "--no-json")).not.toContain("\x1b"));
+  test("NO_COLOR wins", () => expect(shown({ FORCE_COLOR: "1", NO_COLOR: "1" }, "--no-json")).not.toContain("\x1b"));
+  test("JSON has none", () => expect(shown({ FORCE_COLOR: "1" })).not.toContain("\x1b"));
+});
+
+describe("control characters of a model", () => {
+  const evil = "\x1b]0;title\x07 \x1b[31mred \x9b2J \u202e\u2066 \r\b\x7f \u{e0041}";
+  const input = `<|channel>thought\n${evil}<channel|>${evil}<|tool_call>call:n${evil}{k${evil}:<|"|>${evil}<|"|>}<tool_call|><|tool_call>${evil}<tool_call|>`;
+  const raw = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
+
+  test("are visible to a reader", () => {
+    const { stdout } = dragoman(["scan", "-d", "gemma4", "--no-json"], input);
+    expect(stdout).not.toMatch(raw);
+    for (const shown of ["\\x1b]0;title\\x07", "\\x9b2J", "\\u{202e}", "\\r", "\\x7f"]) expect(stdout).toContain(shown);
+  });
+  test("are escaped in JSON lines, which stay the same events", () => {
+    const run = dragoman(["scan", "-d", "gemma4"], input);
+    expect(run.stdout).not.toMatch(raw);
+    expect(carried(eventsOf(run))).toBe(input);
+  });
+});

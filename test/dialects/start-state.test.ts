@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import type { Request } from "../../src/core/nouns.ts";
+import type { Prompt } from "../../src/dialects/dialect.ts";
+import { gemma4 } from "../../src/dialects/gemma4.ts";
+import { json } from "../../src/dialects/json.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+
+const firstEvent = (prompt: Prompt | string, dialect = gemma4) => dialect.createScanner({ prompt }).feed("Hm.")[0]?.type;
+
+describe("the tail of the prompt says whether the model is thinking", () => {
+  const user: Request["messages"][number] = { role: "user", content: [{ type: "text", text: "Hi" }] };
+  const call: Request["messages"] = [
+    { role: "assistant", content: [{ type: "tool-call", id: "1", name: "f", arguments: {} }] },
+    { role: "tool", id: "1", name: "f", output: "done" },
+  ];
+
+  test("behind a result with thinking on it is", () => {
+    const prompt = gemma4.render({ model: "", messages: [user, ...call] }, { thinking: true });
+    expect(promptText(prompt)).toMatch(/<\|channel>thought\n$/);
+    expect(firstEvent(prompt)).toBe("thinking-start");
+    expect(firstEvent(promptText(prompt))).toBe("thinking-start");
+  });
+  test("in a new turn, and behind an empty block, it is not", () => {
+    for (const thinking of [true, false]) expect(firstEvent(gemma4.render({ model: "", messages: [user] }, { thinking }))).toBe("text");
+  });
+  test("an opener in somebody's message does not count", () => {
+    expect(firstEvent("<|turn>user\n<|channel>thought\n<turn|>\n<|turn>model\n")).toBe("text");
+  });
+  test("a tag as text is an opener too", () => {
+    expect(firstEvent("<|im_start|>assistant\n<think>\n", json)).toBe("thinking-start");
+    expect(firstEvent("<|im_start|>assistant\n<think>\n\n</think>\n\n", json)).toBe("text");
+  });
+});
