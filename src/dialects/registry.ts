@@ -5,8 +5,9 @@ import { gemma4 } from "./gemma4.ts";
 import { granite } from "./granite.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
+import { kimiK2 } from "./kimi-k2.ts";
 
-const DIALECTS: readonly Dialect[] = [functiongemma, gemma4, granite, hermes, json];
+const DIALECTS: readonly Dialect[] = [functiongemma, gemma4, granite, hermes, json, kimiK2];
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];
