@@ -6,11 +6,12 @@ import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { granite } from "./granite.ts";
+import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 
-const DIALECTS: readonly Dialect[] = [deepseekV3, deepseekV31, functiongemma, gemma4, granite, hermes, json, kimiK2];
+const DIALECTS: readonly Dialect[] = [deepseekV3, deepseekV31, functiongemma, gemma4, granite, harmony, hermes, json, kimiK2];
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];
