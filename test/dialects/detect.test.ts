@@ -209,7 +209,7 @@ describe("models without tools are not guessed at", () => {
 /** The lines that decide, as templates have them. */
 const TEMPLATES: readonly (readonly [string, string])[] = [
   ["functiongemma google-functiongemma-270m-it", "{{ '<start_function_declaration>' }}{{ format_function_declaration(tool) | trim }}"],
-  ["functiongemma google-functiongemma-270m-it", "{{ '<start_of_turn>model\\n<start_function_call>call:' + name }}"],
+  ["functiongemma", "{{ '<start_of_turn>model\\n<start_function_call>call:' + name }}"],
   ["gemma4 google-gemma-4-31b-2026-07-09", "{{ '<|turn>model\\n' }}{{ '<|channel>thought\\n<channel|>' }}{{ '<|tool_call>call:' + name }}"],
   ["gemma4 google-gemma-4-e2b-2026-07-09", "{{ '<|turn>model\\n' }}{{ '<|tool_call>call:' + name + '{' }}"],
   ["deepseek-v4 deepseek-v4", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'tool_calls>' }}"],
@@ -246,7 +246,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}><think>"],
   ["hermes", "<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>"],
   ["hermes qwen2.5-7b-instruct", '<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. <tool_call>\\n{"name": , "arguments": '],
-  ["hermes qwen3-0.6b", '<|im_start|><tool_call>\\n{"name": , "arguments": message.reasoning_content enable_thinking is false'],
+  ["hermes qwen3-0.6b", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": message.reasoning_content enable_thinking is false'],
   ["hermes", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": '],
   ["hermes", '[|user|]<tool_call>\\n{"name": , "arguments": '],
   ["llama3 llama-3.1-8b-instruct", "{{ '<|start_header_id|>' }} please respond with a JSON for a function call with its proper arguments"],
@@ -259,6 +259,9 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["json phi", "{{ '<|user|>\\n' + message['content'] + '<|end|>\\n' }}"],
   ["json chatml", "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"],
   ["json llama3", "{{ '<|start_header_id|>' + role + '<|end_header_id|>\\n\\n' + content | trim + '<|eot_id|>' }}"],
+  ["llama3", "{{ '<|start_header_id|>' }} respond with a JSON for a function call {{ { \"output\": content } | tojson }}"],
+  ["granite", "<|function_call_library|> output \"<function_call> {'name': 'no_function'}\""],
+  ["nothing", "<|im_start|>user\n<Query>: {{ query }}\n<Document>: {{ document }}<|im_end|>"],
   ["nothing", "{{ '<|im_start|>' }}<seed:tool_call><function=f><parameter=p> tools"],
   ["nothing", "{% for message in messages %}[INST] {{ message.content }} [/INST]{% endfor %}"],
   ["nothing", "{{ '<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>' }} Action: ```json"],
