@@ -34,7 +34,7 @@ const page = `# The dialects
 
 What each dialect can express. "Thinking" says that the model's thinking is told apart from its text, "parallel calls" that an answer
 may have several calls, "grammar" that calls can be forced to fit the tools. \`dragoman dialects\` prints the same table, and
-\`dragoman detect\` says which dialect a model speaks.
+\`dragoman detect\`, or \`detectDialect\` in the library, says which dialect a model speaks.
 
 | dialect | models | thinking | parallel calls | grammar |
 |---|---|---|---|---|

@@ -106,16 +106,21 @@ function byName(model: string): Detection | "no tools" | undefined {
     if ((hit || i === 0) && WITHOUT_TOOLS.test(part)) return "no tools";
     if (!hit) continue;
     const { family, pattern } = hit;
-    if (family.bareIsBase && SIZE.test(part) && !part.includes(":") && !INSTRUCTED.test(part)) return "no tools";
-    const [what, confidence]: [string, Confidence] =
-      family.doubtful && family.id === "json"
-        ? [`${family.name}, which was not trained on tools and must be asked for JSON`, "possible"]
-        : i > 0
-          ? [`${family.name}, but only in a folder's name`, "possible"]
-          : plain.search(pattern) > 0
-            ? [`${family.name}, but not at its beginning: a fine-tune may speak another dialect`, "possible"]
-            : [family.name, family.doubtful ? "possible" : "likely"];
-    return { ...answer(family), confidence, why: `the name says ${what}` };
+    const bare = SIZE.test(part) && !part.includes(":") && !INSTRUCTED.test(part) ? family.bare : undefined; // Ollama's tags are all instructed
+    if (bare === "base") return "no tools";
+    const doubts: readonly (readonly [boolean, string])[] = [
+      [family.doubtful === true && family.id === "json", "which was not trained on tools and must be asked for JSON"],
+      [family.doubtful === true, "whose models differ"],
+      [i > 0, "but only in a folder's name"],
+      [plain.search(pattern) > 0, "but not at its beginning: a fine-tune may speak another dialect"],
+      [bare === "unclear", "but not that it was trained to answer: it may be the base model"],
+    ];
+    const doubt = doubts.find(([applies]) => applies)?.[1];
+    return {
+      ...answer(family),
+      confidence: doubt === undefined ? "likely" : "possible",
+      why: `the name says ${[family.name, ...(doubt === undefined ? [] : [doubt])].join(", ")}`,
+    };
   }
   return undefined;
 }

@@ -49,8 +49,8 @@ export interface Family {
   readonly variant?: string;
   /** In a name: lower case, with "-" for blanks and underscores. A letter before it is another name (`codegemma`). */
   readonly models?: RegExp;
-  /** A name with a size and without a word such as "instruct" is the base model. */
-  readonly bareIsBase?: true;
+  /** What a name with a size and without a word such as "instruct" is: the base model, or nobody knows, because LM Studio drops the word. */
+  readonly bare?: "base" | "unclear";
   /** It was not trained on tools, or its template is only like this one: never more than possible. */
   readonly doubtful?: true;
   readonly templates?: readonly Marks[];
@@ -93,6 +93,7 @@ export const FAMILIES: readonly Family[] = [
     id: "gemma4",
     variant: "google-gemma-4-31b-2026-07-09",
     models: /gemma-?4(?![.\d]|b)(?!.*\be\d+b)/,
+    bare: "unclear",
     templates: [{ has: ["<|tool_call>", "<|turn>", "<|channel>thought\\n<channel|>"] }],
     sample: /<\|tool_call>|<\|channel>|<\|"\|>/,
     sampling: GEMMA,
@@ -102,6 +103,7 @@ export const FAMILIES: readonly Family[] = [
     id: "gemma4",
     variant: "google-gemma-4-e2b-2026-07-09",
     models: /gemma-?4(?![.\d]|b)/,
+    bare: "unclear",
     templates: [{ has: ["<|tool_call>", "<|turn>"] }],
     sampling: GEMMA,
   },
@@ -255,7 +257,7 @@ export const FAMILIES: readonly Family[] = [
     name: "LFM2.5",
     id: "pythonic",
     variant: "lfm2.5-instruct",
-    models: /lfm-?2\.5/,
+    models: /lfm-?2\.5(?!-vl)/,
     templates: [{ has: ["List of tools: [", "<|im_start|>"] }],
     sampling: from("model card of LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
   },
@@ -263,7 +265,7 @@ export const FAMILIES: readonly Family[] = [
     name: "LFM2",
     id: "pythonic",
     variant: "lfm2-8b-a1b",
-    models: /lfm-?2(?![.\d])/,
+    models: /lfm-?2(?![.\d]|-vl)/,
     templates: [{ has: ["<|tool_list_start|>"] }],
     sampling: from("model card of LiquidAI/LFM2-8B-A1B", { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 }),
   },
@@ -272,6 +274,7 @@ export const FAMILIES: readonly Family[] = [
     id: "pythonic",
     variant: "vllm-llama4-pythonic",
     models: /llama-?4(?![.\d])/,
+    bare: "base",
     templates: [{ has: ["<|header_start|>", "func_name1("] }],
     sample: /<\|python_start\|>\s*\[/,
     sampling: from("generation_config.json of meta-llama/Llama-4-Scout-17B-16E-Instruct", { temperature: 0.6, topP: 0.9 }),
@@ -280,7 +283,7 @@ export const FAMILIES: readonly Family[] = [
     name: "Olmo 3",
     id: "pythonic",
     models: /olmo-?3/,
-    bareIsBase: true,
+    bare: "base",
     templates: [{ has: ["<function_calls>", "<functions>", "<|im_start|>"] }],
     sampling: from("model card of allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
   },
@@ -306,13 +309,13 @@ export const FAMILIES: readonly Family[] = [
     name: "Granite 4",
     id: "granite",
     variant: "granite-4.0",
-    models: /granite-?4/,
+    models: /granite-?4(?![\db])/,
     templates: [{ has: ["<|start_of_role|>", "<tool_call>", "<tools>"] }],
   },
   {
     name: "Granite 3",
     id: "granite",
-    models: /granite-?3|granite-20b-functioncalling/,
+    models: /granite-?3(?![\db])|granite-20b-functioncalling/,
     templates: [{ has: ["<|start_of_role|>", "tool"] }, { has: ["<|function_call_library|>", "<function_call> "] }],
     sample: /<\|tool_call\|>\s*\[/,
     weakSample: /<tool_call>\s*\[\s*\{|<function_call>\s*\{/,
@@ -361,7 +364,7 @@ export const FAMILIES: readonly Family[] = [
     id: "mistral",
     models:
       /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.3|-v0\.3-instruct)|mistral:(?:7b|latest)|mixtral-8x22b|mixtral:8x22b|mistral-(?:small|medium|large)|ministral-8b|codestral-(?:22b|2501|latest)/,
-    bareIsBase: true,
+    bare: "base",
     templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
   },
 
@@ -397,7 +400,7 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Hermes",
     id: "hermes",
-    models: /hermes-?(?:[34]|2-pro)/,
+    models: /(?:deep)?hermes-?(?:[34]|2-pro)/,
     templates: [{ has: ["<tool_call>", "function calling AI model", "<|im_start|>"] }],
   },
   {
@@ -405,7 +408,7 @@ export const FAMILIES: readonly Family[] = [
     id: "hermes",
     variant: "qwen2.5-7b-instruct",
     models: /qwen-?2\.5(?!-(?:vl|omni|math|audio))/,
-    bareIsBase: true,
+    bare: "base",
     templates: [{ has: ["<tool_call>", '"arguments"', "<|im_start|>", "You are Qwen, created by Alibaba Cloud"] }],
     sampling: QWEN25,
     types: ["qwen"],
@@ -420,14 +423,14 @@ export const FAMILIES: readonly Family[] = [
     name: "Qwen3 2507 Instruct",
     id: "hermes",
     variant: "qwen3-0.6b",
-    models: /qwen-?3-.*instruct/,
+    models: /qwen-?3-(?!omni).*instruct/,
     sampling: from("generation_config.json of Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
   },
   {
     name: "Qwen3",
     id: "hermes",
     variant: "qwen3-0.6b",
-    models: /qwen-?3(?![.\d]|-(?:omni|asr|tts))/,
+    models: /qwen-?3(?![.\d]|guard|-(?:omni|asr|tts))/,
     templates: [{ has: ["<tool_call>", "<tools>", '"arguments"', "<|im_start|>", "enable_thinking", "reasoning_content"] }],
     sample: /<tool_call>\s*\{\s*"(?:name|arguments)"/,
     sampling: QWEN3,
@@ -440,7 +443,7 @@ export const FAMILIES: readonly Family[] = [
     doubtful: true,
     templates: [{ has: ['<tool_call>\\n{"name"'] }, { has: ['<tool_call>{"name"'] }, { has: ["<tool_call>", "<function-name>, "] }],
   },
-  { name: "SmolLM3", id: "hermes", doubtful: true, models: /smollm-?3/, bareIsBase: true },
+  { name: "SmolLM3", id: "hermes", doubtful: true, models: /smollm-?3/, bare: "base" },
 
   // ---- Llama 3
   {
@@ -453,7 +456,7 @@ export const FAMILIES: readonly Family[] = [
     id: "llama3",
     variant: "llama-3.2-3b-instruct",
     models: /llama-?3[.-]2(?![\db])/,
-    bareIsBase: true,
+    bare: "base",
     templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call", "strftime_now"] }],
     sampling: LLAMA,
     types: ["llama"],
@@ -463,7 +466,7 @@ export const FAMILIES: readonly Family[] = [
     id: "llama3",
     variant: "llama-3.1-8b-instruct",
     models: /llama-?3[.-][13](?![\db])(?!-nemotron-nano)/,
-    bareIsBase: true,
+    bare: "base",
     templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call"] }],
     sample: /<\|python_tag\|>/,
     sampling: LLAMA,
@@ -491,7 +494,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "gemma",
     models: /gemma-?2(?![.\d]|b)|gemma-1\.1|gemma:|gemma2:|gemma-[27]b/,
     doubtful: true,
-    bareIsBase: true,
+    bare: "base",
     templates: [{ has: ["<start_of_turn>"], lacks: ["tools"] }],
   },
   {

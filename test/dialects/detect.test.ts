@@ -105,6 +105,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Hermes-4-70B-Q4_K_M.gguf",
     "NousResearch/Hermes-2-Pro-Mistral-7B",
     "hermes3:8b",
+    "NousResearch/DeepHermes-3-Llama-3-8B-Preview",
   ],
   "qwen3-coder qwen3-coder": ["Qwen3-Coder-30B-A3B-Q4_K_M.gguf", "qwen3-coder:480b-cloud", "Qwen/Qwen3-Coder-Next", "qwen/qwen3-coder-30b"],
   "qwen3-coder qwen3.5-4b": ["Qwen/Qwen3.5-4B", "qwen3.5:35b-a3b"],
@@ -137,6 +138,8 @@ describe("names", () => {
     ["somebody/my-qwen3-8b-roleplay", "possible"],
     ["/models/qwen3-8b/model.gguf", "possible"],
     ["google/gemma-3-4b-it", "possible"],
+    ["google/gemma-4-31b", "possible"],
+    ["gemma4:31b", "likely"],
   ])("%s is %s", (model, confidence) => {
     expect(detectDialect({ model })?.confidence).toBe(confidence);
   });
@@ -186,6 +189,11 @@ describe("models without tools are not guessed at", () => {
     "allenai/Olmo-3-1025-7B",
     "llama3.1:8b-text-q4_0",
     "hexgrad/Kokoro-82M",
+    "Qwen/Qwen3Guard-Gen-8B",
+    "Qwen/Qwen3-Omni-30B-A3B-Instruct",
+    "meta-llama/Llama-4-Scout-17B-16E",
+    "ibm-granite/granite-34b-code-instruct-8k",
+    "LiquidAI/LFM2-VL-1.6B",
     "Dolphin3.0-Llama3.1-8B-Q4_K_M.gguf",
     "moonshotai/Kimi-K3",
     "MiniMaxAI/MiniMax-M1-80k",
