@@ -24,7 +24,7 @@ const NO_MARKS = new Marks([]);
 const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The arguments of a call that is being written, built while their text comes. */
-class PartialArguments {
+export class PartialArguments {
   readonly #window = new Window();
   readonly #builder = new JsonBuilder();
   readonly #reader = new Reader(this.#window, JSON_SYNTAX, this.#builder, { marks: NO_MARKS, maxDepth: NO_DEPTH_LIMIT });
@@ -53,6 +53,7 @@ class Folding implements Fold {
         if (event.model !== undefined) response.model = event.model;
         break;
       case "text":
+        if (event.text === "" && event.state) this.#growing = undefined; // state with a place of its own
         this.#grow("text", event.text, event.state);
         break;
       case "thinking-start":
@@ -80,6 +81,7 @@ class Folding implements Fold {
         response.refusal = (response.refusal ?? "") + event.text;
         break;
       case "extension":
+        this.#growing = undefined; // what comes after it is not what came before it
         response.extensions = [...(response.extensions ?? []), { wire: event.wire, data: event.data }];
         break;
       case "usage": {

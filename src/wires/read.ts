@@ -101,6 +101,17 @@ export function defined<T extends object>(fields: { [K in keyof T]: T[K] | Optio
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
+/** `undefined`: it is no JSON text. */
+export function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
