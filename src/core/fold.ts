@@ -53,8 +53,9 @@ class Folding implements Fold {
         if (event.model !== undefined) response.model = event.model;
         break;
       case "text":
-        if (event.text === "" && event.state) this.#growing = undefined; // state with a place of its own
-        this.#grow("text", event.text, event.state);
+        if (event.text === "" && event.state) {
+          this.#push({ type: "text", text: "", state: event.state }); // state with a place of its own
+        } else this.#grow("text", event.text, event.state);
         break;
       case "thinking-start":
         this.#growing = undefined;
@@ -82,7 +83,7 @@ class Folding implements Fold {
         break;
       case "extension":
         this.#growing = undefined; // what comes after it is not what came before it
-        response.extensions = [...(response.extensions ?? []), { wire: event.wire, data: event.data }];
+        response.extensions = [...(response.extensions ?? []), { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) }];
         break;
       case "usage": {
         const { type: _, ...usage } = event;

@@ -218,7 +218,7 @@ export type Event =
   | { type: "control"; raw: string }
   | { type: "refusal"; text: string }
   /** What only that wire knows: citations, server tools. */
-  | { type: "extension"; wire: WireId; data: Json }
+  | { type: "extension"; wire: WireId; data: Json; quiet?: true }
   | ({ type: "usage" } & Usage)
   | Finish;
 
@@ -240,7 +240,7 @@ export interface Response {
   /** The call being written, while the answer is not complete. */
   open?: OpenCall;
   refusal?: string;
-  extensions?: { wire: WireId; data: Json }[];
+  extensions?: { wire: WireId; data: Json; quiet?: true }[];
   usage?: Usage;
   finish?: Omit<Finish, "type">;
 }

@@ -91,7 +91,9 @@ export class CallAccumulator {
       this.#byId.set(fragment.id, slot);
     }
     slot.name ||= fragment.name ?? "";
-    if (fragment.state) slot.state.push(...fragment.state);
+    for (const state of fragment.state ?? []) {
+      if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat it
+    }
     write(slot, fragment);
     slot.done ||= fragment.done === true;
     slot.truncated ||= fragment.truncated === true;

@@ -46,7 +46,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Spelling>> = {
   },
   overloaded: {
     status: 503,
-    openai: ["server_error", "server_is_overloaded"],
+    openai: ["server_error", "overloaded"],
     anthropic: "overloaded_error",
     gemini: "UNAVAILABLE",
     own: { anthropic: 529 },

@@ -82,8 +82,9 @@ export class EventWriter {
     this.#pass({ type: "refusal", text });
   }
 
-  extension(wire: WireId, data: Json): void {
-    this.#pass({ type: "extension", wire, data });
+  /** `quiet`: no other wire need say that it left it out. */
+  extension(wire: WireId, data: Json, quiet = false): void {
+    this.#pass({ type: "extension", wire, data, ...(quiet ? { quiet } : {}) });
   }
 
   /** Kept for the end: servers say it early, late, or again and again. */

@@ -1,4 +1,5 @@
 /** Media and tool results, as far as several wires treat them alike. */
+import { isObject } from "../core/json.ts";
 import type { Json, Media, Message, ToolResult } from "../core/nouns.ts";
 import type { Warnings } from "./warnings.ts";
 
@@ -18,8 +19,14 @@ export const urlOfMedia = (media: Media): string | undefined =>
 /** `image` of `image/png`. */
 export const mediaKind = (media: Media): string => media.mediaType.slice(0, media.mediaType.indexOf("/"));
 
-/** A tool's output as text. */
-export const outputText = (output: Json): string => (typeof output === "string" ? output : JSON.stringify(output));
+/** A tool's output as text; of a list of text parts, their texts. */
+export function outputText(output: Json): string {
+  if (typeof output === "string") return output;
+  const texts = Array.isArray(output)
+    ? output.map((part: Json) => (isObject(part) && part.type === "text" ? part.text : undefined))
+    : [undefined];
+  return texts.every((text) => typeof text === "string") ? texts.join("") : JSON.stringify(output);
+}
 
 /** The messages, with the media of tool results in a user message behind the results: for targets whose results are text only. */
 export function hoistMedia(messages: readonly Message[], warnings: Warnings): Message[] {

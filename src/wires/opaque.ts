@@ -4,7 +4,7 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, Warning, WireId } from "../core/nouns.ts";
-import { type Field, parsed } from "./read.ts";
+import { type Field, listOf, parsed } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 
 // ---- In
@@ -107,7 +107,9 @@ const MAX_CAPSULE = 262_144;
 export interface Capsule {
   /** Thinking that must come back, where the client does not keep it. */
   thinking?: string;
-  /** Another wire's state of the same thing. */
+  /** Another wire's state of that thinking. */
+  thinkingState?: readonly Opaque[];
+  /** Another wire's state of the thing that the field stands on. */
   state?: readonly Opaque[];
 }
 
@@ -115,28 +117,37 @@ export interface Capsule {
 export const EMPTY_CAPSULE = "ZHJhZ29tYW4vMTp7fQ==";
 
 /** Base64, since some fields must be. `undefined`: there is nothing to carry, or too much. */
-export function sealCapsule({ thinking, state }: Capsule): string | undefined {
-  if (!thinking && !state?.length) return undefined;
-  const text = SEAL + JSON.stringify({ thinking: thinking || undefined, state: state?.length ? state : undefined });
+export function sealCapsule({ thinking, thinkingState, state }: Capsule): string | undefined {
+  const content = JSON.stringify({
+    thinking: thinking || undefined,
+    thinkingState: thinkingState?.length ? thinkingState : undefined,
+    state: state?.length ? state : undefined,
+  });
+  if (content === "{}") return undefined;
+  const text = SEAL + content;
   if (text.length > MAX_CAPSULE) return undefined;
   let bytes = "";
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
   return btoa(bytes);
 }
 
-/** `undefined`: it is none of ours, or broken. */
+/** `undefined`: it is none of ours; nothing inside: it is broken. */
 export function openCapsule(sealed: string): Capsule | undefined {
   if (!sealed.startsWith(btoa(SEAL.slice(0, 9)))) return undefined;
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0)));
   } catch {
-    return undefined;
+    return {};
   }
   const value = text.startsWith(SEAL) && text.length <= MAX_CAPSULE ? parsed(text.slice(SEAL.length)) : undefined;
-  if (!isObject(value)) return undefined;
-  const state = Array.isArray(value.state) ? value.state.filter(isOpaque) : [];
-  return { ...(typeof value.thinking === "string" ? { thinking: value.thinking } : {}), ...(state.length > 0 ? { state } : {}) };
+  if (!isObject(value)) return {};
+  const capsule: Capsule = typeof value.thinking === "string" ? { thinking: value.thinking } : {};
+  for (const key of ["thinkingState", "state"] as const) {
+    const state = listOf(value[key]).filter(isOpaque);
+    if (state.length > 0) capsule[key] = state;
+  }
+  return capsule;
 }
 
 const isOpaque = (value: Json): value is JsonObject & Opaque =>

@@ -73,8 +73,10 @@ export interface StreamDecoder {
   flush(): Event[];
 }
 
-/** What a server wants otherwise than its wire has it. Everything absent: as the official API wants it. */
+/** What a server wants otherwise. Everything absent: as most servers that speak the wire take it. */
 export interface WireProfile {
+  /** openai-chat: nothing that the official API would refuse (`top_k`, `reasoning_content`), however many other servers take it. */
+  readonly official?: boolean;
   /** openai-chat: the spelling of thinking in old messages; `false`: leave it out. */
   readonly thinkingField?: "reasoning_content" | "reasoning" | false;
   /** openai-chat: how the limit of the answer is called. */
