@@ -78,6 +78,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     if (policy === "promote") thinking.set(mark, promote(step));
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
+  if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...stops];
   return {
