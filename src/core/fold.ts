@@ -83,7 +83,10 @@ class Folding implements Fold {
         break;
       case "extension":
         this.#growing = undefined; // what comes after it is not what came before it
-        response.extensions = [...(response.extensions ?? []), { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) }];
+        response.extensions = [
+          ...(response.extensions ?? []),
+          { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },
+        ];
         break;
       case "usage": {
         const { type: _, ...usage } = event;

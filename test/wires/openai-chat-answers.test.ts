@@ -119,6 +119,19 @@ describe("what servers get wrong", () => {
     expect(end).toMatchObject(finish);
   });
 
+  test("the debugging guide in shared/seeds: its issues, by its own names", () => {
+    const guide: [issue: string, stream: string, calls: object[]][] = [
+      ["streaming sends partial JSON chunks; empty arguments {}", "well-formed", [A, B]],
+      ["the id changes across chunks; undefined_tool_name", "ids-change-between-chunks", [A]],
+      ["the reasoning_content field; terminated", "reasoning-content", [A]],
+    ];
+    for (const [issue, stream, calls] of guide) {
+      expect(
+        answer(stream).content.filter(({ type }) => type === "tool-call"),
+        issue,
+      ).toMatchObject(calls);
+    }
+  });
   test("every recorded stream has its row above, and any cut of it gives the same answer", () => {
     for (const name of fixtures) {
       const text = fixture(name);
