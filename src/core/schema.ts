@@ -80,6 +80,10 @@ export function propertySchema(node: SchemaNode | undefined, key: string): Schem
   return rest && { schema: rest, root: node.root };
 }
 
+/** The schema of what is inside a value: of a key's value, or without a key of the elements. */
+export const innerSchema = (node: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined =>
+  key === undefined ? elementSchema(node) : propertySchema(node, key);
+
 /** The schema of an array's elements. */
 export function elementSchema(node: SchemaNode | undefined): SchemaNode | undefined {
   if (!node) return undefined;

@@ -101,7 +101,7 @@ function decodeMessage(message: Field, calls: Calls, rest: Unmodelled): Message 
 }
 
 function decodeAssistant(message: Field, calls: Calls, rest: Unmodelled): Part[] {
-  const reasoning = [message.at("reasoning_content").string(), message.at("reasoning").string()]; // one thing, in two spellings
+  const reasoning = ["reasoning_content", "reasoning", "thinking"].map((key) => message.at(key).string()); // one thing, in three spellings
   const thinking = reasoning.find(Boolean);
   const content = decodeContent(message.at("content"), rest);
   const refusal = message.at("refusal").string();

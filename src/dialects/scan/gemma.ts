@@ -4,7 +4,7 @@
  */
 import { escapeJson, jsonNumber } from "../../core/json.ts";
 import type { Outcome, Reader, Syntax } from "../../core/reader.ts";
-import { type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { innerSchema, type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readArguments, tooLong } from "./steps.ts";
@@ -40,6 +40,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     bareEnd: BARE_END,
     wide: false,
     bare: (text, schema) => bareValue(calls, text, schema),
+    inner: innerSchema,
   };
   // `f(city="Oslo", days=2)`, where every value must be a literal.
   const keywords: Syntax = {

@@ -206,12 +206,13 @@ export class Scan extends Reader implements Scanner {
     this.#rawAt = this.pos;
     this.#say(this.run);
   }
-  /** Says all that waits, but for marks. */
-  sayRaw(): string {
+  /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
+  sayRaw(length?: number): string {
     const marks = this.#marks;
     const raw = this.takeRaw();
-    const text = raw.slice(marks);
-    if (marks > 0) this.#emit({ type: "control", raw: raw.slice(0, marks) });
+    const from = length === undefined ? marks : raw.length - length;
+    const text = raw.slice(from);
+    if (from > 0) this.#emit({ type: "control", raw: raw.slice(0, from) });
     if (text !== "") this.#say(text);
     return text;
   }

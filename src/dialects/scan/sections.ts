@@ -39,7 +39,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   const marks = [...begin, ...end, ...open, ...close, ...stops];
   const next = new Marks([...open, ...end, ...begin, ...stops]);
   const closing = new Marks([...close, ...(fence === undefined ? [] : [fence])]);
-  const objectMarks = new Marks(marks);
+  const objectMarks = new Marks([...marks, ...(fence === undefined ? [] : [fence])]);
 
   /** In a section, before a call. What stands here rides in the raw of the next event. */
   const section: Step = (s) => {
