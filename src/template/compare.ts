@@ -83,8 +83,9 @@ const tool = (name: string, description: string): Tool => ({
   parameters: { type: "object", properties: { city: { type: "string", description: "A city" } }, required: ["city"] },
 });
 const tools = [tool("get_weather", "The weather of a city"), tool("get_time", "The time in a city")];
-const weather = call("functions.get_weather:0", "get_weather", "Oslo");
-const time = call("functions.get_time:1", "get_time", "Oslo");
+// Mistral's templates refuse any other form of ids.
+const weather = call("weather01", "get_weather", "Oslo");
+const time = call("localtime", "get_time", "Oslo");
 
 const probe = (messages: Message[], tools?: Tool[]): Request => ({ model: "probe", messages, ...(tools && { tools }) });
 
