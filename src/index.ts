@@ -3,6 +3,7 @@ export { BadRequest } from "./core/errors.ts";
 export { collect, createFold, type Fold } from "./core/fold.ts";
 export type * from "./core/nouns.ts";
 export type * from "./dialects/dialect.ts";
+export { schemaGrammar } from "./dialects/grammar/calls.ts";
 export { promptText } from "./dialects/prompt.ts";
 export { getDialect, listDialects } from "./dialects/registry.ts";
 export { scannerStream, scanStream, scanText } from "./dialects/scan/streams.ts";

@@ -16,7 +16,7 @@ const MAX_BRANCHES = 64;
 const ANY: ReadonlySet<JsonType> = new Set();
 
 /** The schema behind a local reference (`#/$defs/x`). */
-function follow(ref: string, root: JsonObject): JsonObject | undefined {
+export function follow(ref: string, root: JsonObject): JsonObject | undefined {
   let at: Json | undefined = root;
   for (const step of ref.replace(/^#\/?/, "").split("/").filter(Boolean)) {
     const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");

@@ -4,8 +4,9 @@
  *     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { createScanner, hoisted, outputs, STOPS, section, t } from "./deepseek.ts";
+import { createScanner, hoisted, outputs, SECTION, STOPS, section, t } from "./deepseek.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf } from "./grammar/calls.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { type Pieces, prompt } from "./prompt.ts";
@@ -79,6 +80,13 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(outputs(results.map(({ output }) => resultText(output))));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  ...SECTION,
+  call: (name) => [`<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>`, ARGUMENTS, "<｜tool▁call▁end｜>"],
+});
+
 export const deepseekV31: Dialect = {
   id: "deepseek-v3.1",
   title: "DeepSeek V3.1",
@@ -93,4 +101,5 @@ export const deepseekV31: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, deepseekV31),
+  grammar,
 };

@@ -7,8 +7,9 @@
  *     ```<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { createScanner, hoisted, outputs, STOPS, section, t } from "./deepseek.ts";
+import { createScanner, hoisted, outputs, SECTION, STOPS, section, t } from "./deepseek.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf } from "./grammar/calls.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { joined, type Pieces, prompt } from "./prompt.ts";
@@ -96,6 +97,14 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   results.length === 0 ? [] : prompt(outputPieces(results, true));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  ...SECTION,
+  call: (name) => [`<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n`, ARGUMENTS, "\n```<｜tool▁call▁end｜>"],
+  between: "\n",
+});
+
 export const deepseekV3: Dialect = {
   id: "deepseek-v3",
   title: "DeepSeek V3 and R1",
@@ -110,4 +119,5 @@ export const deepseekV3: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, deepseekV3),
+  grammar,
 };

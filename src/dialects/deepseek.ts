@@ -4,6 +4,8 @@
  */
 import type { Message, Request } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
+import { THINK } from "./grammar/calls.ts";
+import { jsonValues } from "./grammar/values.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
@@ -100,3 +102,14 @@ export function hoisted({ messages }: Request): { system: string; rest: Message[
 export const section = (calls: readonly Pieces[]): Pieces =>
   calls.length > 0 ? t`<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>` : [];
 export const outputs = (texts: readonly string[]): Pieces[] => texts.map((text) => t`<｜tool▁output▁begin｜>${text}<｜tool▁output▁end｜>`);
+
+// ---- Grammar
+
+export const SECTION = {
+  values: jsonValues,
+  section: { begin: "<｜tool▁calls▁begin｜>", end: "<｜tool▁calls▁end｜>" },
+  words: ["<｜tool▁calls▁begin｜>"],
+  openers: ["<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"],
+  preserved: [...calls.marks, "<｜tool▁sep｜>", "<think>", "</think>"],
+  thinking: THINK,
+};

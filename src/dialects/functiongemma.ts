@@ -5,7 +5,9 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
-import { gemmaSyntax } from "./gemma-syntax.ts";
+import { gemmaSyntax, isBare } from "./gemma-syntax.ts";
+import { ARGUMENTS, grammarOf } from "./grammar/calls.ts";
+import { gemmaValues } from "./grammar/values.ts";
 import { variantOf } from "./options.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
@@ -101,6 +103,16 @@ function head(system: Content | undefined, tools: readonly Tool[]): Pieces {
 /** There are no marks for thinking. */
 const renderThinking = (_text: string): Prompt => [];
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: gemmaValues(QUOTE, "None", isBare),
+  call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
+  words: ["<start_function_call>"],
+  preserved: ["<start_function_call>", "<end_function_call>", QUOTE, ...STOPS],
+  stop: "<start_function_response>", // llama.cpp does not know that it ends the answer
+});
+
 export const functiongemma: Dialect = {
   id: "functiongemma",
   title: "FunctionGemma",
@@ -116,4 +128,5 @@ export const functiongemma: Dialect = {
   renderToolResults: gemma.renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, gemma),
+  grammar,
 };

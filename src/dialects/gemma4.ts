@@ -8,7 +8,9 @@
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
-import { gemmaSyntax } from "./gemma-syntax.ts";
+import { gemmaSyntax, isBare } from "./gemma-syntax.ts";
+import { ARGUMENTS, grammarOf } from "./grammar/calls.ts";
+import { gemmaValues } from "./grammar/values.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
@@ -153,6 +155,17 @@ function thought(text: string): Pieces {
 
 const renderThinking = (text: string): Prompt => prompt(thought(text));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: gemmaValues(QUOTE, "null", isBare),
+  call: (name) => [`<|tool_call>call:${name}`, ARGUMENTS, "<tool_call|>"],
+  words: ["<|tool_call>"],
+  preserved: ["<|tool_call>", "<tool_call|>", QUOTE, "<|channel>", "<channel|>", ...STOPS],
+  thinking: { open: `<|channel>${LABEL}\n`, close: "<channel|>" },
+  stop: "<|tool_response>",
+});
+
 export const gemma4: Dialect = {
   id: "gemma4",
   title: "Gemma 4",
@@ -167,4 +180,5 @@ export const gemma4: Dialect = {
   renderToolResults: gemma.renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, gemma),
+  grammar,
 };

@@ -10,6 +10,8 @@
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf, jsonCall, THINK } from "./grammar/calls.ts";
+import { jsonValues } from "./grammar/values.ts";
 import { variantOf } from "./options.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
@@ -123,6 +125,19 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   );
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: jsonValues,
+  call: (name) => [`<tool_call>\n${jsonCall(name)}`, ARGUMENTS, "}\n</tool_call>"],
+  between: "\n",
+  loose: true,
+  words: ["<tool_call>"],
+  openers: OPENERS,
+  preserved: [...OPENERS, "</tool_call>"],
+  thinking: THINK,
+});
+
 export const granite: Dialect = {
   id: "granite",
   title: "Granite",
@@ -137,4 +152,5 @@ export const granite: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, granite),
+  grammar,
 };

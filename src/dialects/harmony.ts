@@ -8,6 +8,8 @@ import { JSON_SYNTAX } from "../core/json-syntax.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf } from "./grammar/calls.ts";
+import { jsonValues } from "./grammar/values.ts";
 import { variantOf } from "./options.ts";
 import { argumentsText, compactJson, pythonJson } from "./print.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
@@ -249,6 +251,36 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt => prom
 const renderThinking = (text: string): Prompt =>
   text === "" ? [] : prompt(t`<|start|>assistant<|channel|>analysis<|message|>${text}<|end|>`);
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: jsonValues,
+  call: (name) => [
+    ["", "<|start|>assistant"],
+    [
+      `<|channel|>commentary to=functions.${name}`,
+      ` to=functions.${name}<|channel|>commentary`,
+      `<|channel|>analysis to=functions.${name}`,
+      ` to=functions.${name}<|channel|>analysis`,
+    ],
+    [" <|constrain|>json", "<|constrain|>json", " json", ""],
+    "<|message|>",
+    ARGUMENTS,
+    ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+  ],
+  words: ["<|channel|>commentary to=functions."],
+  patterns: [
+    "^\\s+to$",
+    "^<\\|channel\\|>(?:commentary|analysis)\\s+to=functions$",
+    "<\\|start\\|>assistant(\\s+to)",
+    "<\\|start\\|>assistant(<\\|channel\\|>(?:commentary|analysis)\\s+to)",
+  ],
+  openers: [" to=functions."],
+  preserved: TOKENS,
+  thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|><|start|>assistant" },
+  answer: "<|channel|>final<|message|>",
+});
+
 export const harmony: Dialect = {
   id: "harmony",
   title: "Harmony",
@@ -263,4 +295,5 @@ export const harmony: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, harmony),
+  grammar,
 };

@@ -11,6 +11,8 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf, jsonCall, THINK } from "./grammar/calls.ts";
+import { jsonValues } from "./grammar/values.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
@@ -118,6 +120,18 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
 const thinkPieces = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thinkPieces(text)));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: jsonValues,
+  call: (name) => [`<tool_call>\n${jsonCall(name)}`, ARGUMENTS, "}\n</tool_call>"],
+  between: "\n",
+  loose: true,
+  words: ["<tool_call>"],
+  preserved: ["<tool_call>", "</tool_call>", "<think>", "</think>"],
+  thinking: THINK,
+});
+
 export const hermes: Dialect = {
   id: "hermes",
   title: "Hermes",
@@ -132,4 +146,5 @@ export const hermes: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, hermes),
+  grammar,
 };

@@ -6,6 +6,8 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf, jsonCall, THINK } from "./grammar/calls.ts";
+import { jsonValues } from "./grammar/values.ts";
 import { variantOf } from "./options.ts";
 import { callObject, compactJson } from "./print.ts";
 import { control, joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
@@ -173,6 +175,19 @@ const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joi
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(joined(results.map(resultBlock), "\n"));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: jsonValues,
+  call: (name) => [jsonCall(name, "parameters"), ARGUMENTS, "}"],
+  between: "\n",
+  loose: true,
+  words: [], // nothing says that a call begins
+  openers: ['{"name":'],
+  preserved: [],
+  thinking: THINK,
+});
+
 export const json: Dialect = {
   id: "json",
   title: "JSON by instruction",
@@ -187,4 +202,5 @@ export const json: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, { renderToolCalls, renderToolResults }),
+  grammar,
 };

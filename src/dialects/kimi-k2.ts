@@ -6,6 +6,8 @@
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { ARGUMENTS, grammarOf, THINK } from "./grammar/calls.ts";
+import { jsonValues } from "./grammar/values.ts";
 import { variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
@@ -17,7 +19,7 @@ import { explain, functionTool } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
-const ARGUMENTS = "<|tool_call_argument_begin|>";
+const ARGUMENTS_BEGIN = "<|tool_call_argument_begin|>";
 
 // ---- Scanning
 
@@ -25,7 +27,7 @@ const header: Step = (s) => {
   const mark = s.readWord(HEADER_END);
   if (mark === undefined) return undefined;
   if (mark === null) return nameTooLong;
-  if (mark !== ARGUMENTS) return headerCut(s, mark);
+  if (mark !== ARGUMENTS_BEGIN) return headerCut(s, mark);
   s.pos += mark.length;
   const id = s.word.trim();
   const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
@@ -51,14 +53,14 @@ const calls = sectionSteps(
   },
   (s) => header(s),
 );
-const HEADER_END = new Marks([ARGUMENTS, ...calls.marks]);
+const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...calls.marks]);
 
 const createScanner = scannerOf({
   calls: { "<|tool_calls_section_begin|>": calls.section, "<|tool_call_begin|>": calls.call },
   closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
-  control: [...calls.marks, ARGUMENTS],
+  control: [...calls.marks, ARGUMENTS_BEGIN],
   callsInThinking: "promote",
 });
 
@@ -66,7 +68,7 @@ const createScanner = scannerOf({
 
 const t = markup([
   ...["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>", "<|im_end|>", "[EOS]", "<think>", "</think>"],
-  ...[...calls.marks, ARGUMENTS],
+  ...[...calls.marks, ARGUMENTS_BEGIN],
 ]);
 
 const VARIANTS = {
@@ -127,6 +129,17 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(results.map((result, n) => resultPieces(idOf(result, n), result)));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
+// ---- Grammar
+
+const grammar = grammarOf({
+  values: jsonValues,
+  call: (name) => [`<|tool_call_begin|>functions.${name}:`, { pattern: "[0-9]{1,5}" }, ARGUMENTS_BEGIN, ARGUMENTS, "<|tool_call_end|>"],
+  section: { begin: "<|tool_calls_section_begin|>", end: "<|tool_calls_section_end|>", optional: true },
+  words: ["<|tool_calls_section_begin|>", "<|tool_call_begin|>"],
+  preserved: [...calls.marks, ARGUMENTS_BEGIN, "<think>", "</think>"],
+  thinking: THINK,
+});
+
 export const kimiK2: Dialect = {
   id: "kimi-k2",
   title: "Kimi K2",
@@ -141,4 +154,5 @@ export const kimiK2: Dialect = {
   renderToolResults,
   renderThinking,
   instructions: (tools) => explain(tools, kimiK2),
+  grammar,
 };
