@@ -12,7 +12,7 @@ export class Rules {
   readonly #bodies = new Map<string, string>();
   readonly #names = new Map<string, string>();
   readonly #made = new Map<string, string>();
-  readonly #taken = new Map<string, number>([["root", 1]]);
+  readonly #taken = new Map<string, number>();
 
   get size(): number {
     return this.#bodies.size;
@@ -41,11 +41,13 @@ export class Rules {
   reserve(hint: string): string {
     const word = hint.replace(/[^a-zA-Z0-9]+/g, "-").slice(0, 48);
     const base = /^[a-zA-Z]/.test(word) ? word : `x-${word}`;
-    const count = this.#taken.get(base) ?? 0;
-    this.#taken.set(base, count + 1);
-    if (count > 0) return this.reserve(`${base}-${count}`);
-    this.#bodies.set(base, "");
-    return base;
+    let name = base;
+    for (let count = this.#taken.get(base) ?? 0; name === "root" || this.#bodies.has(name); count++) {
+      name = `${base}-${count}`;
+      this.#taken.set(base, count + 1);
+    }
+    this.#bodies.set(name, "");
+    return name;
   }
 
   fill(name: string, body: string): void {
@@ -72,7 +74,7 @@ export const literal = (text: string): string => `"${text.replace(/["\\\x00-\x1f
 
 /** Characters inside of brackets. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
-const inClass = (chars: string): string => chars.replace(/[\x00-\x2f:-@[-`{-\x7f]/g, hex);
+const inClass = (chars: string): string => chars.replace(/["\\\]^[\-\x00-\x1f\x7f]/g, hex);
 
 export const optional = (body: string): string => (body === "" ? "" : `(${body})?`);
 

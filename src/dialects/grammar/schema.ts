@@ -1,7 +1,7 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot say is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { follow, type JsonType, schemaTypes, typeOf } from "../../core/schema.ts";
+import { follow, type JsonType, schemaTypes } from "../../core/schema.ts";
 import { dictsort } from "../print.ts";
 import { optional, type Rules } from "./gbnf.ts";
 import type { Brackets, Scalar, ValueSyntax } from "./values.ts";
