@@ -140,7 +140,8 @@ class Reader {
     for (;;) {
       const atom = this.#atom(name);
       if (!atom) {
-        if (items.length === 0 && !/""\s*$/.test(this.text.slice(0, this.#at))) throw new Error(`in ${name}: nothing before ${this.text.slice(this.#at)}`);
+        if (items.length === 0 && !/""\s*$/.test(this.text.slice(0, this.#at)))
+          throw new Error(`in ${name}: nothing before ${this.text.slice(this.#at)}`);
         return items;
       }
       items.push(...this.#repeated(name, atom));
@@ -211,9 +212,10 @@ class Reader {
   #char(): number {
     const rest = this.text.slice(this.#at, this.#at + 10);
     if (rest === "") throw new Error("the end inside of a literal");
-    const [escape, hex, simple] = /^\\(?:x([0-9a-fA-F]{2})|([trn\\"[\]]))/.exec(rest) ?? [];
-    if (escape !== undefined) {
-      this.#at += escape.length;
+    const [escaped, hex, simple] =
+      /^\\(?:[xuU]((?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|([trn\\"[\]]))/.exec(rest) ?? [];
+    if (escaped !== undefined) {
+      this.#at += escaped.length;
       return hex === undefined ? ({ t: 9, r: 13, n: 10 }[simple ?? ""] ?? (simple ?? "").charCodeAt(0)) : Number.parseInt(hex, 16);
     }
     if (rest.startsWith("\\")) throw new Error(`unknown escape ${rest}`);

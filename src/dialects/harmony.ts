@@ -277,8 +277,8 @@ const grammar = grammarOf({
   ],
   openers: [" to=functions."],
   preserved: TOKENS,
-  thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|><|start|>assistant" },
-  answer: "<|channel|>final<|message|>",
+  thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|>" },
+  answer: [["", "<|start|>assistant"], ["<|channel|>final<|message|>", ""], ARGUMENTS],
 });
 
 export const harmony: Dialect = {

@@ -35,8 +35,8 @@ export interface CallFormat {
   readonly thinking?: { readonly open: string; readonly close: string };
   /** What the model may write behind its calls. */
   readonly stop?: string;
-  /** What stands in front of an answer without calls. */
-  readonly answer?: string;
+  /** How an answer without calls looks around its JSON, if that is not all of it. */
+  readonly answer?: readonly Piece[];
 }
 
 export const THINK = { open: "<think>", close: "</think>" };
@@ -51,9 +51,8 @@ export function grammarOf(format: CallFormat): (tools: readonly Tool[], toolChoi
     const writer = new Writer(format, options);
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
-    const answer = options.output && writer.answer(options.output);
-    if (calls && forced) return writer.whole([calls]);
-    if (answer) return writer.whole(calls ? [calls, answer] : [answer]);
+    const answer = options.output && !forced ? writer.answer(options.output) : undefined;
+    if (forced || answer) return writer.whole([calls?.body, answer].filter((body) => body !== undefined));
     if (calls) return writer.armed(calls);
     return toolChoice === "auto" ? writer.free() : writer.silent();
   };
@@ -70,14 +69,10 @@ function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly 
   return { chosen, forced };
 }
 
-/** A part of the output as a rule, and as a structural tag. */
-interface Part {
+/** Calls as a body, and as a structural tag for each way to begin. */
+interface Calls {
   readonly body: string;
-  readonly tag: JsonObject;
-}
-/** Calls have a structural tag for each way to begin. */
-interface Calls extends Part {
-  readonly tags: JsonObject[];
+  readonly tags: readonly JsonObject[];
 }
 
 class Writer {
@@ -99,75 +94,58 @@ class Writer {
       "call",
       written.map(({ body }) => body),
     );
-    const tags = written.map(({ tag }) => tag);
-    const single = this.#options.parallelCalls === false;
-    const body = single ? call : `${call} (${between === "" ? "" : `${this.#text(between)} `}${call})*`;
+    const tags = written.flatMap(({ tags }) => tags);
+    const joint = between === "" ? "" : `${this.#text(between)} `;
+    const body = this.#options.parallelCalls === false ? call : `${call} (${joint}${call})*`;
     const tail = stop ? ` ${optional(literal(stop))}` : "";
-    const tag = { type: "tags_with_separator", tags, separator: between, at_least_one: true, ...(single && { stop_after_first: true }) };
-    if (!section) return { body: body + tail, tag, tags };
+    if (!section) return { body: body + tail, tags };
     const whole = `${literal(section.begin)} ${body} ${literal(section.end)}${tail}`;
-    const block = { type: "tag", begin: section.begin, content: tag, end: section.end };
-    return section.optional
-      ? { body: `${whole} | ${body}`, tag: block, tags: [block, ...tags] }
-      : { body: whole, tag: block, tags: [block] };
+    const block = { type: "tag", begin: section.begin, content: this.#contents(body), end: section.end };
+    return section.optional ? { body: `${whole} | ${body}`, tags: [block, ...tags] } : { body: whole, tags: [block] };
   }
 
-  #call(tool: Tool, schemas: SchemaRules): Part {
+  #call(tool: Tool, schemas: SchemaRules): Calls {
     const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
     const before = this.#relaxed.length;
-    const report = (path: string, keyword: string) => this.#report(name, path, keyword);
-    const args = schemas.write(parameters, name, report, true);
+    const args = schemas.write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
+    const exact = this.#format.values === jsonValues && this.#relaxed.length === before;
     const pieces = this.#format.call(name);
+    const tag = tagOf(pieces, this.#contents(args, exact ? parameters : undefined));
+    return { body: this.#rules.rule(`call-${name}`, this.#pieces(pieces, args)), tags: [tag] };
+  }
+
+  #pieces(pieces: readonly Piece[], args: string): string {
     const written = pieces.map((piece) => {
       if (piece === ARGUMENTS) return args;
       if (typeof piece === "string") return this.#text(piece);
       return "pattern" in piece ? piece.pattern : `(${piece.map((text) => this.#text(text)).join(" | ")})`;
     });
-    const exact = this.#format.values === jsonValues && this.#relaxed.length === before;
-    return { body: this.#rules.rule(`call-${name}`, written.join(" ")), tag: tagOf(pieces, this.#contents(parameters, args, exact)) };
+    return written.join(" ");
   }
 
-  /** JSON is left to the server's own reading of the schema, unless that may stumble over what was relaxed here. */
-  #contents(schema: JsonObject, rule: string, exact: boolean): JsonObject {
-    if (exact && !/"type":\[?"[^a-z]/.test(JSON.stringify(schema))) return { type: "json_schema", json_schema: schema };
-    return { type: "grammar", grammar: this.#rules.text(rule) };
+  /** In a structural tag, JSON is left to the server's own reading of the schema, but for what it would stumble over. */
+  #contents(body: string, schema?: JsonObject): JsonObject {
+    if (schema && !HARD.test(JSON.stringify(schema))) return { type: "json_schema", json_schema: schema };
+    return { type: "grammar", grammar: this.#rules.text(body) };
   }
 
-  answer(schema: JsonObject): Part {
-    const { answer = "" } = this.#format;
-    const before = this.#relaxed.length;
-    const rule = new SchemaRules(this.#rules, jsonValues(this.#rules)).write(schema, "answer", (path, keyword) =>
-      this.#report("", path, keyword),
+  /** The body of an answer without calls. */
+  answer(schema: JsonObject): string {
+    const schemas = new SchemaRules(this.#rules, jsonValues(this.#rules));
+    return this.#pieces(
+      this.#format.answer ?? [ARGUMENTS],
+      schemas.write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
     );
-    const contents = this.#contents(schema, rule, this.#relaxed.length === before);
-    if (answer === "") return { body: rule, tag: contents };
-    return { body: `${optional(literal(answer))} ${rule}`, tag: sequence({ type: "const_string", value: answer }, contents) };
   }
 
   /** Thinking, then one of these, from the first token on. */
-  whole(parts: readonly Part[]): Grammar {
-    const body = this.#rules.choice(
-      "output",
-      parts.map((part) => part.body),
-    );
-    const tag = parts.length === 1 ? parts[0]?.tag : { type: "or", elements: parts.map((part) => part.tag) };
-    const thinking = this.#thinking();
-    if (!thinking) return this.#grammar(body, tag);
-    const { startInThinking } = this.#options;
-    const thought = sequence(thinking.tag, tag ?? {});
-    return this.#grammar(
-      `${startInThinking ? thinking.body : optional(thinking.body)} ${body}`,
-      startInThinking ? thought : { type: "or", elements: [thought, tag ?? {}] },
-    );
-  }
-
-  #thinking(): Part | undefined {
+  whole(bodies: readonly string[]): Grammar {
     const { thinking } = this.#format;
-    if (!thinking || this.#options.startInThinking === false) return undefined;
-    const open = this.#options.startInThinking ? "" : thinking.open;
-    const { close } = thinking;
-    const body = `${open === "" ? "" : `${literal(open)} `}${until(this.#rules, [close])} ${literal(close)} ${blanks(this.#rules)}`;
-    return { body, tag: { type: "tag", begin: open, content: { type: "any_text" }, end: close } };
+    const { startInThinking } = this.#options;
+    const output = this.#rules.choice("output", bodies);
+    if (!thinking || startInThinking === false) return this.#grammar(output);
+    const thought = `${until(this.#rules, [thinking.close])} ${literal(thinking.close)} ${blanks(this.#rules)}`;
+    return this.#grammar(`${startInThinking ? thought : optional(`${literal(thinking.open)} ${thought}`)} ${output}`);
   }
 
   /** Text is free until a trigger comes. */
@@ -177,15 +155,13 @@ class Writer {
     const triggers: Grammar["triggers"] = patterns
       ? patterns.map((value) => ({ type: "pattern", value }))
       : words.map((value) => ({ type: "word", value }));
-    const single = this.#options.parallelCalls === false;
-    const format = { type: "triggered_tags", triggers: words, tags, ...(single && { stop_after_first: true }) };
-    return { ...this.#grammar(body, format), triggers };
+    const single = this.#options.parallelCalls === false && { stop_after_first: true };
+    return { ...this.#grammar(body, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
   }
 
   /** No calls. */
   silent(): Grammar {
-    const { openers = this.#format.words } = this.#format;
-    return this.#grammar(until(this.#rules, openers), { type: "any_text", excludes: openers });
+    return this.#grammar(until(this.#rules, this.#format.openers ?? this.#format.words));
   }
 
   /** Nothing to hold the model to. */
@@ -193,9 +169,8 @@ class Writer {
     return { gbnf: "", triggers: [], preserved: [...this.#format.preserved], relaxed: this.#relaxed };
   }
 
-  #grammar(body: string, format: Json | undefined): Grammar {
-    const gbnf = this.#rules.text(body);
-    return { ...this.free(), gbnf, structuralTag: { type: "structural_tag", format: format ?? null } };
+  #grammar(body: string, format: Json = this.#contents(body)): Grammar {
+    return { ...this.free(), gbnf: this.#rules.text(body), structuralTag: { type: "structural_tag", format } };
   }
 
   #report(tool: string, path: string, keyword: string): void {
@@ -205,17 +180,18 @@ class Writer {
 
   /** Text of the format; where it is loose, the blanks at its joints are. */
   #text(text: string): string {
-    if (!this.#format.loose) return literal(text);
-    const runs = text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/);
-    return runs.flatMap((run, i) => [...(i > 0 ? [blanks(this.#rules)] : []), ...(run === "" ? [] : [literal(run)])]).join(" ");
+    const runs = this.#format.loose ? text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/) : [text];
+    const atoms = runs.flatMap((run, i) => [...(i > 0 ? [blanks(this.#rules)] : []), ...(run === "" ? [] : [literal(run)])]);
+    return atoms.join(" ") || '""';
   }
 }
+
+/** Type names of other schema languages; lengths, which xgrammar counts only in strings without escapes. */
+const HARD = /"type":\[?"[^a-z]|"m(?:in|ax)Length":/;
 
 const NONE: JsonObject = { type: "object", properties: {} };
 /** A tool whose input is text is called with this. */
 const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-
-const sequence = (...elements: JsonObject[]): JsonObject => ({ type: "sequence", elements });
 
 /** A structural tag has fixed text at both ends. Choices are made for the model. */
 function tagOf(pieces: readonly Piece[], contents: JsonObject): JsonObject {
@@ -230,7 +206,7 @@ function tagOf(pieces: readonly Piece[], contents: JsonObject): JsonObject {
   return {
     type: "tag",
     begin: parts.slice(0, first).join(""),
-    content: inside.length === 1 ? (inside[0] ?? contents) : sequence(...inside),
+    content: inside.length === 1 ? contents : { type: "sequence", elements: inside },
     end: parts.slice(last + 1).join(""),
   };
 }

@@ -11,7 +11,6 @@
 export class Rules {
   readonly #bodies = new Map<string, string>();
   readonly #names = new Map<string, string>();
-  readonly #made = new Map<string, string>();
   readonly #taken = new Map<string, number>();
 
   get size(): number {
@@ -28,13 +27,6 @@ export class Rules {
 
   choice(hint: string, atoms: readonly string[]): string {
     return this.rule(hint, [...new Set(atoms)].join(" | "));
-  }
-
-  /** What was made under this key before, or is made now. */
-  once(key: string, make: () => string): string {
-    const made = this.#made.get(key) ?? make();
-    this.#made.set(key, made);
-    return made;
   }
 
   /** A rule whose body comes later, because it will mention itself. */
@@ -76,37 +68,32 @@ export const literal = (text: string): string => `"${text.replace(/["\\\x00-\x1f
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
 const inClass = (chars: string): string => chars.replace(/["\\\]^[\-\x00-\x1f\x7f]/g, hex);
 
+/** Any character but these. Beyond ASCII as ranges, since xgrammar loses such characters from a negated class. */
+function noneOf(chars: readonly string[]): string {
+  if (chars.every((char) => char < "\x80")) return `[^${inClass(chars.join(""))}]`;
+  const codes = [-1, ...chars.map((char) => char.charCodeAt(0)).toSorted((a, b) => a - b), 0x110000];
+  const code = (n: number) => `\\U${n.toString(16).padStart(8, "0")}`;
+  const ranges = codes.slice(1).flatMap((end, i) => ((codes[i] ?? 0) + 1 < end ? `${code((codes[i] ?? 0) + 1)}-${code(end - 1)}` : []));
+  return `[${ranges.join("")}]`;
+}
+
 export const optional = (body: string): string => (body === "" ? "" : `(${body})?`);
 
 /** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */
 export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1,2} [ \\t]{0,20})?');
 
 /**
- * Any text that has none of the marks in it: an automaton with a state for every beginning of a mark, as one rule each. The last reference
- * of a rule costs llama.cpp no stack.
+ * Any text that has none of the marks in it. They all begin with a character that they have nowhere else, so the text is other characters,
+ * and beginnings of marks that do not go on: behind one comes another, a character that fits none, or the end.
  */
-export const until = (rules: Rules, marks: readonly string[]): string =>
-  rules.once(`until ${marks.join(" ")}`, () => automaton(rules, marks));
-
-function automaton(rules: Rules, marks: readonly string[]): string {
-  const beginnings = [...new Set(marks.flatMap((mark) => Array.from({ length: mark.length }, (_, i) => mark.slice(0, i))))];
-  const alphabet = [...new Set(marks.join(""))];
-  const names = new Map(beginnings.map((beginning) => [beginning, rules.reserve("text")]));
-  for (const [beginning, name] of names) {
-    const targets = new Map<string, string>();
-    let left = "";
-    for (const char of alphabet) {
-      const seen = beginning + char;
-      let next = seen;
-      while (!names.has(next)) next = next.slice(1);
-      const ends = marks.some((mark) => seen.endsWith(mark));
-      if (ends || next !== "") left += char;
-      if (!ends && next !== "") targets.set(next, (targets.get(next) ?? "") + char);
-    }
-    const steps = [...targets].map(([next, chars]) => `[${inClass(chars)}] ${names.get(next)}`);
-    rules.fill(name, [`[^${inClass(left)}] ${names.get("")}`, ...steps, '""'].join(" | "));
-  }
-  return names.get("") ?? '""';
+export function until(rules: Rules, marks: readonly string[]): string {
+  const first = marks[0]?.charAt(0) ?? "";
+  if (marks.some((mark) => mark.lastIndexOf(first) !== 0)) throw new Error(`marks must begin alike, and only once: ${marks.join(" ")}`);
+  const begun = new Set(marks.flatMap((mark) => Array.from({ length: mark.length - 1 }, (_, i) => mark.slice(0, i + 1))));
+  const nexts = (beginning: string) => new Set(marks.flatMap((mark) => (mark.startsWith(beginning) ? mark.charAt(beginning.length) : [])));
+  const stops = [...begun].map((beginning) => `${literal(beginning)} ${noneOf([first, ...nexts(beginning)])}`);
+  const part = rules.choice("part", [...begun].map(literal));
+  return rules.rule("text", `(${noneOf([first])} | ${part}* (${stops.join(" | ")}))* ${part}*`);
 }
 
 /** A word that is none of these, without the excluded characters (as they stand in brackets); an atom. */
