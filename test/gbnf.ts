@@ -151,7 +151,8 @@ class Reader {
   #atom(name: string): Item[] | undefined {
     if (this.#take('"')) return this.#chars('"').map((code) => ({ type: "class", negated: false, ranges: [[code, code]] }));
     if (this.#take("[")) {
-      const negated = this.#take("^");
+      const negated = this.text[this.#at] === "^";
+      if (negated) this.#at++;
       return [{ type: "class", negated, ranges: this.#ranges() }];
     }
     if (this.#take("(")) {

@@ -117,8 +117,8 @@ export interface Mutation {
 const argsOf = (one: Case): JsonObject => inOrder(one.args, toolOf(one).parameters) as JsonObject;
 const toolOf = ({ tools, name }: Case): Tool => tools.find((tool) => tool.name === name) ?? { name };
 
-/** Three wrong names, up to three wrong types, up to three missing keys. `loose`: strings are written as they are, so any text is one. */
-export function mutations(one: Case, loose: boolean): Mutation[] {
+/** Three wrong names, up to three wrong types, up to three missing keys. `verbatim`: strings have no quotes, so any text is one. */
+export function mutations(one: Case, verbatim = false): Mutation[] {
   const tool = toolOf(one);
   const { name } = one;
   const args = argsOf(one);
@@ -127,7 +127,7 @@ export function mutations(one: Case, loose: boolean): Mutation[] {
   const wrong = (value: Json): Json => (typeof value === "string" ? { wrong: 1 } : Array.isArray(value) ? "no list" : "wrong");
   const typed = Object.entries(properties).flatMap(([key, schema]): [string, Json][] => {
     const value = args[key];
-    const free = !isObject(schema) || schema.type === undefined || (loose && schema.type === "string");
+    const free = !isObject(schema) || schema.type === undefined || (verbatim && schema.type === "string");
     return value === undefined || free ? [] : [[key, wrong(value)]];
   });
   return [

@@ -119,14 +119,15 @@ export const pythonValues: Values = (rules) => {
 /** What stands around the value of an XML parameter. */
 export interface XmlParameter {
   readonly open: (key: string, types: ReadonlySet<JsonType>) => string;
+  /** What a string cannot have in it. */
   readonly close: string;
-  /** Between two parameters. */
-  readonly between: string;
+  /** Behind every parameter. */
+  readonly behind: string;
 }
 
 /** `<parameter=city>\nParis\n</parameter>`: strings as they are, everything else as JSON. */
 export const xmlValues =
-  ({ open, close, between }: XmlParameter): Values =>
+  ({ open, close, behind }: XmlParameter): Values =>
   (rules) => {
     const json = jsonValues(rules);
     const value: ValueSyntax = {
@@ -138,12 +139,12 @@ export const xmlValues =
     };
     const object: ObjectSyntax = {
       open: "",
-      comma: literal(between),
+      comma: "",
       close: "",
-      pair: (name, atom, types) => `${literal(open(name, types))} ${atom} ${literal(close)}`,
+      pair: (name, atom, types) => `${literal(open(name, types))} ${atom} ${literal(close + behind)}`,
       otherPair: (declared, atom) => {
-        const [before = "", behind = ""] = open("\0", new Set()).split("\0");
-        return `${literal(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${literal(behind)} ${atom} ${literal(close)}`;
+        const [before = "", after = ""] = open("\0", new Set()).split("\0");
+        return `${literal(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${literal(after)} ${atom} ${literal(close + behind)}`;
       },
     };
     return { ...json, object, inner: value };
