@@ -6,7 +6,7 @@ import type { Json, JsonObject, Tool, ToolChoice } from "../../core/nouns.ts";
 import type { Grammar, GrammarOptions } from "../dialect.ts";
 import { compactJson } from "../print.ts";
 import { blanks, literal, optional, Rules, until } from "./gbnf.ts";
-import { SchemaRules } from "./schema.ts";
+import { schemaRules } from "./schema.ts";
 import { jsonValues, type Values } from "./values.ts";
 
 /** Where the arguments stand in a call. */
@@ -88,8 +88,8 @@ class Writer {
 
   calls(tools: readonly Tool[]): Calls {
     const { between = "", section, stop } = this.#format;
-    const schemas = new SchemaRules(this.#rules, this.#format.values(this.#rules));
-    const written = tools.map((tool) => this.#call(tool, schemas));
+    const write = schemaRules(this.#rules, this.#format.values(this.#rules));
+    const written = tools.map((tool) => this.#call(tool, write));
     const call = this.#rules.choice(
       "call",
       written.map(({ body }) => body),
@@ -104,10 +104,10 @@ class Writer {
     return section.optional ? { body: `${whole} | ${body}`, tags: [block, ...tags] } : { body: whole, tags: [block] };
   }
 
-  #call(tool: Tool, schemas: SchemaRules): Calls {
+  #call(tool: Tool, write: ReturnType<typeof schemaRules>): Calls {
     const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
     const before = this.#relaxed.length;
-    const args = schemas.write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
+    const args = write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
     const exact = this.#format.values === jsonValues && this.#relaxed.length === before;
     const pieces = this.#format.call(name);
     const tag = tagOf(pieces, this.#contents(args, exact ? parameters : undefined));
@@ -131,10 +131,10 @@ class Writer {
 
   /** The body of an answer without calls. */
   answer(schema: JsonObject): string {
-    const schemas = new SchemaRules(this.#rules, jsonValues(this.#rules));
+    const write = schemaRules(this.#rules, jsonValues(this.#rules));
     return this.#pieces(
       this.#format.answer ?? [ARGUMENTS],
-      schemas.write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
+      write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
     );
   }
 

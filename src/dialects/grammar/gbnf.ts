@@ -77,6 +77,9 @@ function noneOf(chars: readonly string[]): string {
   return `[${ranges.join("")}]`;
 }
 
+/** A sequence of what is not empty. */
+export const row = (...atoms: readonly (string | false)[]): string => atoms.filter(Boolean).join(" ");
+
 export const optional = (body: string): string => (body === "" ? "" : `(${body})?`);
 
 /** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */

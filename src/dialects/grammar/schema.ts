@@ -1,9 +1,9 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot say is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { follow, type JsonType, schemaTypes } from "../../core/schema.ts";
+import { follow, schemaTypes } from "../../core/schema.ts";
 import { dictsort } from "../print.ts";
-import { optional, type Rules } from "./gbnf.ts";
+import { optional, type Rules, row } from "./gbnf.ts";
 import type { Brackets, Scalar, ValueSyntax } from "./values.ts";
 
 /** References are rules, so recursion is no matter; this bounds what is copied because something stands beside a reference. */
@@ -12,19 +12,19 @@ const MAX_RULES = 4000;
 /** Longer counts cost llama.cpp a rule for each. */
 const MAX_COUNT = 256;
 
-/** What no rule here can keep, by the type that it is about. */
-const BEYOND: Readonly<Record<string, readonly string[]>> = {
-  any: ["not", "if"],
-  string: ["pattern", "format"],
-  number: ["multipleOf", "exclusiveMinimum", "exclusiveMaximum"],
-  array: ["uniqueItems", "contains", "unevaluatedItems"],
-  object: [
-    ...["patternProperties", "propertyNames", "minProperties", "maxProperties"],
-    ...["dependentRequired", "dependentSchemas", "unevaluatedProperties"],
-  ],
-};
+/** Keywords that no rule here can keep, by how they begin. */
+const BEYOND = /^(?:not$|if$|multipleOf|exclusive|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
+/** The same for strings. */
+const BEYOND_TEXT = /^(?:pattern|format)$/;
+/** Keywords that allow and forbid nothing. */
+const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
 
-type Report = (path: string, keyword: string) => void;
+const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // counted, since a weak model would write digits for ever
+const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
+const TYPES = ["string", "number", "boolean", "null", "array", "object"];
+const ANY: JsonObject = {};
+
+export type Report = (path: string, keyword: string) => void;
 
 /** Where a schema stands. */
 interface Place {
@@ -37,273 +37,229 @@ interface Place {
   readonly hint: string;
   readonly depth: number;
   /** The references that led here with nothing written between: to follow one again would be left recursion. */
-  readonly open: ReadonlySet<JsonObject>;
+  readonly open: readonly JsonObject[];
   /** An object that declares no keys has none. */
-  readonly closed: boolean;
-}
-
-export class SchemaRules {
-  readonly #rules: Rules;
-  readonly #syntax: ValueSyntax;
-  /** The rules of what references point to, by the syntax that they are in. */
-  readonly #references = new Map<ValueSyntax, Map<JsonObject, string>>();
-
-  constructor(rules: Rules, syntax: ValueSyntax) {
-    this.#rules = rules;
-    this.#syntax = syntax;
-  }
-
-  /** The rule of a whole schema; `closed`: if it declares no keys, there are none. */
-  write(root: JsonObject, hint: string, report: Report, closed = false): string {
-    const place: Place = { root, report, syntax: this.#syntax, path: "", hint, depth: 0, open: new Set(), closed };
-    return this.#value(root, place) ?? this.#relaxed(place, "$ref");
-  }
-
-  /** `undefined`: the schema leads back to itself, and adds nothing. */
-  #value(schema: Json | undefined, at: Place): string | undefined {
-    if (!isObject(schema)) return this.#any(at.syntax);
-    if (at.depth > MAX_DEPTH || this.#rules.size > MAX_RULES) return this.#relaxed(at, "depth");
-    if (schema.$ref !== undefined) return this.#reference(schema, at);
-    if (Array.isArray(schema.allOf)) return this.#value(this.#together(schema, schema.allOf, at), { ...at, depth: at.depth + 1 });
-    const union = schema.anyOf ?? schema.oneOf;
-    if (Array.isArray(union) && union.length > 0) return this.#union(schema, union, at);
-    this.#beyond(schema, "any", at);
-    if (schema.const !== undefined) return this.#constant(schema.const, at);
-    if (Array.isArray(schema.enum) && schema.enum.length > 0)
-      return this.#choice(
-        schema.enum.map((value) => this.#constant(value, at)),
-        at,
-      );
-    return this.#typed(schema, at);
-  }
-
-  #reference({ $ref, ...beside }: JsonObject, at: Place): string | undefined {
-    const target = typeof $ref === "string" && $ref.startsWith("#") ? follow($ref, at.root) : undefined;
-    if (!target) return this.#relaxed(at, "$ref");
-    if (at.open.has(target)) return undefined;
-    const open = new Set([...at.open, target]);
-    if (constrains(beside)) return this.#value(merged(target, beside), { ...at, open, depth: at.depth + 1 });
-    return this.#named(target, at, () => this.#value(target, { ...at, open }));
-  }
-
-  /** The rule of this schema, whoever asks for it; the body may mention it. */
-  #named(schema: JsonObject, { syntax, hint }: Place, body: () => string | undefined): string | undefined {
-    const known = this.#references.get(syntax) ?? new Map<JsonObject, string>();
-    this.#references.set(syntax, known);
-    const name = known.get(schema);
-    if (name !== undefined) return name;
-    const own = this.#rules.reserve(hint);
-    known.set(schema, own);
-    const written = body();
-    if (written === undefined) known.delete(schema);
-    else this.#rules.fill(own, written);
-    return written && own;
-  }
-
-  #together({ allOf: _, ...beside }: JsonObject, all: readonly Json[], at: Place): JsonObject {
-    return all.filter(isObject).reduce((sum, { $ref, ...schema }) => {
-      const target = typeof $ref === "string" ? follow($ref, at.root) : undefined;
-      return merged(merged(sum, target ?? {}), schema);
-    }, beside);
-  }
-
-  #union({ anyOf: _, oneOf: __, ...beside }: JsonObject, union: readonly Json[], at: Place): string | undefined {
-    const inner = { ...at, depth: at.depth + 1 };
-    const alternative = (schema: Json) => (constrains(beside) && isObject(schema) ? merged(beside, schema) : schema);
-    return this.#choice(
-      union.map((schema) => this.#value(alternative(schema), inner)),
-      at,
-    );
-  }
-
-  #choice(atoms: readonly (string | undefined)[], at: Place): string | undefined {
-    const some = atoms.filter((atom) => atom !== undefined);
-    if (some.length === 0) return undefined;
-    const text = at.syntax.verbatim && at.syntax.string();
-    return text && some.includes(text) ? text : this.#rules.choice(at.hint, some);
-  }
-
-  /** Objects and lists are schemas of constants, so that blanks in them are free. */
-  #constant(value: Json, at: Place): string | undefined {
-    if (Array.isArray(value))
-      return this.#list({ prefixItems: value.map((item) => ({ const: item })), items: false, minItems: value.length }, at);
-    if (!isObject(value)) return at.syntax.scalar(value as Scalar);
-    const properties = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, { const: item }]));
-    return this.#object({ properties, required: Object.keys(value), additionalProperties: false }, at);
-  }
-
-  #typed(schema: JsonObject, at: Place): string | undefined {
-    const types = new Set(schemaTypes({ schema, root: at.root }));
-    if (types.size === 0 && schema.properties !== undefined) types.add("object");
-    if (types.size === 0 && (schema.items !== undefined || schema.prefixItems !== undefined)) types.add("array");
-    if (types.size === 0 || (at.syntax.verbatim && types.has("string"))) {
-      this.#beyond(schema, "string", at);
-      return types.size === 0 ? this.#any(at.syntax) : this.#string(schema, at);
-    }
-    return this.#choice(
-      [...types].map((type) => this.#ofType(type, schema, at)),
-      at,
-    );
-  }
-
-  #ofType(type: JsonType, schema: JsonObject, at: Place): string {
-    this.#beyond(schema, type === "integer" ? "number" : type, at);
-    const { scalar } = at.syntax;
-    switch (type) {
-      case "string":
-        return this.#string(schema, at);
-      case "integer":
-      case "number":
-        return this.#number(type, schema, at);
-      case "boolean":
-        return this.#rules.choice("boolean", [scalar(true), scalar(false)]);
-      case "null":
-        return scalar(null);
-      case "array":
-        return this.#list(schema, at);
-      case "object":
-        return this.#object(schema, at);
-      default:
-        return this.#relaxed(at, "type");
-    }
-  }
-
-  #string(schema: JsonObject, at: Place): string {
-    const { minLength = 0, maxLength } = schema;
-    if (minLength === 0 && maxLength === undefined) return at.syntax.string() ?? '""';
-    const length = quantifier(minLength, maxLength);
-    const counted = length && at.syntax.string(length);
-    if (counted) return counted;
-    for (const keyword of ["minLength", "maxLength"]) if (schema[keyword]) at.report(at.path, keyword);
-    return at.syntax.string() ?? '""';
-  }
-
-  #number(type: "integer" | "number", { minimum, maximum }: JsonObject, at: Place): string {
-    if (type === "integer" && typeof minimum === "number" && typeof maximum === "number" && maximum - minimum < MAX_COUNT) {
-      const first = Math.ceil(minimum);
-      const all = Array.from({ length: Math.max(0, Math.floor(maximum) - first + 1) }, (_, i) => at.syntax.scalar(first + i));
-      if (all.length > 0) return this.#rules.choice(at.hint, all);
-    }
-    const positive = typeof minimum === "number" && minimum >= 0;
-    if (minimum !== undefined && minimum !== 0) at.report(at.path, "minimum");
-    if (maximum !== undefined) at.report(at.path, "maximum");
-    // Digits are counted, since a weak model would go on for ever.
-    const whole = '("0" | [1-9] [0-9]{0,31})';
-    const sign = positive ? "" : '"-"? ';
-    if (type === "integer") return this.#rules.rule("integer", sign + whole);
-    return this.#rules.rule("number", `${sign}${whole} ("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?`);
-  }
-
-  #list(schema: JsonObject, at: Place): string {
-    const { list, inner = at.syntax } = at.syntax;
-    const below = (step: string): Place => ({ ...at, syntax: inner, path: `${at.path}/${step}`, hint: `${at.hint}-item`, ...deeper(at) });
-    const value = (item: Json | undefined, step: string) => this.#value(item, below(step)) ?? this.#relaxed(below(step), "$ref");
-    const first = Array.isArray(schema.prefixItems) ? schema.prefixItems.map((item, i) => value(item, `prefixItems/${i}`)) : [];
-    const { minItems = 0, maxItems } = schema;
-    if (first.length > 0) {
-      const closed = schema.items === false || maxItems === first.length;
-      const rest = closed ? "" : ` (${list.comma} ${value(schema.items, "items")})*`;
-      if (Number(minItems) > first.length) at.report(at.path, "minItems");
-      if (maxItems !== undefined && !closed) at.report(at.path, "maxItems");
-      return this.#rules.rule(at.hint, `${list.open} ${first.join(` ${list.comma} `)}${rest} ${list.close}`);
-    }
-    const item = schema.items === false ? undefined : value(schema.items, "items");
-    if (item === undefined || maxItems === 0) return this.#rules.rule(at.hint, `${list.open} ${list.close}`);
-    const least = typeof minItems === "number" ? minItems : 0;
-    let more = quantifier(Math.max(0, least - 1), typeof maxItems === "number" ? maxItems - 1 : undefined);
-    if (more === undefined) {
-      at.report(at.path, typeof maxItems === "number" ? "maxItems" : "minItems");
-      more = "*";
-    }
-    const items = `${item} (${list.comma} ${item})${more}`;
-    return this.#rules.rule(at.hint, `${list.open} ${least > 0 ? items : optional(items)} ${list.close}`);
-  }
-
-  #object(schema: JsonObject, at: Place): string {
-    const { object, inner = at.syntax } = at.syntax;
-    const declared = isObject(schema.properties) ? schema.properties : {};
-    const required = new Set(Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : []);
-    const given = [...new Set([...Object.keys(declared), ...required])];
-    const keys = object.sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
-    const below = (key: string): Place => ({
-      ...at,
-      syntax: inner,
-      path: `${at.path}/properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
-      hint: `${at.hint}-${key}`,
-      ...deeper(at),
-    });
-    const pairs = keys.map((key): Pair => {
-      const place = below(key);
-      const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
-      const types = isObject(property) ? schemaTypes({ schema: property, root: at.root }) : new Set<JsonType>();
-      const value = this.#value(property, place) ?? this.#relaxed(place, "$ref");
-      return { body: object.pair(key, value, types), required: required.has(key), hint: place.hint };
-    });
-    const open = schema.additionalProperties ?? (keys.length === 0 && !at.closed);
-    const other = open === false ? undefined : this.#otherPair(open, keys, at);
-    return this.#rules.rule(at.hint, [object.open, this.#pairs(pairs, other, object), object.close].filter(Boolean).join(" ") || '""');
-  }
-
-  #otherPair(schema: Json, keys: readonly string[], at: Place): string {
-    const { object, inner = at.syntax } = at.syntax;
-    const place: Place = { ...at, syntax: inner, path: `${at.path}/additionalProperties`, hint: `${at.hint}-other`, ...deeper(at) };
-    return object.otherPair(keys, this.#value(schema, place) ?? this.#relaxed(place, "$ref"));
-  }
-
-  /** Pairs in their order, with a comma between those that are there. */
-  #pairs(pairs: readonly Pair[], other: string | undefined, { comma }: Brackets): string {
-    const others = other === undefined ? "" : `(${comma} ${other})*`;
-    const anchor = pairs.findIndex((pair) => pair.required);
-    if (anchor >= 0) {
-      const written = pairs.map(({ body, required }, i) => {
-        if (i < anchor) return optional(`${body} ${comma}`);
-        if (i === anchor) return body;
-        return required ? `${comma} ${body}` : optional(`${comma} ${body}`);
-      });
-      return [...written, others].filter(Boolean).join(" ");
-    }
-    // No key must be there: whichever is the first has no comma.
-    let first = other === undefined ? "" : optional(`${other} ${others}`);
-    let more = others;
-    for (const { body, hint } of pairs.toReversed()) {
-      const pair = this.#rules.rule(`${hint}-pair`, body);
-      const begins = [pair, more].filter(Boolean).join(" ");
-      first = this.#rules.rule(`${hint}-first`, `${begins} | ${first || '""'}`);
-      more = this.#rules.rule(`${hint}-more`, [optional(`${comma} ${pair}`), more].filter(Boolean).join(" "));
-    }
-    return first;
-  }
-
-  #any(syntax: ValueSyntax): string {
-    if (syntax.verbatim) return syntax.string() ?? '""';
-    const at: Place = { root: ANY, report: () => {}, syntax, path: "", hint: "value", depth: 0, open: new Set(), closed: false };
-    const types = ["string", "number", "boolean", "null", "array", "object"] as const;
-    return this.#named(ANY, at, () => types.map((type) => this.#ofType(type, ANY, { ...at, hint: type })).join(" | ")) ?? '""';
-  }
-
-  #beyond(schema: JsonObject, type: string, { path, report }: Place): void {
-    for (const keyword of BEYOND[type] ?? []) if (schema[keyword]) report(path, keyword);
-  }
-
-  #relaxed(at: Place, keyword: string): string {
-    at.report(at.path, keyword);
-    return this.#any(at.syntax);
-  }
+  readonly closed?: boolean;
 }
 
 interface Pair {
   readonly body: string;
   readonly required: boolean;
-  readonly hint: string;
 }
 
-const ANY: JsonObject = {};
+/** Gives the rule of a whole schema; `closed`: if it declares no keys, there are none. */
+export function schemaRules(rules: Rules, syntax: ValueSyntax) {
+  /** The rules of what references point to, by the syntax that they are in. */
+  const known = new Map<ValueSyntax, Map<JsonObject, string>>();
 
-/** Behind something written. */
-const deeper = ({ depth }: Place) => ({ depth: depth + 1, open: new Set<JsonObject>(), closed: false });
+  const relaxed = ({ path, report, syntax }: Place, keyword: string): string => {
+    report(path, keyword);
+    return any(syntax);
+  };
 
-const NOTES = new Set(["title", "description", "default", "examples", "$comment", "deprecated", "$defs", "definitions", "$schema", "$id"]);
-const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.has(key));
+  const written = (schema: Json | undefined, at: Place): string => value(schema, at) ?? relaxed(at, "$ref");
+
+  /** Behind something written. */
+  const inside = (at: Place, step: string, key: string): Place => ({
+    ...at,
+    syntax: at.syntax.inner ?? at.syntax,
+    path: `${at.path}/${step}`,
+    hint: `${at.hint}-${key}`,
+    depth: at.depth + 1,
+    open: [],
+    closed: false,
+  });
+
+  /** `undefined`: the schema leads back to itself, and adds nothing. */
+  const value = (schema: Json | undefined, at: Place): string | undefined => {
+    if (!isObject(schema)) return any(at.syntax);
+    if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
+    const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+    const deeper = { ...at, depth: at.depth + 1 };
+    if ($ref !== undefined) return reference($ref, schema, deeper);
+    if (Array.isArray(allOf))
+      return value(
+        allOf.filter(isObject).reduce((sum, part) => merged(sum, resolved(part, at)), own),
+        deeper,
+      );
+    const union = anyOf ?? oneOf;
+    if (Array.isArray(union) && union.length > 0) {
+      const alternative = (part: Json) => (constrains(own) && isObject(part) ? merged(own, part) : part);
+      return choice(
+        union.map((part) => value(alternative(part), deeper)),
+        at,
+      );
+    }
+    for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
+    if (own.const !== undefined) return constant(own.const, at);
+    if (Array.isArray(own.enum) && own.enum.length > 0) {
+      return choice(
+        own.enum.map((one) => constant(one, at)),
+        at,
+      );
+    }
+    return typed(own, at);
+  };
+
+  const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
+    typeof $ref === "string" && $ref.startsWith("#") ? follow($ref, at.root) : undefined;
+
+  const resolved = ({ $ref, ...own }: JsonObject, at: Place): JsonObject => merged(target($ref, at) ?? ANY, own);
+
+  const reference = ($ref: Json, schema: JsonObject, at: Place): string | undefined => {
+    const found = target($ref, at);
+    if (!found) return relaxed(at, "$ref");
+    if (at.open.includes(found)) return undefined;
+    const below = { ...at, open: [...at.open, found] };
+    const { $ref: _, ...beside } = schema;
+    if (constrains(beside)) return value(merged(found, beside), below);
+    return named(found, { ...below, depth: at.depth - 1 }, value);
+  };
+
+  /** The rule of this schema, whoever asks for it; the body may mention it. */
+  const named = (schema: JsonObject, at: Place, write: typeof value): string | undefined => {
+    const names = known.get(at.syntax) ?? new Map<JsonObject, string>();
+    known.set(at.syntax, names);
+    const name = names.get(schema);
+    if (name !== undefined) return name;
+    const own = rules.reserve(at.hint);
+    names.set(schema, own);
+    const body = write(schema, at);
+    if (body === undefined) names.delete(schema);
+    else rules.fill(own, body);
+    return body && own;
+  };
+
+  const any = (syntax: ValueSyntax): string => {
+    if (syntax.verbatim) return text(syntax);
+    const at: Place = { root: ANY, report: () => {}, syntax, path: "", hint: "value", depth: 0, open: [] };
+    return named(ANY, at, () => TYPES.map((type) => ofType(type, ANY, { ...at, hint: type })).join(" | ")) ?? "";
+  };
+
+  const text = ({ string }: ValueSyntax): string => string() ?? "";
+
+  const choice = (atoms: readonly (string | undefined)[], at: Place): string | undefined => {
+    const some = atoms.filter((atom) => atom !== undefined);
+    if (at.syntax.verbatim && some.includes(text(at.syntax))) return text(at.syntax);
+    return some.length > 0 ? rules.choice(at.hint, some) : undefined;
+  };
+
+  /** Objects and lists are schemas of constants, so that blanks in them are free. */
+  const constant = (one: Json, at: Place): string => {
+    const wrap = (item: Json): JsonObject => ({ const: item });
+    if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), maxItems: one.length }, at);
+    if (!isObject(one)) return at.syntax.scalar(one as Scalar);
+    const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item)]));
+    return object({ properties, required: Object.keys(one), additionalProperties: false }, at);
+  };
+
+  const typed = (schema: JsonObject, at: Place): string | undefined => {
+    const types = new Set<string>(schemaTypes({ schema, root: at.root }));
+    if (types.size === 0 && schema.properties) types.add("object");
+    if (types.size === 0 && (schema.items ?? schema.prefixItems)) types.add("array");
+    if (types.size === 0 || types.has("string")) for (const key in schema) if (BEYOND_TEXT.test(key)) at.report(at.path, key);
+    if (types.size === 0) return any(at.syntax);
+    const all = at.syntax.verbatim && types.has("string") ? ["string"] : [...types];
+    return choice(
+      all.map((type) => ofType(type, schema, at)),
+      at,
+    );
+  };
+
+  const ofType = (type: string, schema: JsonObject, at: Place): string => {
+    const { scalar } = at.syntax;
+    if (type === "string") return string(schema, at);
+    if (type === "integer" || type === "number") return number(type, schema, at);
+    if (type === "boolean") return rules.choice(type, [scalar(true), scalar(false)]);
+    if (type === "null") return scalar(null);
+    if (type === "array") return list(schema, at);
+    return type === "object" ? object(schema, at) : relaxed(at, "type");
+  };
+
+  const string = (schema: JsonObject, { syntax, path, report }: Place): string => {
+    const { minLength, maxLength } = schema;
+    if (!minLength && maxLength === undefined) return text(syntax);
+    const length = quantifier(minLength ?? 0, maxLength);
+    const counted = length && syntax.string(length);
+    if (!counted) for (const keyword of ["minLength", "maxLength"]) if (schema[keyword]) report(path, keyword);
+    return counted || text(syntax);
+  };
+
+  const number = (type: string, { minimum, maximum }: JsonObject, { syntax, path, hint, report }: Place): string => {
+    if (type === "integer" && typeof minimum === "number" && typeof maximum === "number" && maximum - minimum < MAX_COUNT) {
+      const first = Math.ceil(minimum);
+      const all = Array.from({ length: Math.floor(maximum) - first + 1 }, (_, i) => syntax.scalar(first + i));
+      if (all.length > 0) return rules.choice(hint, all);
+    }
+    if (minimum) report(path, "minimum");
+    if (maximum !== undefined) report(path, "maximum");
+    const sign = typeof minimum === "number" && minimum >= 0 ? "" : '"-"?';
+    return rules.rule(type, row(sign, WHOLE, type === "number" && FRACTION));
+  };
+
+  const list = (schema: JsonObject, at: Place): string => {
+    const { open, comma, close } = at.syntax.list;
+    const { prefixItems, items, minItems = 0, maxItems } = schema;
+    const item = (one: Json | undefined, step: string) => written(one, inside(at, step, "item"));
+    const around = (body: string) => rules.rule(at.hint, row(open, body, close));
+    if (Array.isArray(prefixItems)) {
+      const ends = items === false || maxItems === prefixItems.length;
+      if (maxItems !== undefined && !ends) at.report(at.path, "maxItems");
+      const first = prefixItems.map((one, i) => item(one, `prefixItems/${i}`)).join(` ${comma} `);
+      return around(row(first, !ends && first && `(${comma} ${item(items, "items")})*`));
+    }
+    if (items === false || maxItems === 0) return around("");
+    const least = Number(minItems);
+    const more = quantifier(Math.max(0, least - 1), maxItems === undefined ? undefined : Number(maxItems) - 1);
+    if (!more) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
+    const one = item(items, "items");
+    const all = `${one} (${comma} ${one})${more ?? "*"}`;
+    return around(least > 0 ? all : optional(all));
+  };
+
+  const object = (schema: JsonObject, at: Place): string => {
+    const { open, comma, close, sorted, pair, otherPair } = at.syntax.object;
+    const declared = isObject(schema.properties) ? schema.properties : ANY;
+    const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+    const given = [...new Set([...Object.keys(declared), ...required])];
+    const keys = sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
+    const pairs = keys.map((key): Pair => {
+      const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
+      const types = schemaTypes(isObject(property) ? { schema: property, root: at.root } : undefined);
+      const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
+      return { body: pair(key, written(property, place), types), required: required.includes(key) };
+    });
+    const others = schema.additionalProperties ?? (keys.length === 0 && !at.closed);
+    const other = others === false ? "" : otherPair(keys, written(others, inside(at, "additionalProperties", "other")));
+    return rules.rule(at.hint, row(open, inTurn(pairs, other, comma, at.hint), close) || '""');
+  };
+
+  /** Pairs in their order, with a comma between those that are there. */
+  const inTurn = (pairs: readonly Pair[], other: string, comma: Brackets["comma"], hint: string): string => {
+    let more = other && `(${comma} ${other})*`;
+    const anchor = pairs.findIndex((pair) => pair.required);
+    if (anchor >= 0) {
+      const bodies = pairs.map(({ body, required }, i) => {
+        if (i < anchor) return optional(row(body, comma));
+        return i === anchor ? body : required ? row(comma, body) : optional(row(comma, body));
+      });
+      return row(...bodies, more);
+    }
+    // No key must be there: whichever is the first has no comma.
+    let first = optional(row(other, more));
+    for (const { body } of pairs.toReversed()) {
+      const pair = rules.rule(`${hint}-pair`, body);
+      first = rules.rule(`${hint}-first`, `${row(pair, more)} | ${first || '""'}`);
+      more = rules.rule(`${hint}-more`, row(optional(row(comma, pair)), more));
+    }
+    return first;
+  };
+
+  return (root: JsonObject, hint: string, report: Report, closed = false): string =>
+    written(root, { root, report, syntax, path: "", hint, depth: 0, open: [], closed });
+}
+
+const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
 
 function merged(a: JsonObject, b: JsonObject): JsonObject {
   const sum: Record<string, Json> = { ...a, ...b };
@@ -314,7 +270,7 @@ function merged(a: JsonObject, b: JsonObject): JsonObject {
 
 /** `{2,5}`, if it is cheap. */
 function quantifier(least: Json, most: Json | undefined): string | undefined {
-  const cheap = (count: Json) => typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT;
+  const cheap = (count: Json) => Number.isInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT;
   if (!cheap(least) || (most !== undefined && (!cheap(most) || Number(most) < Number(least)))) return undefined;
   return most === undefined && least === 0 ? "*" : `{${least},${most ?? ""}}`;
 }
