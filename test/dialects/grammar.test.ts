@@ -1,5 +1,6 @@
 // Grammars accept the calls that a dialect renders, and nothing else: by a matcher of our own here, by llama.cpp in scripts/check-grammars.mjs.
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject, Tool, ToolChoice } from "../../src/core/nouns.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../../src/dialects/dialect.ts";
@@ -78,6 +79,19 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     const starts = triggers.map(({ type, value }) => (type === "word" ? call.indexOf(value) : startOf(new RegExp(value), call)));
     const start = Math.min(...starts.filter((at) => at >= 0));
     expect(new Gbnf(gbnf).accepts(call.slice(start))).toBe(true);
+  });
+
+  test("structural tags: each begins with one of the triggers; without triggers the grammar is the whole", () => {
+    const { gbnf, structuralTag } = grammar("auto");
+    if (gbnf !== "") {
+      const { triggers, tags } = (structuralTag as unknown as { format: { triggers: string[]; tags: { begin: string }[] } }).format;
+      expect(tags).not.toEqual([]);
+      for (const { begin } of tags) expect(triggers.filter((trigger) => begin.startsWith(trigger))).toHaveLength(1);
+    }
+    for (const choice of ["required", "none"] as const) {
+      const { gbnf, structuralTag } = grammar(choice);
+      expect(structuralTag).toEqual({ type: "structural_tag", format: { type: "grammar", grammar: gbnf } });
+    }
   });
 
   test("one call at most, if calls shall not be parallel", () => {
@@ -168,6 +182,12 @@ describe("schemas", () => {
       [[1, "a"]],
       [[1], ["a", 1], [1, "a", 2]],
     ],
+    [
+      "tuples of older drafts",
+      { type: "array", items: [{ type: "integer" }], additionalItems: { type: "string" } },
+      [[1], [1, "a"]],
+      [[], [1, 2]],
+    ],
     ["anything", {}, [1, "x", null, [{ a: [] }], {}], []],
     ["any object", { type: "object" }, [{}, { a: { b: 1 } }], [[], 1]],
     ["values of other keys", { type: "object", additionalProperties: { type: "integer" } }, [{}, { a: 1, b: 2 }], [{ a: "1" }]],
@@ -243,6 +263,38 @@ describe("schemas", () => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
     expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("no schema is an error, however odd", () => {
+    const keywords = [
+      "type",
+      "properties",
+      "required",
+      "items",
+      "prefixItems",
+      "enum",
+      "const",
+      "anyOf",
+      "allOf",
+      "$ref",
+      "additionalProperties",
+    ];
+    const limits = ["minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern", "nullable"];
+    const words = fc.constantFrom("string", "object", "array", "integer", "#", "#/properties/a", "#/anyOf/0", "a", "", "__proto__");
+    const { schema } = fc.letrec((tie) => ({
+      leaf: fc.oneof(words, fc.integer({ min: -2, max: 300 }), fc.boolean(), fc.constant(null)),
+      list: fc.array(tie("any"), { maxLength: 3 }),
+      map: fc.dictionary(words, tie("any"), { maxKeys: 3 }),
+      schema: fc.dictionary(fc.constantFrom(...keywords, ...limits), tie("any"), { maxKeys: 5 }),
+      any: fc.oneof({ maxDepth: 4, depthIdentifier: "any" }, tie("leaf"), tie("schema"), tie("list"), tie("map")),
+    }));
+    fc.assert(
+      fc.property(schema, (schema) => {
+        for (const dialect of speakers.slice(2, 5))
+          new Gbnf(dialect.grammar([{ name: "f", parameters: schema as JsonObject }], "required").gbnf);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("a schema that grows without end is cut", () => {

@@ -106,11 +106,9 @@ class Writer {
 
   #call(tool: Tool, write: ReturnType<typeof schemaRules>): Calls {
     const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
-    const before = this.#relaxed.length;
     const args = write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
-    const exact = this.#format.values === jsonValues && this.#relaxed.length === before;
     const pieces = this.#format.call(name);
-    const tag = tagOf(pieces, this.#contents(args, exact ? parameters : undefined));
+    const tag = tagOf(pieces, this.#contents(args));
     return { body: this.#rules.rule(`call-${name}`, this.#pieces(pieces, args)), tags: [tag] };
   }
 
@@ -123,9 +121,8 @@ class Writer {
     return written.join(" ");
   }
 
-  /** In a structural tag, JSON is left to the server's own reading of the schema, but for what it would stumble over. */
-  #contents(body: string, schema?: JsonObject): JsonObject {
-    if (schema && !HARD.test(JSON.stringify(schema))) return { type: "json_schema", json_schema: schema };
+  /** In a structural tag. Not the schema itself: xgrammar reads some otherwise, or refuses them, and then fails for all tools. */
+  #contents(body: string): JsonObject {
     return { type: "grammar", grammar: this.#rules.text(body) };
   }
 
@@ -185,9 +182,6 @@ class Writer {
     return atoms.join(" ") || '""';
   }
 }
-
-/** Type names of other schema languages; lengths, which xgrammar counts only in strings without escapes. */
-const HARD = /"type":\[?"[^a-z]|"m(?:in|ax)Length":/;
 
 const NONE: JsonObject = { type: "object", properties: {} };
 /** A tool whose input is text is called with this. */

@@ -199,7 +199,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 
   const list = (schema: JsonObject, at: Place): string => {
     const { open, comma, close } = at.syntax.list;
-    const { prefixItems, items, minItems = 0, maxItems } = schema;
+    const least = numeric(schema.minItems) ?? 0;
+    const maxItems = numeric(schema.maxItems);
+    const [prefixItems, items] = Array.isArray(schema.items) ? [schema.items, schema.additionalItems] : [schema.prefixItems, schema.items];
     const item = (one: Json | undefined, step: string) => written(one, inside(at, step, "item"));
     const around = (body: string) => rules.rule(at.hint, row(open, body, close));
     if (Array.isArray(prefixItems)) {
@@ -209,8 +211,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       return around(row(first, !ends && first && `(${comma} ${item(items, "items")})*`));
     }
     if (items === false || maxItems === 0) return around("");
-    const least = Number(minItems);
-    const more = quantifier(Math.max(0, least - 1), maxItems === undefined ? undefined : Number(maxItems) - 1);
+    const more = quantifier(Math.max(0, least - 1), maxItems === undefined ? undefined : maxItems - 1);
     if (!more) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
     const one = item(items, "items");
     const all = `${one} (${comma} ${one})${more ?? "*"}`;
@@ -220,7 +221,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const object = (schema: JsonObject, at: Place): string => {
     const { open, comma, close, sorted, pair, otherPair } = at.syntax.object;
     const declared = isObject(schema.properties) ? schema.properties : ANY;
-    const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+    const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
     const given = [...new Set([...Object.keys(declared), ...required])];
     const keys = sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.map((key): Pair => {
@@ -258,6 +259,8 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   return (root: JsonObject, hint: string, report: Report, closed = false): string =>
     written(root, { root, report, syntax, path: "", hint, depth: 0, open: [], closed });
 }
+
+const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
 
 const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
 
