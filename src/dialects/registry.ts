@@ -1,10 +1,11 @@
 /** All dialects, by their ids. */
-
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
+import { grammarOf } from "./grammar/calls.ts";
+import { FORMATS } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
@@ -15,7 +16,7 @@ import { mistral } from "./mistral.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { xlam } from "./xlam.ts";
 
-const DIALECTS: readonly Dialect[] = [
+const WITHOUT_GRAMMARS: readonly Dialect[] = [
   deepseekV3,
   deepseekV31,
   functiongemma,
@@ -30,6 +31,11 @@ const DIALECTS: readonly Dialect[] = [
   phi4Mini,
   xlam,
 ];
+
+const DIALECTS: readonly Dialect[] = WITHOUT_GRAMMARS.map((dialect) => {
+  const format = FORMATS[dialect.id];
+  return format ? { ...dialect, grammar: grammarOf(format) } : dialect;
+});
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];
