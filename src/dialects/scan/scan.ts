@@ -46,6 +46,28 @@ export interface Call {
   nativeId: string | undefined;
 }
 
+/** A parameter that stands between tags, while it is being read. */
+export interface Param {
+  readonly json: JsonWriter;
+  readonly key: string;
+  /** A string is written while it arrives. One that may be `null` or `all` arguments waits until it cannot be; JSON waits until it is whole. */
+  type: "string" | "nullable" | "all" | "json";
+  /** It may hold all arguments. */
+  readonly all: boolean;
+  /** What was read and waits. */
+  readonly text: Pile;
+  /** The string has begun. */
+  written: boolean;
+  /** The newline that belongs to the closer, if that comes next. */
+  newline: string;
+  /** What closes it, and all marks that matter inside it. */
+  readonly closer: string;
+  readonly marks: Marks;
+  /** The mark that ends it if something legal follows, and the blanks behind that mark. */
+  mark: string;
+  blanks: string;
+}
+
 interface Hold {
   readonly events: Event[];
   readonly index: number;
@@ -76,6 +98,8 @@ export class Scan extends Reader implements Scanner {
   lineStart = true;
   prose = false;
   call: Call | undefined;
+  /** The parameter that is being read, or was read last. */
+  param: Param | undefined;
   /** The step behind the arguments. */
   behind: Step | undefined;
   /** The word that is being read. */
@@ -156,11 +180,11 @@ export class Scan extends Reader implements Scanner {
   // ---- what is read
 
   /** Reads a word up to one of the marks, and answers with the mark, unread. `null`: longer than names may be. */
-  readWord(stops: Marks): string | null | undefined {
+  readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;
-    if (this.word.length > MAX_NAME) {
-      this.pos -= this.word.length - MAX_NAME;
+    if (this.word.length > max) {
+      this.pos -= this.word.length - max;
       return null;
     }
     return mark;
@@ -221,6 +245,7 @@ export class Scan extends Reader implements Scanner {
 
   /** A call may be beginning. */
   openCall(): Call {
+    this.param = undefined;
     this.call = { json: new JsonWriter(), id: undefined, index: -1, name: "", nativeId: undefined };
     return this.call;
   }

@@ -132,7 +132,8 @@ const closer: Step = (s) => {
   return releaseBlanks;
 };
 
-const releaseBlanks: Step = (s) => {
+/** What waits is text after all. */
+export const releaseBlanks: Step = (s) => {
   s.unbound();
   s.sayRaw();
   return speak;
