@@ -3,6 +3,8 @@
  * text at hand cannot decide it, so no caller can see where a piece ended; and none is asked twice of the same characters.
  */
 
+const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+
 /** A tree of first characters, second characters, …, down to where only one mark is left. */
 interface Branch {
   /** The mark that ends here. */
@@ -47,6 +49,17 @@ export class Marks {
     this.#root = branchOf(this.list, 0);
   }
 
+  /** Whether no mark, nor a half surrogate pair at its end, is in a piece of text. */
+  absentFrom(text: string): boolean {
+    const { leads } = this;
+    let code = 0;
+    for (let i = 0; i < text.length; i++) {
+      code = text.charCodeAt(i);
+      if (code < 128 && leads[code] === 1) return false;
+    }
+    return !isHigh(code);
+  }
+
   /** The mark at `at`; `""` if there is none; `undefined` if `end` comes too early to tell, unless it is the `last` end. */
   at(text: string, at: number, end: number, last: boolean): string | undefined {
     let branch = this.#root;
@@ -71,7 +84,6 @@ export class Marks {
   }
 }
 
-const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 export const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
 export class Window {

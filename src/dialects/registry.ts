@@ -1,12 +1,16 @@
 /** All dialects, by their ids. */
+
+import { deepseekV31 } from "./deepseek-v3.1.ts";
+import { deepseekV3 } from "./deepseek-v3.ts";
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { granite } from "./granite.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
+import { kimiK2 } from "./kimi-k2.ts";
 
-const DIALECTS: readonly Dialect[] = [functiongemma, gemma4, granite, hermes, json];
+const DIALECTS: readonly Dialect[] = [deepseekV3, deepseekV31, functiongemma, gemma4, granite, hermes, json, kimiK2];
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];

@@ -1,9 +1,13 @@
 // What all commands share: help, version, and one line for each mistake.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { listDialects } from "../../src/dialects/registry.ts";
 import { dragoman, folder } from "./run.ts";
 
 const files = folder();
+const known = listDialects()
+  .map((dialect) => dialect.id)
+  .join(", ");
 
 describe("help", () => {
   test.each(["scan", "render", "demo"])("%s --help has an example", (command) => {
@@ -30,9 +34,9 @@ describe("a mistake is one line, and exit code 2", () => {
   const bare = files.file("bare.json", "{}");
 
   test.each<[string[], string]>([
-    [["scan"], "give the dialect that the model speaks: functiongemma, gemma4, json (as in --dialect gemma4)"],
-    [["scan", "-d", "gemma"], 'unknown dialect "gemma"; known: functiongemma, gemma4, json'],
-    [["render", "-d", "\x1b[31m"], 'unknown dialect "\\x1b[31m"; known: functiongemma, gemma4, json'],
+    [["scan"], `give the dialect that the model speaks: ${known} (as in --dialect gemma4)`],
+    [["scan", "-d", "gemma"], `unknown dialect "gemma"; known: ${known}`],
+    [["render", "-d", "\x1b[31m"], `unknown dialect "\\x1b[31m"; known: ${known}`],
     [["scan", "-d", "gemma4", "nowhere.txt"], "cannot read nowhere.txt: there is no such file"],
     [["scan", "-d", "gemma4", "src"], "cannot read src: it is a directory, give a file"],
     [["scan", "-d", "gemma4", "--tools", "nowhere.json"], "cannot read nowhere.json: there is no such file"],

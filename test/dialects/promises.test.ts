@@ -204,10 +204,10 @@ for (const dialect of listDialects()) {
       expect(textOf(plain.feed("Hello, wor"))).toBe("Hello, wor");
       const scanner = dialect.createScanner({ tools });
       const said: Event[] = [];
-      for (const unit of callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { path: "alpha beta" } }])) {
+      for (const unit of callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { path: "alpha ßeta" } }])) {
         said.push(...scanner.feed(unit));
         const delta = said.map((event) => (event.type === "tool-delta" ? event.json : "")).join("");
-        if (unit === "b") {
+        if (unit === "ß") {
           expect(said.some((event) => event.type === "tool-start")).toBe(true);
           expect(delta).toContain("alpha");
         }

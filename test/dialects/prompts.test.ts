@@ -43,17 +43,6 @@ for (const dialect of listDialects()) {
       expect(() => dialect.render(request, { variant: "x" })).toThrow(`unknown variant "x"; known: ${dialect.variants.join(", ")}`);
     });
 
-    test("calls of a batch are the calls one by one", () => {
-      const calls = [
-        { name: "f", arguments: { a: 1 } },
-        { name: "g", arguments: {} },
-      ];
-      const separator = ["json", "hermes", "granite"].includes(dialect.id) ? "\n" : "";
-      expect(promptText(dialect.renderToolCalls(calls))).toBe(
-        calls.map((call) => promptText(dialect.renderToolCall(call))).join(separator),
-      );
-    });
-
     test("nothing renders as nothing", () => {
       expect([dialect.renderTools([]), dialect.renderToolCalls([]), dialect.renderToolResults([]), dialect.renderThinking("")]).toEqual([
         [],

@@ -22,6 +22,8 @@ export interface MarkSteps {
 /** A dialect's marks, compiled. */
 export interface Table {
   readonly start: Step;
+  /** The step for text and thinking. */
+  readonly speak: Step | undefined;
   /** In the forms without a mark: what may begin where a line does. */
   readonly line: Step | undefined;
   readonly text: MarkSteps;
@@ -130,6 +132,11 @@ export class Scan extends Reader implements Scanner {
 
   feed(text: string): Event[] {
     if (text === "" || this.ended) return [];
+    if (this.step === this.table.speak && this.pos === this.text.length && this.#held === undefined) {
+      // Most pieces are nothing but text: they leave as they came.
+      const { marks } = this.thinking ? this.table.thinking : this.table.text;
+      if (marks.absentFrom(text)) return [this.#saying(text)];
+    }
     if (this.#rawAt < this.pos)
       this.#raw.add(this.#rawAt === 0 && this.pos === this.text.length ? this.text : this.text.slice(this.#rawAt, this.pos));
     if (this.#limit !== NO_LIMIT) this.#limit -= this.pos;
@@ -222,7 +229,10 @@ export class Scan extends Reader implements Scanner {
     return raw;
   }
   #say(text: string): void {
-    this.#emit(this.thinking ? { type: "thinking-delta", text } : { type: "text", text });
+    this.#emit(this.#saying(text));
+  }
+  #saying(text: string): Event {
+    return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
   control(): void {

@@ -1,0 +1,96 @@
+/**
+ * DeepSeek-V3.1 and Terminus:
+ *
+ *     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
+ */
+import type { Part, Request, Tool } from "../core/nouns.ts";
+import { createScanner, hoisted, outputs, STOPS, section, t } from "./deepseek.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption, variantOf } from "./options.ts";
+import { argumentsText, pythonJson } from "./print.ts";
+import { type Pieces, prompt } from "./prompt.ts";
+import { explain } from "./tools.ts";
+import { callsOf, resultText, textOf, turnsOf } from "./transcript.ts";
+
+const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const bos = variantOf(VARIANTS, options);
+  const { system, rest } = hoisted(request);
+  const resumes = rest.at(-1)?.role === "tool";
+  const thinks = thinkingOption(request, options) ?? false;
+  return prompt(
+    options.bos ? bos : [],
+    system,
+    renderTools(request.tools ?? []),
+    turnsOf(rest).map((turn) => {
+      if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
+      return [
+        t`<｜Assistant｜><think></think>`,
+        turn.rounds.map(({ said, results }) => [
+          said.length > 0 ? [saidPieces(said), t`<｜end▁of▁sentence｜>`] : [],
+          renderToolResults(results),
+        ]),
+      ];
+    }),
+    options.addGenerationPrompt === false || resumes ? [] : t`<｜Assistant｜><think>${thinks ? [] : t`</think>`}`,
+  );
+}
+
+const saidPieces = (said: readonly Part[]): Pieces => [
+  textOf(said),
+  section(callsOf(said).map(callPieces)),
+  said.map((part) => (part.type === "malformed" ? part.raw : [])),
+];
+
+const callPieces = (call: RenderableCall): Pieces =>
+  t`<｜tool▁call▁begin｜>${call.name}<｜tool▁sep｜>${argumentsText(call)}<｜tool▁call▁end｜>`;
+
+/** The model's own template declares no tools; this is the text that servers add. */
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  const declared = tools.map(
+    ({ name, description = "", parameters = {} }) => `### ${name}
+Description: ${description}
+
+Parameters: ${pythonJson(parameters)}
+
+`,
+  );
+  return prompt(t`
+
+## Tools
+You have access to the following tools:
+
+${declared}IMPORTANT: ALWAYS adhere to this exact format for tool use:
+<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>tool_call_name<｜tool▁sep｜>tool_call_arguments<｜tool▁call▁end｜>{{additional_tool_calls}}<｜tool▁calls▁end｜>
+
+Where:
+
+- \`tool_call_name\` must be an exact match to one of the available tools
+- \`tool_call_arguments\` must be valid JSON that strictly follows the tool's Parameters Schema
+- For multiple tool calls, chain them directly without separators or spaces
+`);
+}
+
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(section(calls.map(callPieces)));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(outputs(results.map(({ output }) => resultText(output))));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
+
+export const deepseekV31: Dialect = {
+  id: "deepseek-v3.1",
+  title: "DeepSeek V3.1",
+  models: ["DeepSeek-V3.1", "DeepSeek-V3.1-Terminus"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, deepseekV31),
+};

@@ -1,0 +1,144 @@
+/**
+ * Kimi K2. Calls stand in a section; the header `functions.NAME:N` is the id of the call, and N counts over the conversation:
+ *
+ *     <|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>
+ */
+import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { argumentsText, pythonJson } from "./print.ts";
+import { markup, type Pieces, prompt } from "./prompt.ts";
+import type { Scan, Step } from "./scan/scan.ts";
+import { headerCut, sectionSteps } from "./scan/sections.ts";
+import { broken, nameTooLong, think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<|im_end|>", "[EOS]"];
+const ARGUMENTS = "<|tool_call_argument_begin|>";
+
+// ---- Scanning
+
+const header: Step = (s) => {
+  const mark = s.readWord(HEADER_END);
+  if (mark === undefined) return undefined;
+  if (mark === null) return nameTooLong;
+  if (mark !== ARGUMENTS) return headerCut(s, mark);
+  s.pos += mark.length;
+  const id = s.word.trim();
+  const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
+  if (name === "") return broken(s, "no-name", "the header names no tool");
+  return calls.object(s, /^\d+$/.test(name) ? fitting : name, id);
+};
+
+/** A header that is only a number names the one declared tool that has all these arguments. */
+const fitting = (s: Scan, args: JsonObject): string | undefined => {
+  const fits = ({ parameters }: Tool) => Object.keys(args).every((key) => Object.keys(parameters?.properties ?? {}).includes(key));
+  const tools = s.tools.filter(fits);
+  return tools.length === 1 ? tools[0]?.name : undefined;
+};
+
+const calls = sectionSteps(
+  {
+    begin: ["<|tool_calls_section_begin|>"],
+    end: ["<|tool_calls_section_end|>"],
+    open: ["<|tool_call_begin|>"],
+    close: ["<|tool_call_end|>"],
+    stops: STOPS,
+    noise: true,
+  },
+  (s) => header(s),
+);
+const HEADER_END = new Marks([ARGUMENTS, ...calls.marks]);
+
+const createScanner = scannerOf({
+  calls: { "<|tool_calls_section_begin|>": calls.section, "<|tool_call_begin|>": calls.call },
+  closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  control: [...calls.marks, ARGUMENTS],
+  callsInThinking: "promote",
+});
+
+// ---- Rendering
+
+const t = markup([
+  ...["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>", "<|im_end|>", "[EOS]", "<think>", "</think>"],
+  ...[...calls.marks, ARGUMENTS],
+]);
+
+const VARIANTS = {
+  "kimi-k2-thinking": { thinks: true, behindSystem: "" },
+  "kimi-k2-instruct": { thinks: false, behindSystem: "\n" },
+};
+const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const variant = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  const { tools = [] } = request;
+  const ids = new Map(
+    rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, idOf(call, n)]),
+  );
+  // Thinking stands in the rounds behind the last answer; an answer is a message without calls.
+  const answered = rest.findLastIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
+  const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
+  const said = (parts: readonly Part[]): Pieces => [
+    variant.thinks ? t`<think>${fresh.has(parts as Part[]) ? thinkingOf(parts) : ""}</think>` : [],
+    textOf(parts),
+    section(callsOf(parts).map((call) => callPieces(ids.get(call) ?? call.name, call))),
+    parts.map((part) => (part.type === "malformed" ? part.raw : [])),
+  ];
+  return prompt(
+    tools.length > 0 ? t`<|im_system|>tool_declare<|im_middle|>${renderTools(tools)}<|im_end|>` : [],
+    system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
+    turnsOf(rest).map((turn) => {
+      if (turn.side !== "assistant") return turnPieces(turn.side === "user" ? "user" : "system", textOf(turn.content));
+      return turn.rounds.map((round) => [
+        round.said.length > 0 ? turnPieces("assistant", said(round.said)) : [],
+        round.results.map((result) => resultPieces(result.call ? (ids.get(result.call) ?? result.name) : result.id || result.name, result)),
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : t`<|im_assistant|>assistant<|im_middle|>`,
+  );
+}
+
+const OPEN = { system: t`<|im_system|>`, user: t`<|im_user|>`, assistant: t`<|im_assistant|>` };
+const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role], t`${role}<|im_middle|>${text}<|im_end|>`];
+
+const idOf = (call: { name: string }, n: number): string => `functions.${call.name}:${n}`;
+
+const section = (calls: readonly Pieces[]): Pieces =>
+  calls.length > 0 ? t`<|tool_calls_section_begin|>${calls}<|tool_calls_section_end|>` : [];
+
+const callPieces = (id: string, call: RenderableCall): Pieces =>
+  t`<|tool_call_begin|>${id}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`;
+
+const resultPieces = (id: string, { name, output }: RenderableResult): Pieces =>
+  t`<|im_system|>${name}<|im_middle|>## Return of ${id}\n${resultText(output)}<|im_end|>`;
+
+const renderTools = (tools: readonly Tool[]): Prompt => (tools.length === 0 ? [] : prompt(pythonJson(tools.map(functionTool))));
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
+  prompt(section(calls.map((call, n) => callPieces(idOf(call, n), call))));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(results.map((result, n) => resultPieces(idOf(result, n), result)));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
+
+export const kimiK2: Dialect = {
+  id: "kimi-k2",
+  title: "Kimi K2",
+  models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, kimiK2),
+};

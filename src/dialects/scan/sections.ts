@@ -1,0 +1,130 @@
+/**
+ * Calls in a section, each with a header that names it and a JSON object behind that:
+ * `<section begin> <call begin> HEADER {…} <call end> … <section end>`. Any of the marks but the call's own may be missing.
+ */
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
+import type { JsonObject } from "../../core/nouns.ts";
+import { Marks } from "../../core/window.ts";
+import type { Scan, Step } from "./scan.ts";
+import { broken, control, cut, readArguments, speak, tooLong } from "./steps.ts";
+
+/** Each kind of mark may be spelled in several ways. */
+export interface SectionMarks {
+  readonly begin: readonly string[];
+  readonly end: readonly string[];
+  readonly open: readonly string[];
+  readonly close: readonly string[];
+  readonly stops: readonly string[];
+  /** What may stand between the object and the mark that closes the call. */
+  readonly fence?: string;
+  /** Other text in a section is passed over; else it is malformed. */
+  readonly noise: boolean;
+}
+
+export type NameByArguments = (s: Scan, args: JsonObject) => string | undefined;
+
+export interface Sections {
+  /** Behind the mark that begins a section. */
+  readonly section: Step;
+  /** Behind the mark that opens a call outside any section. */
+  readonly call: Step;
+  /** Behind a header: reads the object. The name may be left to the arguments. */
+  object(s: Scan, name: string | NameByArguments, id?: string): Step;
+  /** What cannot stand in a header or an object outside a string. */
+  readonly marks: readonly string[];
+}
+
+/** `header` reads on behind the mark that opens a call, up to the object. */
+export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
+  const marks = [...begin, ...end, ...open, ...close, ...stops];
+  const next = new Marks([...open, ...end, ...begin, ...stops]);
+  const closing = new Marks([...close, ...(fence === undefined ? [] : [fence])]);
+  const objectMarks = new Marks([...marks, ...(fence === undefined ? [] : [fence])]);
+
+  /** In a section, before a call. What stands here rides in the raw of the next event. */
+  const section: Step = (s) => {
+    s.behind = behindInSection;
+    s.bound(overflow);
+    return between;
+  };
+  const between: Step = (s) => {
+    if (noise) s.until(next);
+    else if (s.blanks() === undefined) return undefined;
+    const mark = s.match(next);
+    if (mark === undefined) return undefined;
+    if (open.includes(mark)) {
+      s.pos += mark.length;
+      return opened;
+    }
+    if (mark === "" && !(s.last && s.pos === s.stop)) return noise ? undefined : broken(s, "no-name", "a call was expected in the section");
+    s.unbound();
+    if (end.includes(mark)) s.pos += mark.length;
+    return control;
+  };
+  const overflow: Step = (s) => {
+    s.control();
+    return section;
+  };
+
+  const call: Step = (s) => {
+    s.behind = behindAlone;
+    return opened;
+  };
+  const opened: Step = (s) => {
+    s.openCall();
+    s.bound(tooLong);
+    s.word = "";
+    return header;
+  };
+
+  const object: Sections["object"] = (s, name, id) => {
+    const { json } = typeof name === "string" ? s.startCall(name, id) : s.openCall();
+    s.begin(JSON_SYNTAX, json, { marks: objectMarks, maxDepth: s.maxDepth });
+    const inArguments = readArguments(s, s.behind ?? speak);
+    if (typeof name === "string") return inArguments;
+    return (s) => {
+      const outcome = s.read();
+      if (outcome === undefined) return undefined;
+      const found = outcome === "done" ? name(s, (json.value ?? {}) as JsonObject) : undefined;
+      if (found === undefined) return broken(s, "no-name", "no declared tool fits the arguments");
+      s.startCall(found, id);
+      s.endCall();
+      return s.behind;
+    };
+  };
+
+  /** Behind a call: what closes it. */
+  const behind =
+    (after: Step): Step =>
+    (s) => {
+      const step: Step = (s) => {
+        if (s.blanks() === undefined) return undefined;
+        const mark = s.match(closing);
+        if (mark === undefined) return undefined;
+        s.pos += mark.length;
+        if (mark === fence && mark !== "") return step;
+        const rest = s.text.slice(s.pos, s.stop);
+        if (mark === "" && s.last && rest !== "" && closing.list.some((closer) => closer.startsWith(rest))) s.pos = s.stop;
+        else if (mark === "" && !hasMark(s)) return released;
+        s.unbound();
+        s.control();
+        return after;
+      };
+      const released: Step = (s) => {
+        s.unbound();
+        if (after === speak) s.sayRaw();
+        return after;
+      };
+      s.bound(released);
+      return step;
+    };
+  const hasMark = (s: Scan): boolean => objectMarks.at(s.text, s.pos, s.stop, true) !== "";
+  const behindInSection = behind(section);
+  const behindAlone = behind(speak);
+
+  return { section, call, object, marks };
+}
+
+/** The input ends, or a mark stands, where a header should go on. */
+export const headerCut = (s: Scan, mark: string): Step =>
+  mark === "" ? cut : broken(s, "no-name", "the header of the call is not complete");
