@@ -1,16 +1,35 @@
 /** All dialects, by their ids. */
 
 import { deepseekV31 } from "./deepseek-v3.1.ts";
+import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
+import { deepseekV4 } from "./deepseek-v4.ts";
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
+import { glm } from "./glm.ts";
 import { granite } from "./granite.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
+import { minimaxM2 } from "./minimax-m2.ts";
+import { qwen3Coder } from "./qwen3-coder.ts";
 
-const DIALECTS: readonly Dialect[] = [deepseekV3, deepseekV31, functiongemma, gemma4, granite, hermes, json, kimiK2];
+const DIALECTS: readonly Dialect[] = [
+  deepseekV3,
+  deepseekV31,
+  deepseekV32,
+  deepseekV4,
+  functiongemma,
+  gemma4,
+  glm,
+  granite,
+  hermes,
+  json,
+  kimiK2,
+  minimaxM2,
+  qwen3Coder,
+];
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];

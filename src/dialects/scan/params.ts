@@ -19,6 +19,8 @@ import { broken, closing, cut, nameTooLong, releaseBlanks, speak, stop, tooDeep,
 /** How an opening tag says a name, and what ends it. */
 export interface Head {
   readonly ends: Marks;
+  /** The same inside a value, where such a tag may be content. */
+  readonly endsInside: Marks;
   /** Those ends that are the beginning of what follows. */
   readonly next: readonly string[];
   read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined };
@@ -28,9 +30,7 @@ interface Tag {
   /** Up to where the name or the attributes begin. */
   readonly open: string;
   readonly head: Head;
-}
-interface CallTag extends Tag {
-  /** A slip of the model: a call only if the name is declared. */
+  /** A slip of the model: it counts only behind a head, and a call only if it is declared. */
   readonly slip?: true;
 }
 interface ParamTag extends Tag {
@@ -44,10 +44,9 @@ export interface TagForm {
   /** What opens and closes a block of calls. */
   readonly open: readonly string[];
   readonly close: readonly string[];
-  /** What opens a call; all but the first are slips. */
-  readonly calls: readonly CallTag[];
+  /** What opens a call; without a block only the first does. */
+  readonly calls: readonly Tag[];
   readonly callClose: string;
-  /** What opens a parameter; all but the first are slips. */
   readonly params: readonly ParamTag[];
   readonly stops: readonly string[];
   /** Whether the name of a call may stand right behind the block's opener. */
@@ -56,7 +55,7 @@ export interface TagForm {
   readonly shy?: boolean;
   /** One newline at each end of a value belongs to the tags. */
   readonly strips?: boolean;
-  /** A declared parameter may stand in a tag of its own name, and a call end with one. */
+  /** A declared parameter may stand in a tag of its own name. */
   readonly ownTags?: boolean;
   /** A call may come escaped, like the inside of a JSON string. */
   readonly escaped?: boolean;
@@ -78,8 +77,10 @@ export interface TagSteps {
 /** Inside a value, a longer tag is content. */
 const MAX_TAG = 2 * MAX_NAME;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+const EQUALS = "=";
 const QUOTES: Readonly<Record<string, Marks>> = { '"': new Marks(['"']), "'": new Marks(["'"]) };
-const TAG = { ends: new Marks([">", "/>", "<", '"', "'"]), next: ["<"] };
+const TAG_END = [">", "/>", "<"];
+const TAG = { ends: new Marks([...TAG_END, '"', "'"]), endsInside: new Marks(TAG_END), next: ["<"] };
 const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*))/y;
 
 /** `<tag=name>` */
@@ -95,6 +96,7 @@ export const NAME: Head = {
 /** `<tag name="…" string="…">` */
 export const ATTRIBUTES: Head = {
   ...TAG,
+  ends: new Marks([...TAG_END, '"', "'", EQUALS]),
   read(text) {
     const found = new Map<string, string>();
     ATTRIBUTE.lastIndex = 0;
@@ -107,17 +109,24 @@ export const ATTRIBUTES: Head = {
 /** `<tag>name</tag>` */
 export const element = (close: string, next: string): Head => ({
   ends: new Marks([close, next]),
-  next: [next],
+  endsInside: new Marks([close, "<"]),
+  next: [next, "<"],
   read: (name) => ({ name }),
 });
 
-/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes ends nothing. */
-function readHead(s: Scan, { ends }: Head, max: number): string | null | undefined {
+function openHead(s: Scan): void {
+  s.word = "";
+  s.quote = EQUALS;
+}
+
+/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing. */
+function readHead(s: Scan, ends: Marks, max: number): string | null | undefined {
   for (;;) {
     const mark = s.readWord(QUOTES[s.quote] ?? ends, max);
-    if (mark !== '"' && mark !== "'") return mark;
-    if (s.quote !== "") s.quote = "";
-    else if (/^$|=$/.test(s.word.trimEnd())) s.quote = mark;
+    if (s.quote === EQUALS && s.run.trim() !== "") s.quote = "";
+    if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
+    if (QUOTES[s.quote]) s.quote = "";
+    else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;
     s.word += mark;
     s.pos++;
   }
@@ -155,11 +164,13 @@ function say(param: Param, piece: string, strips: boolean): void {
     param.newline = "\n";
     text = text.slice(0, -1);
   }
-  if (param.type === "string") return writeString(param, text);
-  param.text.add(text);
-  if (param.type !== "nullable" || "null".startsWith(param.text.toString())) return;
-  param.type = "string";
-  writeString(param, param.text.toString());
+  if (param.type !== "string") {
+    param.text.add(text);
+    if (param.type !== "nullable" || "null".startsWith(param.text.toString())) return;
+    param.type = "string";
+    text = param.text.toString();
+  }
+  writeString(param, text);
 }
 
 /** Reads a JSON value of any kind, as leniently as all JSON of models. */
@@ -233,15 +244,19 @@ export function tagCalls(form: TagForm): TagSteps {
   const { open, close, calls, callClose, params, stops, wrappers = [], strips = false, escaped = false } = form;
   const callTags = new Map(calls.map((tag) => [tag.open, tag]));
   const paramTags = new Map(params.map((tag) => [tag.open, tag]));
-  const openers = [...open, ...calls.slice(0, 1).map((tag) => tag.open)];
-  const nextCalls = new Marks(openers.slice(open.length));
+  const opens = (tags: readonly Tag[]): string[] => tags.flatMap((tag) => (tag.slip ? [] : tag.open));
+  const nextCalls = new Marks(opens(calls));
+  const openers = [...open, ...nextCalls.list];
   const blockHeads = new Marks([...callTags.keys(), ...open, ...close, ...stops]);
   const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
   /** What is legal behind a call's closer, behind a parameter's, and behind a call's head. */
   const behindCall = new Marks([...openers, ...close, ...stops]);
-  const behindParam = new Marks([...params.slice(0, 1).map((tag) => tag.open), callClose, ...behindCall.list]);
+  const behindParam = new Marks([...opens(params), callClose, ...behindCall.list]);
   const behindHead = new Marks([...paramTags.keys(), ...behindParam.list]);
-  const ownTags = new WeakMap<Tool, Marks>();
+  /** The same in a call of a declared tool: its name may be the closer. */
+  const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
+  const valueMarks = (closer: string, opener = ""): Marks => new Marks([closer, opener, callClose, ...stops].filter(Boolean));
+  const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, tag.open)]));
 
   // -- up to the name
 
@@ -249,7 +264,7 @@ export function tagCalls(form: TagForm): TagSteps {
     s.openCall();
     s.bound(tooLong);
     s.behind = behind;
-    s.word = s.quote = "";
+    openHead(s);
   };
 
   const block: Step = (s) => {
@@ -262,7 +277,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const [tag] = calls;
     if (!tag) return releaseBlanks;
     s.lineStart = s.beginsLine(tag.open.length);
-    return callHead(tag, form.shy);
+    return callHead(tag, true);
   };
 
   /** Behind a call of a block: another one, or the block's end. */
@@ -293,7 +308,7 @@ export function tagCalls(form: TagForm): TagSteps {
       return callHead(tag);
     }
     if (mark !== "") return broken(s, "empty", "the block is empty");
-    if (code === 123 && form.json) return form.json;
+    if ((code === 123 || code === 91) && form.json) return form.json;
     return form.bareNames === "never" ? noName(s) : bareName;
   };
 
@@ -302,7 +317,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const bareName: Step = (s) => {
     const mark = s.readWord(nameEnds);
     if (mark === undefined) return undefined;
-    if (mark === null) return nameTooLong;
+    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s);
     if (mark === "") return cut;
     const name = s.word.trim();
     if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s);
@@ -311,18 +326,32 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   const callHead =
-    ({ head, slip }: CallTag, shy = false): Step =>
+    ({ head, slip }: Tag, bare = false): Step =>
     (s) => {
-      const mark = readHead(s, head, MAX_TAG);
+      const mark = readHead(s, head.ends, MAX_TAG);
       if (mark === undefined) return undefined;
       const { name = "" } = head.read(s.word);
-      if (shy && !(mark && name && (s.lineStart || s.declares(name)))) return releaseBlanks;
+      if (bare && form.shy && !(mark && name && (s.lineStart || s.declares(name)))) return releaseBlanks;
       if (mark === null || name.length > MAX_NAME) return nameTooLong;
       if (mark === "") return cut;
       if (name === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
+      if (bare && mark !== "/>" && !s.declares(name)) return confirm(name);
       s.startCall(name);
       return mark === "/>" ? endCall(s) : between;
+    };
+
+  /** Without a block, a name that nobody declared is a call's only if something legal follows: somebody may be explaining the format. */
+  const confirm =
+    (name: string): Step =>
+    (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      const mark = s.match(behindHead, true);
+      if (mark === undefined && !s.last) return undefined;
+      if (mark === "" && !(code === 123 && form.wrappers)) return releaseBlanks;
+      s.startCall(name);
+      return between;
     };
 
   // -- between the parameters
@@ -349,8 +378,8 @@ export function tagCalls(form: TagForm): TagSteps {
     const mark = s.match(legal, true);
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
     if (mark === "") return s.param ? content(s, s.param, s.param.blanks) : body(s, code);
-    if (finish(s, mark === callClose) === "deep") return tooDeep;
     const tag = paramTags.get(mark);
+    if (finish(s, !tag) === "deep") return tooDeep;
     const own = !tag && !behindParam.list.includes(mark);
     if (tag || (own && mark.charAt(1) !== "/")) {
       if (s.call?.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
@@ -360,20 +389,27 @@ export function tagCalls(form: TagForm): TagSteps {
       return beginParam(s, { close: `</${key}>` }, key);
     }
     if (own || mark === callClose) s.pos += mark.length;
-    if (!stops.includes(mark)) return endCall(s);
+    if (!stops.includes(mark)) return endCall(s, mark);
     s.endCall(true);
     s.pos += mark.length;
     return stop;
   };
 
   const legalHere = (s: Scan): Marks => {
-    if (s.param?.closer === params[0]?.close) return behindParam;
-    const tool = form.ownTags ? s.tools.find((tool) => tool.name === s.call?.name) : undefined;
-    if (!tool) return behindHead;
-    const keys = Object.keys(tool.parameters?.properties ?? {});
-    const marks = ownTags.get(tool) ?? new Marks([...behindHead.list, ...keys.map((key) => `<${key}>`), `</${tool.name}>`]);
-    ownTags.set(tool, marks);
-    return marks;
+    const place = s.param?.closer === params[0]?.close ? "param" : "head";
+    const tool = s.tools.find((tool) => tool.name === s.call?.name);
+    if (!tool) return place === "param" ? behindParam : behindHead;
+    let marks = ownTags.get(tool);
+    if (!marks) {
+      const closer = `</${tool.name}>`;
+      const keys = form.ownTags ? Object.keys(tool.parameters?.properties ?? {}) : [];
+      marks = {
+        head: new Marks([...behindHead.list, closer, ...keys.map((key) => `<${key}>`)]),
+        param: new Marks([...behindParam.list, closer]),
+      };
+      ownTags.set(tool, marks);
+    }
+    return marks[place];
   };
 
   /** The input ended here, perhaps inside a mark. That of the next call ends this one. */
@@ -404,11 +440,12 @@ export function tagCalls(form: TagForm): TagSteps {
     return outcome === "done" ? between : broken(s, "bad-arguments", s.reason);
   };
 
-  const endCall = (s: Scan): Step => {
+  /** `mark`: what closed it. */
+  const endCall = (s: Scan, mark = ""): Step => {
     const json = s.call?.json;
     if (json && json.text !== "" && !json.complete) json.shut();
     s.endCall();
-    if (!close.includes(callClose)) return s.behind ?? speak;
+    if (mark !== callClose || !close.includes(mark)) return s.behind ?? speak;
     s.unclosed = false;
     return speak;
   };
@@ -416,7 +453,7 @@ export function tagCalls(form: TagForm): TagSteps {
   // -- parameters
 
   const openParam = (s: Scan, tag: ParamTag, inside?: Param): Step => {
-    s.word = s.quote = "";
+    openHead(s);
     return paramHead(tag, inside);
   };
 
@@ -425,12 +462,11 @@ export function tagCalls(form: TagForm): TagSteps {
     (tag: ParamTag, inside?: Param): Step =>
     (s) => {
       const { head } = tag;
-      const mark = readHead(s, head, inside ? MAX_TAG : NO_LIMIT);
+      const mark = readHead(s, inside ? head.endsInside : head.ends, inside ? MAX_TAG : NO_LIMIT);
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
       const { name, string } = head.read(s.word);
-      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name)))
-        return content(s, inside, s.word);
+      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(s, inside, s.word);
       if (mark === null || name === undefined) return broken(s, "bad-arguments", "a parameter has no name");
       if (inside && finish(s, false) === "deep") return tooDeep;
       if (!head.next.includes(mark)) s.pos += mark.length;
@@ -447,8 +483,9 @@ export function tagCalls(form: TagForm): TagSteps {
     const types = schemaTypes(schemaOf(s, key));
     const text = types.size === 0 || types.has("string");
     const all = wrappers.includes(key) && s.param === undefined && !fits(s, key);
-    const type = typed === "true" || (typed !== "false" && text) ? (all ? "all" : types.has("null") && !typed ? "nullable" : "string") : "json";
-    const marks = new Marks([closer, tag.open ?? "", callClose, ...stops].filter(Boolean));
+    const type =
+      typed === "true" || (typed !== "false" && text) ? (all ? "all" : types.has("null") && !typed ? "nullable" : "string") : "json";
+    const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
     s.param = { json, key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
     return tag.value === undefined ? valueStart : valueTag(new Marks([tag.value]));
   };

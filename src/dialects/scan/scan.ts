@@ -135,7 +135,11 @@ export class Scan extends Reader implements Scanner {
     if (this.step === this.table.speak && this.pos === this.text.length && this.#held === undefined) {
       // Most pieces are nothing but text: they leave as they came.
       const { marks } = this.thinking ? this.table.thinking : this.table.text;
-      if (marks.absentFrom(text)) return [this.#saying(text)];
+      if (marks.absentFrom(text)) {
+        this.text = text;
+        this.#rawAt = this.pos = this.stop = text.length;
+        return [this.#saying(text)];
+      }
     }
     if (this.#rawAt < this.pos)
       this.#raw.add(this.#rawAt === 0 && this.pos === this.text.length ? this.text : this.text.slice(this.#rawAt, this.pos));

@@ -19,6 +19,8 @@ import {
 export interface Spec {
   /** What opens a call, and the step that reads on behind it. */
   readonly calls: Readonly<Record<string, Step>>;
+  /** The same where only text may hold one: no thinking is ended by it. */
+  readonly callsInText?: Readonly<Record<string, Step>>;
   /** What closes a call's block. */
   readonly closers: readonly string[];
   readonly thinking?: {
@@ -55,7 +57,7 @@ export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
 }
 
 function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean): Table {
-  const { calls, closers, stops, control: tokens = [] } = spec;
+  const { calls, callsInText = {}, closers, stops, control: tokens = [] } = spec;
   const { open = {}, close = [], stray = "text", behind = speak } = spec.thinking ?? {};
   const text = new Map<string, Step>();
   const thinking = new Map<string, Step>();
@@ -78,8 +80,9 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     if (policy === "promote") thinking.set(mark, promote(step));
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
+  for (const [mark, step] of Object.entries(callsInText)) text.set(mark, step);
   if (spec.line) text.set("\n", newline);
-  const ends = [...closers, ...Object.keys(calls), ...stops];
+  const ends = [...closers, ...Object.keys(calls), ...Object.keys(callsInText), ...stops];
   return {
     start: startInThinking ? startThinking : startWith(spec.start ?? speak),
     speak: spec.line ? undefined : speak,
