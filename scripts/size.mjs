@@ -1,4 +1,5 @@
-// What a web page pays: each entry bundled on its own, minified and gzipped, against its limit in bytes.
+// What a web page pays: each entry bundled on its own, minified and gzipped, in bytes. The goal is where it shall be; the limit, where there
+// is one above the goal, keeps it from growing until it gets there.
 import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -11,11 +12,12 @@ const dialects = ["functiongemma", "gemma4", "json"].map((id) => `dialects/${id}
 const entries = [
   {
     name: "core, scan helpers, three dialects",
-    limit: 16_000,
+    goal: 16_000,
+    limit: 17_500,
     files: [...core, ...dialects],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", limit: 8_000, files: ["dialects/gemma4.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 11_800, files: ["dialects/gemma4.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {
@@ -34,7 +36,8 @@ async function gzippedSize({ files, helpers }) {
 
 for (const entry of entries) {
   const size = await gzippedSize(entry);
-  const over = size > entry.limit;
-  if (over) process.exitCode = 1;
-  console.log(`${entry.name.padEnd(36)} ${String(size).padStart(6)} of ${entry.limit} bytes${over ? "  OVER THE LIMIT" : ""}`);
+  const { name, goal, limit = goal } = entry;
+  if (size > limit) process.exitCode = 1;
+  const verdict = size > limit ? `  OVER THE LIMIT of ${limit}` : size > goal ? "  over the goal" : "";
+  console.log(`${name.padEnd(36)} ${String(size).padStart(6)} bytes, goal ${goal}${verdict}`);
 }

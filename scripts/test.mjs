@@ -6,7 +6,7 @@ const steps = ["build", "types", "lint", "unused", "package", "size", "unit"];
 for (const step of steps) {
   console.log(`--- ${step}`);
   const began = performance.now();
-  const { status } = spawnSync("npm", ["run", "--silent", step], { stdio: "inherit" });
+  const { status } = spawnSync("npm", ["run", "--silent", step], { stdio: "inherit", shell: process.platform === "win32" });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   if (status !== 0) {
     console.error(`\nnpm test: FAILED in "${step}" after ${seconds} s; to run it alone: npm run ${step}`);

@@ -25,7 +25,7 @@ const NO_MARKS = new Marks([]);
 const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The arguments of a call that is being written, built while their text comes. */
-class PartialArguments {
+export class PartialArguments {
   readonly #builder = new JsonBuilder();
   readonly #reader = new Reader().begin(JSON_SYNTAX, this.#builder, { marks: NO_MARKS, maxDepth: NO_DEPTH_LIMIT });
 
@@ -53,7 +53,9 @@ class Folding implements Fold {
         if (event.model !== undefined) response.model = event.model;
         break;
       case "text":
-        this.#grow("text", event.text, event.state);
+        if (event.text === "" && event.state) {
+          this.#push({ type: "text", text: "", state: event.state }); // state with a place of its own
+        } else this.#grow("text", event.text, event.state);
         break;
       case "thinking-start":
         this.#growing = undefined;
@@ -80,7 +82,11 @@ class Folding implements Fold {
         response.refusal = (response.refusal ?? "") + event.text;
         break;
       case "extension":
-        response.extensions = [...(response.extensions ?? []), { wire: event.wire, data: event.data }];
+        this.#growing = undefined; // what comes after it is not what came before it
+        response.extensions = [
+          ...(response.extensions ?? []),
+          { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },
+        ];
         break;
       case "usage": {
         const { type: _, ...usage } = event;

@@ -15,6 +15,8 @@ export interface Opaque {
   wire: WireId;
   kind: string;
   data: Json;
+  /** Bookkeeping of its API: no other wire need say that it was left out. */
+  quiet?: true;
 }
 
 export interface Text {
@@ -30,6 +32,7 @@ export interface Media {
   data?: string;
   url?: string;
   name?: string;
+  state?: Opaque[];
 }
 
 /** `text: ""` with `state`: thinking that its provider redacted or encrypted. */
@@ -72,11 +75,12 @@ export interface ToolResult {
   output: Json;
   media?: Media[];
   isError?: true;
+  state?: Opaque[];
 }
 
 export type Message =
-  | { role: "system" | "developer" | "user"; content: (Text | Media)[] }
-  | { role: "assistant"; content: Part[] }
+  | { role: "system" | "developer" | "user"; content: (Text | Media)[]; state?: Opaque[] }
+  | { role: "assistant"; content: Part[]; state?: Opaque[] }
   | ToolResult;
 
 export interface Tool {
@@ -85,6 +89,10 @@ export interface Tool {
   parameters?: JsonObject;
   strict?: boolean;
   kind?: "function" | "custom";
+  /** What the text of a custom tool must look like. */
+  grammar?: { syntax: string; definition: string };
+  /** The schema of what the tool returns. */
+  response?: JsonObject;
   deferred?: true;
   state?: Opaque[];
 }
@@ -196,10 +204,11 @@ export interface ToolEnd {
 export type Event =
   | { type: "start"; id?: string; model?: string }
   | { type: "text"; text: string; state?: Opaque[] }
-  | { type: "thinking-start"; raw?: string }
+  | { type: "thinking-start"; raw?: string; state?: Opaque[] }
   | { type: "thinking-delta"; text: string }
   | { type: "thinking-end"; raw?: string; state?: Opaque[] }
-  | { type: "tool-start"; id: string; index: number; name: string }
+  /** `state`: what was known of it by then; the end has all of it. */
+  | { type: "tool-start"; id: string; index: number; name: string; state?: Opaque[] }
   /** The next piece of the arguments' JSON text. */
   | { type: "tool-delta"; id: string; json: string }
   | ToolEnd
@@ -209,7 +218,7 @@ export type Event =
   | { type: "control"; raw: string }
   | { type: "refusal"; text: string }
   /** What only that wire knows: citations, server tools. */
-  | { type: "extension"; wire: WireId; data: Json }
+  | { type: "extension"; wire: WireId; data: Json; quiet?: true }
   | ({ type: "usage" } & Usage)
   | Finish;
 
@@ -231,7 +240,7 @@ export interface Response {
   /** The call being written, while the answer is not complete. */
   open?: OpenCall;
   refusal?: string;
-  extensions?: { wire: WireId; data: Json }[];
+  extensions?: { wire: WireId; data: Json; quiet?: true }[];
   usage?: Usage;
   finish?: Omit<Finish, "type">;
 }

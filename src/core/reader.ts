@@ -3,7 +3,7 @@
  * syntaxes of models is a `Syntax` constant. It keeps an explicit stack, and says what it reads to a `Sink` as soon as it is certain.
  */
 import { escapeJson, type Sink, unescapeJson } from "./json.ts";
-import { elementSchema, propertySchema, type SchemaNode } from "./schema.ts";
+import type { SchemaNode } from "./schema.ts";
 import { Marks, Window } from "./window.ts";
 
 export interface Syntax {
@@ -19,6 +19,8 @@ export interface Syntax {
   readonly wide: boolean;
   /** The JSON text of a bare value; `undefined`: there is no such value. */
   bare(text: string, schema: SchemaNode | undefined): string | undefined;
+  /** The schema of a key's value, or of an element, where bare values are typed by it. */
+  inner?(schema: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined;
 }
 
 /** `halt`: the sink wants no more. `cut`: the input ended first. */
@@ -98,7 +100,7 @@ export class Reader extends Window {
 
   /** Begins inside an object whose bracket has been read. */
   enter(close: "}" | ")", pair: ":" | "="): this {
-    this.#push(false, close, pair);
+    if (this.#syntax) this.#push(this.#syntax, false, close, pair);
     return this;
   }
 
@@ -118,12 +120,14 @@ export class Reader extends Window {
     if (this.#state === BARE_KEY) return this.#bareKey(syntax);
     if (this.#state === BARE) return this.#bare(syntax);
     if (this.#state === AFTER && !this.#frame) return "done";
-    const code = syntax.gap(this);
+    // Mostly there is no gap: neither a blank nor, where those count, a comment.
+    let code: number | undefined = this.pos < this.stop && this.comment === undefined ? this.text.charCodeAt(this.pos) : 0;
+    if (code <= 32 || code === 47) code = syntax.gap(this);
     if (code === undefined) return undefined;
     if (code === -1) return "cut";
     if (this.#state === VALUE) return this.#value(syntax, code);
     if (this.#state === KEY) return this.#key(syntax, code);
-    return this.#state === COLON ? this.#colon(code) : this.#after(code);
+    return this.#state === COLON ? this.#colon(syntax, code) : this.#after(syntax, code);
   }
 
   #value(syntax: Syntax, code: number): Outcome | undefined | true {
@@ -133,7 +137,7 @@ export class Reader extends Window {
     if (code === 123 || (code === 91 && free)) {
       this.pos++;
       if (this.#depth >= this.#maxDepth) return "deep";
-      this.#push(code === 91, code === 91 ? "]" : "}", ":");
+      this.#push(syntax, code === 91, code === 91 ? "]" : "}", ":");
       return true;
     }
     return free ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
@@ -155,23 +159,23 @@ export class Reader extends Window {
     return true;
   }
 
-  #colon(code: number): Outcome | undefined | true {
+  #colon(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
     if (code !== frame?.pair) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
     this.pos++;
     this.#sink.key(this.#text, this.#keyGap === "" ? `"${this.#keyJson}":` : `"${this.#keyJson}"${this.#keyGap}:`);
-    this.#schema = propertySchema(frame.schema, this.#text);
+    if (syntax.inner) this.#schema = syntax.inner(frame.schema, this.#text);
     this.#state = VALUE;
     return true;
   }
 
-  #after(code: number): Outcome | undefined | true {
+  #after(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
     if (!frame || code === frame.close) return this.#shut();
     if (code !== 44) return this.bad("a comma or a closing bracket was expected");
     this.pos++;
     this.#sink.comma();
-    this.#next(frame);
+    this.#next(syntax, frame);
     return true;
   }
 
@@ -258,18 +262,18 @@ export class Reader extends Window {
     return "cut";
   }
 
-  #push(array: boolean, close: string, pair: string): void {
+  #push(syntax: Syntax, array: boolean, close: string, pair: string): void {
     const frame = { close: close.charCodeAt(0), array, pair: pair.charCodeAt(0), schema: this.#schema, sink: this.#sink };
     if (this.#frame) this.#outer.push(this.#frame);
     this.#frame = frame;
     this.#depth++;
     this.#sink = this.#sink.open(array ? "[" : "{") ?? this.#sink;
-    this.#next(frame);
+    this.#next(syntax, frame);
   }
 
-  #next(frame: Frame): void {
+  #next(syntax: Syntax, frame: Frame): void {
     this.#state = frame.array ? VALUE : KEY;
-    if (frame.array) this.#schema = elementSchema(frame.schema);
+    if (frame.array && syntax.inner) this.#schema = syntax.inner(frame.schema, undefined);
   }
 
   #shut(): Outcome | true {

@@ -16,7 +16,7 @@ const MAX_BRANCHES = 64;
 const ANY: ReadonlySet<JsonType> = new Set();
 
 /** The schema behind a local reference (`#/$defs/x`). */
-function follow(ref: string, root: JsonObject): JsonObject | undefined {
+export function followRef(ref: string, root: JsonObject): JsonObject | undefined {
   let at: Json | undefined = root;
   for (const step of ref.replace(/^#\/?/, "").split("/").filter(Boolean)) {
     const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -36,7 +36,7 @@ export function branches(node: SchemaNode): JsonObject[] {
     if (seen.has(schema)) continue;
     seen.add(schema);
     const { $ref } = schema;
-    const target = typeof $ref === "string" && $ref.startsWith("#") ? follow($ref, node.root) : undefined;
+    const target = typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, node.root) : undefined;
     const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
     if (target) queue.push(target);
     queue.push(...inner);
@@ -79,6 +79,10 @@ export function propertySchema(node: SchemaNode | undefined, key: string): Schem
   }
   return rest && { schema: rest, root: node.root };
 }
+
+/** The schema of what is inside a value: of a key's value, or without a key of the elements. */
+export const innerSchema = (node: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined =>
+  key === undefined ? elementSchema(node) : propertySchema(node, key);
 
 /** The schema of an array's elements. */
 export function elementSchema(node: SchemaNode | undefined): SchemaNode | undefined {

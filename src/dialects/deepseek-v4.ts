@@ -28,7 +28,7 @@ Explicitly write out your entire deliberation process, documenting every interme
 function render(request: Request, options: RenderOptions = {}): Prompt {
   const bos = variantOf(VARIANTS, options);
   const { messages, tools = [], output, thinking } = request;
-  const { system, rest } = leadingSystem(messages);
+  const { system, rest } = messages[0]?.role === "system" ? leadingSystem(messages) : { rest: messages }; // a developer is a user here
   const thinks = thinkingOption(request, options) ?? false;
   const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
   const head = [
@@ -96,7 +96,7 @@ You MUST strictly follow the above defined tool name and parameter schemas to in
 }
 
 const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls, "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(
     joined(

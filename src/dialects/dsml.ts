@@ -44,14 +44,15 @@ export const createScanner = scannerOf({
 
 export const t = markup([...TURNS, ...STOPS, "<think>", "</think>", "｜DSML｜"]);
 
-const invoke = (call: RenderableCall): Pieces => t`<｜DSML｜invoke name=${quoted(call.name)}>
-${argumentTexts(call, /<\/?｜DSML｜/).map(
+const invoke = (call: RenderableCall, nothing: string): Pieces => t`<｜DSML｜invoke name=${quoted(call.name)}>
+${Object.keys(call.arguments).length === 0 ? nothing : []}${argumentTexts(call, /<\/?｜DSML｜/).map(
   ({ key, text, string }) => t`<｜DSML｜parameter name=${quoted(key)} string="${String(string)}">${text}</｜DSML｜parameter>\n`,
 )}</｜DSML｜invoke>
 `;
 
-export const callBlock = (word: string, calls: readonly RenderableCall[]): Pieces =>
-  calls.length > 0 ? t`<｜DSML｜${word}>\n${calls.map(invoke)}</｜DSML｜${word}>` : [];
+/** `nothing`: what stands for no arguments. */
+export const callBlock = (word: string, calls: readonly RenderableCall[], nothing = ""): Pieces =>
+  calls.length > 0 ? t`<｜DSML｜${word}>\n${calls.map((call) => invoke(call, nothing))}</｜DSML｜${word}>` : [];
 
 /** The example in the declaration of tools. */
 export const exampleBlock = (word: string, name: string): Pieces => t`<｜DSML｜${word}>

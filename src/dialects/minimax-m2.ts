@@ -16,7 +16,7 @@ import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionObject } from "./tools.ts";
-import { callsOf, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
+import { callsOf, leadingSystem, resultText, textOf, textParts, thinkingOf, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -72,12 +72,13 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
 
+/** The model needs its thinking back while a round is open; what a server left in the text stays there then, and is dropped later. */
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
-  const { thinking, text } = thoughtAndText(said);
+  const thinking = thinkingOf(said).replace(/^\n+|\n+$/g, "");
   const calls = renderToolCalls(callsOf(said));
   return [
     thinks && thinking ? thought(thinking) : [],
-    text,
+    thinks && !thinking ? textOf(said) : thoughtAndText(said).text,
     calls.length > 0 ? ["\n", calls] : [],
     said.map((part) => (part.type === "malformed" ? ["\n", part.raw] : [])),
   ];

@@ -9,6 +9,7 @@ import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { glm } from "./glm.ts";
 import { granite } from "./granite.ts";
+import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
@@ -24,6 +25,7 @@ const DIALECTS: readonly Dialect[] = [
   gemma4,
   glm,
   granite,
+  harmony,
   hermes,
   json,
   kimiK2,

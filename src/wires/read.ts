@@ -101,6 +101,30 @@ export function defined<T extends object>(fields: { [K in keyof T]: T[K] | Optio
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
+/** `undefined`: it is no JSON text. */
+export function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+// What a server says is read as far as it goes: whatever has another type than it should is not there.
+
+export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : []);
+
+/** The entries of an object but for these keys and for nulls; `undefined`: there are none. */
+export function restOf(value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
+  const rest = Object.entries(value).filter(([key, item]) => item !== null && !known.has(key));
+  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+}
+
+export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,15 +1,19 @@
 /** All wires, by their ids. */
+import type { WireId } from "../core/nouns.ts";
+import { anthropic } from "./anthropic.ts";
+import { gemini } from "./gemini.ts";
+import { ollama } from "./ollama.ts";
 import { openaiChat } from "./openai-chat.ts";
+import { openaiResponses } from "./openai-responses.ts";
 import type { Wire } from "./wire.ts";
 
-/** So far a wire reads requests; it does not write them, nor answers. */
-type RequestDecoder = Pick<Wire, "id" | "decodeRequest">;
-
-const WIRES: readonly RequestDecoder[] = [openaiChat];
+const WIRES: readonly Wire[] = [openaiChat, openaiResponses, anthropic, gemini, ollama];
 
 /** Throws for an id that is not known. */
-export function getWire(id: string): RequestDecoder {
+export function getWire(id: WireId): Wire {
   const wire = WIRES.find((wire) => wire.id === id);
   if (!wire) throw new Error(`unknown wire "${id}"; known: ${WIRES.map((wire) => wire.id).join(", ")}`);
   return wire;
 }
+
+export const listWires = (): Wire[] => [...WIRES];

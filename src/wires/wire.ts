@@ -1,5 +1,5 @@
 /** What every wire offers. One file per wire holds one such object; nothing outside this room knows an API's JSON or its stream. */
-import type { ErrorInfo, Event, Request, Response, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, Response, Warning, WireId } from "../core/nouns.ts";
 
 export interface Wire {
   readonly id: WireId;
@@ -8,19 +8,36 @@ export interface Wire {
 
   /** Throws `BadRequest`. */
   decodeRequest(input: WireInput): Request;
-  encodeResponse(response: Response, request: Request): unknown;
-  createStreamEncoder(request: Request, options?: StreamEncoderOptions): StreamEncoder;
+  encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
+  createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
   encodeError(error: ErrorInfo, request?: Request): WireOutput & { status: number };
 
   // Towards a server: requests go out, its answers come in.
 
   encodeRequest(request: Request, profile?: WireProfile): WireOutput & { path: string; context: WireContext };
-  decodeResponse(body: unknown, context: WireContext): Response;
-  createStreamDecoder(context: WireContext): StreamDecoder;
+  decodeResponse(body: unknown, context?: WireContext): Response;
+  createStreamDecoder(context?: WireContext): StreamDecoder;
   decodeError(status: number, headers: Headers, body: unknown): ErrorInfo;
+
+  // Beside the chat: lists of models, and counting tokens where the API has it (its requests are read by `decodeRequest`, too).
+
+  readonly modelsPath: string;
+  encodeModels(models: readonly ModelInfo[]): unknown;
+  decodeModels(body: unknown): ModelInfo[];
+  encodeTokenCount?(count: { tokens: number }): unknown;
+  encodeTokenCountRequest?(request: Request, profile?: WireProfile): WireOutput & { path: string; context: WireContext };
+  decodeTokenCount?(body: unknown): number;
 }
 
-type Headers = Readonly<Record<string, string>>;
+export interface ModelInfo {
+  id: string;
+  name?: string;
+  /** Seconds since 1970. */
+  created?: number;
+  contextLength?: number;
+}
+
+export type Headers = Readonly<Record<string, string>>;
 
 export interface WireInput {
   path: string;
@@ -36,9 +53,11 @@ export interface WireOutput {
   body: unknown;
 }
 
-export interface StreamEncoderOptions {
+export interface EncoderOptions {
   now?: () => Date;
   mintId?: (n: number) => string;
+  /** Hears what the answer holds and this wire cannot say: a call that was cut, another provider's extension. */
+  warn?: (warning: Warning) => void;
 }
 
 /** Each method gives the text to send next, which may be empty. */
@@ -54,8 +73,42 @@ export interface StreamDecoder {
   flush(): Event[];
 }
 
-/** What a server can and cannot do. */
-export type WireProfile = Readonly<Record<string, unknown>>;
+/** What a server wants otherwise. Everything absent: as most servers that speak the wire take it. */
+export interface WireProfile {
+  /** openai-chat: nothing that the official API would refuse (`top_k`, `reasoning_content`), however many other servers take it. */
+  readonly official?: boolean;
+  /** openai-chat: the spelling of thinking in old messages; `false`: leave it out. */
+  readonly thinkingField?: "reasoning_content" | "reasoning" | false;
+  /** openai-chat: how the limit of the answer is called. */
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** openai-chat, openai-responses: `false`: the role is sent as `system`. */
+  readonly developerRole?: boolean;
+  /** openai-chat, openai-responses: `false`: custom tools go as functions with one string. */
+  readonly customTools?: boolean;
+  /** gemini: `false`: declarations in the older `parameters` dialect instead of JSON Schema. */
+  readonly jsonSchema?: boolean;
+  /** `false`: a system text in mid-conversation becomes a labelled user text. */
+  readonly systemAnywhere?: boolean;
+  /** anthropic: thinking that no Anthropic server signed is sent, too: compatible servers take it, the official API refuses. */
+  readonly unsignedThinking?: boolean;
+  /** The answer's limit where the API demands one and the request has none. */
+  readonly maxTokens?: number;
+}
 
-/** What the answer is read with: renamed tools, bridged tools, ids. */
-export type WireContext = Readonly<Record<string, unknown>>;
+/** What the answer is read with. Plain data: it may be recorded. */
+export interface WireContext {
+  /** Tools that go by another name in this request: the name that was sent, then ours. */
+  readonly names: Readonly<Record<string, string>>;
+  /** What the request said and this wire cannot. */
+  readonly warnings: readonly Warning[];
+  /** How many calls the request holds: ids that are minted for the answer count on from there. */
+  readonly calls?: number;
+}
+
+export const contextOf = (request: Request, warnings: readonly Warning[], names: WireContext["names"] = {}): WireContext => ({
+  names,
+  warnings,
+  calls: request.messages.flatMap((message) => (message.role === "assistant" ? message.content : [])).filter((part) => "id" in part).length,
+});
+
+export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };

@@ -60,18 +60,24 @@ describe("messages", () => {
     expect(request.messages[0]).toEqual({
       role: "user",
       content: [
-        { type: "media", mediaType: "image/png", data: "AAAA" },
+        {
+          type: "media",
+          mediaType: "image/png",
+          data: "AAAA",
+          state: [{ wire: "openai-chat", kind: "image_url", data: { detail: "low" } }],
+        },
         { type: "media", mediaType: "image/*", url: "https://example.com/a,b.png" },
         { type: "media", mediaType: "audio/wav", data: "BBBB" },
         { type: "media", mediaType: "application/pdf", data: "CCCC", name: "a.pdf" },
-        { type: "media", mediaType: "application/octet-stream" },
+        {
+          type: "media",
+          mediaType: "application/octet-stream",
+          state: [{ wire: "openai-chat", kind: "file", data: { file_id: "file-1" } }],
+        },
         { type: "media", mediaType: "image/*" },
       ],
     });
-    expect(request.extra).toEqual([
-      { wire: "openai-chat", kind: "messages[0].content[0].image_url", data: { detail: "low" } },
-      { wire: "openai-chat", kind: "messages[0].content[4].file", data: { file_id: "file-1" } },
-    ]);
+    expect(request.extra).toBeUndefined();
   });
 });
 
@@ -153,7 +159,11 @@ describe("calls and results", () => {
     const google = { google: { thought_signature: "sig" } };
     const signed = { ...call("1", "f", {}), extra_content: google };
     expect(decoded([assistant({ tool_calls: [signed] })]).messages[0]).toMatchObject({
-      content: [{ state: [{ wire: "openai-chat", kind: "extra_content", data: google }] }],
+      content: [{ state: [{ wire: "gemini", kind: "thoughtSignature", data: "sig" }] }],
+    });
+    const other = { ...signed, extra_content: { acme: 1 } };
+    expect(decoded([assistant({ tool_calls: [other] })]).messages[0]).toMatchObject({
+      content: [{ state: [{ wire: "openai-chat", kind: "extra_content", data: { acme: 1 } }] }],
     });
   });
 });
@@ -166,7 +176,11 @@ describe("tools", () => {
     expect(asking({ tools: [f] }).tools).toEqual([f]);
     expect(asking({ functions: [f] }).tools).toEqual([f]);
     expect(asking({ tools: [{ type: "custom", custom: { name: "c", format: { type: "text" } } }] }).tools).toEqual([
-      { name: "c", kind: "custom", state: [{ wire: "openai-chat", kind: "format", data: { type: "text" } }] },
+      { name: "c", kind: "custom", state: [{ wire: "openai-chat", kind: "custom", data: { format: { type: "text" } } }] },
+    ]);
+    const grammar = { syntax: "lark", definition: "start: x" };
+    expect(asking({ tools: [{ type: "custom", custom: { name: "c", format: { type: "grammar", grammar } } }] }).tools).toEqual([
+      { name: "c", kind: "custom", grammar },
     ]);
     expect(asking({ tools: [] }).tools).toBeUndefined();
   });
@@ -258,9 +272,9 @@ describe("settings", () => {
     const request = decoded([{ ...user, name: "Ann" }], { logprobs: true, stream_options: { include_usage: true } });
     expect(request.extra).toEqual([
       { wire: "openai-chat", kind: "logprobs", data: true },
-      { wire: "openai-chat", kind: "stream_options", data: { include_usage: true } },
-      { wire: "openai-chat", kind: "messages[0]", data: { name: "Ann" } },
+      { wire: "openai-chat", kind: "stream_options", data: { include_usage: true }, quiet: true },
     ]);
+    expect(request.messages[0]?.state).toEqual([{ wire: "openai-chat", kind: "name", data: "Ann" }]);
   });
 });
 

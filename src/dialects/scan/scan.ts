@@ -226,10 +226,12 @@ export class Scan extends Reader implements Scanner {
     this.#rawAt = this.pos;
     this.#say(this.run);
   }
-  /** Says all that waits. */
-  sayRaw(): string {
+  /** Says all that waits, or only the last `length` characters: then what stands before them is control. */
+  sayRaw(length?: number): string {
     const raw = this.takeRaw();
-    if (raw !== "") this.#say(raw);
+    const from = length === undefined ? 0 : raw.length - length;
+    if (from > 0) this.#emit({ type: "control", raw: raw.slice(0, from) });
+    if (from < raw.length) this.#say(raw.slice(from));
     return raw;
   }
   #say(text: string): void {

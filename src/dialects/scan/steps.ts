@@ -40,12 +40,16 @@ export const control: Step = (s) => {
   return speak;
 };
 
-export const stop: Step = (s) => {
-  s.commit();
-  if (s.thinking) s.closeThinking(false);
-  s.control();
-  return speak;
-};
+const stopThen =
+  (behind: Step): Step =>
+  (s) => {
+    s.commit();
+    if (s.thinking) s.closeThinking(false);
+    s.control();
+    return behind;
+  };
+
+export const stop = stopThen(speak);
 
 /** Behind an opener of thinking. A repeated one is no more than a mark. */
 export const think: Step = (s) => {
@@ -108,29 +112,34 @@ const undo: Step = (s) => {
 
 // ---- behind a call
 
-/** Blanks and the block's closer. Anything else is text. */
-export const closing: Step = (s) => {
-  s.bound(releaseBlanks);
-  return closer;
-};
-
-const closer: Step = (s) => {
-  if (s.blanks() === undefined) return undefined;
-  const mark = s.match(s.table.closing);
-  if (mark === undefined) return undefined;
-  if (mark !== "") {
-    s.unbound();
-    s.pos += mark.length;
-    if (s.holding && s.table.unthink.has(mark)) return strayCloser(mark.length, "text");
-    if (s.table.closers.has(mark)) s.unclosed = false;
-    return s.table.stops.has(mark) ? stop : control;
-  }
-  if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.text.slice(s.pos)))) {
-    s.pos = s.stop;
-    return control;
-  }
-  return releaseBlanks;
-};
+/** Blanks and the block's closer, then `behind`. Anything else is text. */
+export function closingThen(behind: Step): Step {
+  const closed: Step = (s) => {
+    s.control();
+    return behind;
+  };
+  const closer: Step = (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(s.table.closing);
+    if (mark === undefined) return undefined;
+    if (mark !== "") {
+      s.unbound();
+      s.pos += mark.length;
+      if (s.holding && s.table.unthink.has(mark)) return strayCloser(mark.length, "text");
+      if (s.table.closers.has(mark)) s.unclosed = false;
+      return s.table.stops.has(mark) ? stopThen(behind) : closed;
+    }
+    if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.text.slice(s.pos)))) {
+      s.pos = s.stop;
+      return control;
+    }
+    return releaseBlanks;
+  };
+  return (s) => {
+    s.bound(releaseBlanks);
+    return closer;
+  };
+}
 
 /** What waits is text after all. */
 export const releaseBlanks: Step = (s) => {
@@ -138,6 +147,8 @@ export const releaseBlanks: Step = (s) => {
   s.sayRaw();
   return speak;
 };
+
+export const closing = closingThen(speak);
 
 // ---- blocks that cannot be read
 

@@ -81,6 +81,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
   for (const [mark, step] of Object.entries(callsInText)) text.set(mark, step);
+  if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(callsInText), ...stops];
   return {

@@ -1,0 +1,266 @@
+/**
+ * Harmony: gpt-oss. The output is a row of messages, each with a header that says who speaks to whom on which channel:
+ *
+ *     <|channel|>analysis<|message|>Need the weather.<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Paris"}<|call|>
+ */
+import { isObject } from "../core/json.ts";
+import { JSON_SYNTAX } from "../core/json-syntax.ts";
+import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { argumentsText, compactJson, pythonJson } from "./print.ts";
+import { markup, type Pieces, prompt } from "./prompt.ts";
+import { MAX_NAME, type Scan, type Step } from "./scan/scan.ts";
+import { broken, closingThen, control, cut, readArguments, speak, tooLong } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain } from "./tools.ts";
+import { callsOf, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<|return|>", "<|call|>"];
+const HEADERS = ["<|start|>", "<|channel|>"];
+const TOKENS = [...HEADERS, "<|message|>", "<|constrain|>", "<|end|>", ...STOPS];
+
+// ---- Scanning
+
+const MARKS = new Marks(TOKENS);
+const RECIPIENT = new Marks([" to="]);
+const FILLER = new Marks(HEADERS.map((mark) => `commentary${mark}`));
+
+/** A word that slips in between a call and the next header. */
+const filler: Step = (s) => {
+  const mark = s.match(FILLER);
+  if (mark === undefined) return undefined;
+  if (mark === "") return speak;
+  s.pos += "commentary".length;
+  return control;
+};
+const closing = closingThen(filler);
+
+/** The prompt ends in `<|start|>assistant`, so the output may begin inside a header. */
+const start: Step = (s) => {
+  const mark = s.match(RECIPIENT);
+  if (mark === undefined) return undefined;
+  return mark === "" ? speak : openHeader("");
+};
+
+const openHeader =
+  (mark: string): Step =>
+  (s) => {
+    s.word = mark;
+    return header;
+  };
+
+/** A header rides in the raw of what it opens. Where it cannot go on, what stands behind its last mark is text. */
+const header: Step = (s) => {
+  const mark = s.until(MARKS);
+  s.word += s.run;
+  const excess = s.word.length - MAX_NAME;
+  if (excess > 0) {
+    s.pos -= excess;
+    s.word = s.word.slice(0, -excess);
+    return abandon;
+  }
+  if (mark === undefined) return undefined;
+  if (mark === "") return cutHeader;
+  if (mark === "<|message|>") {
+    s.pos += mark.length;
+    return route(s);
+  }
+  const restarts = mark === "<|start|>" || (mark === "<|channel|>" && s.word.includes(mark));
+  if (restarts) s.control();
+  else if (mark !== "<|channel|>" && mark !== "<|constrain|>") return abandon;
+  s.pos += mark.length;
+  s.word = restarts ? mark : s.word + mark;
+  return header;
+};
+
+const abandon: Step = (s) => {
+  s.sayRaw(s.word.length - Math.max(0, ...TOKENS.map((mark) => s.word.lastIndexOf(mark) + mark.length)));
+  return speak;
+};
+
+const cutHeader: Step = (s) => {
+  if (!s.word.includes(" to=")) return abandon;
+  s.malformed("no-name", "the output ended inside the header of a call");
+  return speak;
+};
+
+/** What a message is: its recipient decides, then its channel. */
+function route(s: Scan): Step {
+  const recipient = /\bto=([^\s<]*)/.exec(s.word)?.[1];
+  if (recipient === "assistant") return aside;
+  if (recipient !== undefined) {
+    const name = recipient.replace(/^functions\./, "");
+    if (name === "") return broken(s, "no-name", "the header names no recipient");
+    s.bound(tooLong);
+    s.startCall(name);
+    return body;
+  }
+  if (/<\|channel\|>\s*analysis\b/.test(s.word)) s.openThinking();
+  else s.control();
+  return speak;
+}
+
+/** A message to the model itself is neither call nor text. */
+const aside: Step = (s) => {
+  const mark = s.until(MARKS);
+  if (mark === undefined) return undefined;
+  return control;
+};
+
+const body: Step = (s) => {
+  if (s.blanks() === undefined) return undefined;
+  const mark = s.match(MARKS);
+  if (mark === undefined) return undefined;
+  if (s.last && s.pos === s.stop) return cut;
+  if (mark !== "") {
+    s.endCall();
+    return closing;
+  }
+  if (s.call) s.begin(JSON_SYNTAX, s.call.json, { marks: MARKS, maxDepth: s.maxDepth });
+  return readArguments(s, closing);
+};
+
+const createMessageScanner = scannerOf({
+  calls: Object.fromEntries(HEADERS.map((mark) => [mark, openHeader(mark)])),
+  closers: ["<|end|>"],
+  thinking: { open: {}, close: ["<|end|>"], stray: "control" },
+  stops: STOPS,
+  control: TOKENS,
+  callsInThinking: "promote",
+  start,
+});
+/** A header always ends the message before it, thinking or not. */
+const createScanner = (options: ScannerOptions = {}) => createMessageScanner({ ...options, callsInThinking: "promote" });
+
+// ---- Rendering
+
+const t = markup(["<|startoftext|>", "<|endoftext|>", ...TOKENS]);
+
+/** The identity that the system message states. */
+const VARIANTS = { "gpt-oss-120b": "You are ChatGPT, a large language model trained by OpenAI." };
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const identity = variantOf(VARIANTS, options);
+  const { tools = [], thinking } = request;
+  const { system, rest } = leadingSystem(request.messages);
+  const turns = turnsOf(rest);
+  const answers = options.addGenerationPrompt !== false;
+  const last = rest.at(-1);
+  return prompt(
+    options.bos ? t`<|startoftext|>` : [],
+    systemMessage(identity, thinking?.effort ?? "medium", tools.length > 0, options.now ?? new Date()),
+    developerMessage(system && textOf(system), tools),
+    turns.map((turn) => {
+      if (turn.side === "user") return t`<|start|>user<|message|>${textOf(turn.content)}<|end|>`;
+      if (turn.side !== "assistant") return developerMessage(textOf(turn.content), []);
+      const answered = turn.rounds.findLastIndex(({ said }) => said.length > 0 && callsOf(said).length === 0);
+      return turn.rounds.map(({ said, results }, i) => [
+        i >= answered && turn.current ? renderThinking(thinkingOf(said)) : [],
+        saidMessages(said, !answers && last?.role === "assistant" && said === last.content),
+        renderToolResults(results),
+      ]);
+    }),
+    answers ? t`<|start|>assistant` : [],
+  );
+}
+
+function systemMessage(identity: string, effort: string, hasTools: boolean, now: Date): Pieces {
+  const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+  return t`<|start|>system<|message|>${identity}
+Knowledge cutoff: 2024-06
+Current date: ${date}
+
+Reasoning: ${effort}
+
+# Valid channels: analysis, commentary, final. Channel must be included for every message.${
+    hasTools ? "\nCalls to these tools must go to the commentary channel: 'functions'." : []
+  }<|end|>`;
+}
+
+function developerMessage(text: string | undefined, tools: readonly Tool[]): Pieces {
+  if (!text && tools.length === 0) return [];
+  return t`<|start|>developer<|message|>${text ? `# Instructions\n\n${text}\n\n` : []}${renderTools(tools)}<|end|>`;
+}
+
+/** Text beside calls is a preamble; text alone is the answer. */
+function saidMessages(said: readonly Part[], isLast: boolean): Pieces {
+  const text = textOf(said);
+  const calls = callsOf(said);
+  const broken = said.map((part) => (part.type === "malformed" ? part.raw : []));
+  if (calls.length === 0) {
+    if (said.length === 0) return [];
+    return [t`<|start|>assistant<|channel|>final<|message|>${text}${broken}`, isLast ? t`<|return|>` : t`<|end|>`];
+  }
+  return [text ? t`<|start|>assistant<|channel|>commentary<|message|>${text}<|end|>` : [], calls.map(callMessage), broken];
+}
+
+const callMessage = (call: RenderableCall): Pieces =>
+  t`<|start|>assistant to=functions.${call.name}<|channel|>commentary json<|message|>${argumentsText(call)}<|call|>`;
+
+const resultMessage = ({ name, output }: RenderableResult): Pieces =>
+  t`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${pythonJson(output)}<|end|>`;
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  const declared = tools.map((tool) => [comment(tool.description), `type ${tool.name} = ${signature(tool.parameters)} => any;\n\n`]);
+  return prompt("# Tools\n\n## functions\n\nnamespace functions {\n\n", declared, "} // namespace functions");
+}
+
+const comment = (text: Json | undefined): string => (typeof text === "string" && text !== "" ? `// ${text}\n` : "");
+
+function signature(parameters: JsonObject | undefined): string {
+  const { properties } = parameters ?? {};
+  return isObject(properties) && Object.keys(properties).length > 0 ? `(_: ${objectType(parameters ?? {})})` : "()";
+}
+
+function objectType({ properties, required }: JsonObject): string {
+  const lines = Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
+    const optional = Array.isArray(required) && required.includes(name) ? "" : "?";
+    return isObject(schema) ? `${comment(schema.description)}${name}${optional}: ${typeName(schema)},\n` : `${name}${optional}: any,\n`;
+  });
+  return `{\n${lines.join("")}}`;
+}
+
+/** A schema as a TypeScript type. */
+function typeName(schema: JsonObject): string {
+  const { type, enum: choices, items, nullable } = schema;
+  const orNull = nullable === true ? " | null" : "";
+  if (Array.isArray(type)) return type.map((one) => typeName({ type: one })).join(" | ") + orNull;
+  if (type === "string" && Array.isArray(choices)) return choices.map((choice) => compactJson(choice)).join(" | ") + orNull;
+  if (type === "array") return (isObject(items) ? `${typeName(items)}[]` : "any[]") + orNull;
+  if (type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length > 0) return objectType(schema) + orNull;
+  return (TYPES[String(type)] ?? "any") + orNull;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "string",
+  number: "number",
+  integer: "number",
+  boolean: "boolean",
+  object: "object",
+  null: "null",
+};
+
+const renderToolCall = (call: RenderableCall): Prompt => prompt(callMessage(call));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(calls.map(callMessage));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultMessage));
+const renderThinking = (text: string): Prompt =>
+  text === "" ? [] : prompt(t`<|start|>assistant<|channel|>analysis<|message|>${text}<|end|>`);
+
+export const harmony: Dialect = {
+  id: "harmony",
+  title: "Harmony",
+  models: ["gpt-oss-20b", "gpt-oss-120b"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, harmony),
+};

@@ -1,0 +1,252 @@
+/**
+ * Tool calls as servers really send them: in fragments, numbered wrongly, without ids, interleaved. Out come proper events, one call after the other.
+ * What a fragment belongs to is decided by its `index`; its id, its name and "the arguments are already complete" break ties.
+ */
+import { PartialArguments } from "../core/fold.ts";
+import { escapeJson, isObject } from "../core/json.ts";
+import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
+import { Pile } from "../core/pile.ts";
+import { Balance } from "./balance.ts";
+import { deeperThan, parsed } from "./read.ts";
+
+/** A call deeper than any scanner reads cannot have been one. */
+const MAX_CALL_DEPTH = 256;
+
+/** The arguments of a call from their JSON text; blank is `{}`. */
+export function parseArguments(text: string): { arguments: JsonObject } | { code: MalformedCode; reason: string } {
+  const value = text.trim() === "" ? {} : parsed(text);
+  if (!isObject(value)) return { code: "bad-arguments", reason: "the arguments are not the JSON text of an object" };
+  if (!deeperThan(value, MAX_CALL_DEPTH)) return { arguments: value };
+  return { code: "too-deep", reason: `the arguments nest deeper than ${MAX_CALL_DEPTH} levels` };
+}
+
+/** How an unreadable call is written down, whichever wire it came from: so any wire can send it on. */
+export const malformedRaw = (name: string, args: Json): string => JSON.stringify({ name, arguments: args });
+
+/** The call that `malformedRaw` wrote down. */
+export function readMalformed(raw: string): { name: string; arguments: Json } | undefined {
+  const value = parsed(raw);
+  return isObject(value) && typeof value.name === "string" ? { name: value.name, arguments: value.arguments ?? "" } : undefined;
+}
+
+export interface CallFragment {
+  index?: number | undefined;
+  id?: string | undefined;
+  name?: string | undefined;
+  /** The next piece of JSON text, or the whole as an object. */
+  arguments?: string | JsonObject | null | undefined;
+  /** The next piece of a custom call's plain text: becomes `{"input": …}`. */
+  input?: string | undefined;
+  state?: Opaque[] | undefined;
+  /** The server says that this call has come to its end. */
+  done?: boolean | undefined;
+  /** The server says that it was cut, whatever its JSON looks like. */
+  truncated?: boolean | undefined;
+}
+
+/** A call on its way. */
+interface Slot {
+  nativeId: string;
+  name: string;
+  /** All of the arguments' text, and the end of it that has not left yet. */
+  readonly text: Pile;
+  waiting: string;
+  readonly balance: Balance;
+  /** `{}` came: no arguments, unless the server only meant that they are yet to come. */
+  empty: boolean;
+  custom: boolean;
+  done: boolean;
+  truncated: boolean;
+  readonly state: Opaque[];
+  /** Its `tool-start` has left. */
+  started: { id: string; index: number } | undefined;
+  ended: boolean;
+}
+
+export class CallAccumulator {
+  /** How many calls ended in which way. */
+  complete = 0;
+  malformed = 0;
+  truncated = 0;
+  #last: Slot | undefined;
+  readonly #byIndex = new Map<number, Slot>();
+  readonly #byId = new Map<string, Slot>();
+  /** From the call on that is being written: calls and other events, in the order in which they shall leave. */
+  #queue: (Slot | Event)[] = [];
+  readonly #ids = new Set<string>();
+  #count = 0;
+  readonly #nameOf: (name: string) => string;
+  readonly #mintId: (n: number) => string;
+
+  constructor(options: { nameOf?: (name: string) => string; mintId?: ((n: number) => string) | undefined } = {}) {
+    this.#nameOf = options.nameOf ?? ((name) => name);
+    this.#mintId = options.mintId ?? ((n) => `call_${n}`);
+  }
+
+  add(fragment: CallFragment): Event[] {
+    const slot = this.#slotOf(fragment);
+    if (slot.ended) return leftOver(fragment);
+    if (fragment.id) {
+      slot.nativeId ||= fragment.id;
+      this.#byId.set(fragment.id, slot);
+    }
+    slot.name ||= fragment.name ?? "";
+    for (const state of fragment.state ?? []) {
+      if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat it
+    }
+    write(slot, fragment);
+    slot.done ||= fragment.done === true;
+    slot.truncated ||= fragment.truncated === true;
+    return this.#advance();
+  }
+
+  /** Any other event: it waits until the calls before it have ended. */
+  pass(event: Event): Event[] {
+    if (this.#queue.length === 0) return [event];
+    this.#queue.push(event);
+    return this.#advance();
+  }
+
+  /** The end of the answer. `truncated`: it was cut, and so was the call that was being written. */
+  end(options: { truncated?: boolean | undefined } = {}): Event[] {
+    const events: Event[] = [];
+    for (const item of this.#queue) {
+      if (isSlot(item)) this.#end(item, options.truncated === true, events);
+      else events.push(item);
+    }
+    this.#queue = [];
+    return events;
+  }
+
+  #slotOf(fragment: CallFragment): Slot {
+    const { index, id, name } = fragment;
+    const byId = id ? this.#byId.get(id) : undefined;
+    const slot = index === undefined ? (byId ?? this.#last) : this.#byIndex.get(index);
+    if (!slot) {
+      // A new index, but a known id and no name: the server miscounts the fragments of one call.
+      return byId && !name && !isComplete(byId) ? byId : this.#open(index);
+    }
+    const otherId = !!id && slot.nativeId !== "" && id !== slot.nativeId && byId !== slot;
+    const otherName = !!name && slot.name !== "" && name !== slot.name;
+    // A server that numbers all calls alike still names each of them.
+    if (isComplete(slot)) return name && (otherId || otherName || hasArguments(fragment)) ? this.#open(index) : slot;
+    if (!(otherId && (otherName || index === undefined)) || slot.text.length > 0) return slot;
+    slot.done = true; // a call without arguments
+    return this.#open(index);
+  }
+
+  #open(index: number | undefined): Slot {
+    const slot: Slot = {
+      nativeId: "",
+      name: "",
+      text: new Pile(),
+      waiting: "",
+      balance: new Balance(),
+      empty: false,
+      custom: false,
+      done: false,
+      truncated: false,
+      state: [],
+      started: undefined,
+      ended: false,
+    };
+    this.#queue.push(slot);
+    this.#last = slot;
+    if (index !== undefined) this.#byIndex.set(index, slot);
+    return slot;
+  }
+
+  /** Sends what can be sent: the first call's pieces, and what comes after it once it has ended. */
+  #advance(): Event[] {
+    const events: Event[] = [];
+    while (this.#queue.length > 0) {
+      const item = this.#queue[0]!;
+      if (isSlot(item)) {
+        this.#send(item, events);
+        // Done, but unreadable: whether it was cut, only the end tells, or what follows.
+        const followed = this.#queue.length > 1;
+        const over = followed ? isComplete(item) : item.done && (item.truncated || "arguments" in parseArguments(wholeText(item)));
+        if (!over) break;
+        this.#end(item, false, events);
+      } else events.push(item);
+      this.#queue.shift();
+    }
+    return events;
+  }
+
+  #send(slot: Slot, events: Event[]): void {
+    if (slot.name === "") return;
+    if (!slot.started) {
+      slot.started = { id: this.#idOf(slot), index: this.#count++ };
+      const state = slot.state.length > 0 ? { state: [...slot.state] } : {};
+      events.push({ type: "tool-start", ...slot.started, name: this.#nameOf(slot.name), ...state });
+    }
+    if (slot.waiting !== "") events.push({ type: "tool-delta", id: slot.started.id, json: slot.waiting });
+    slot.waiting = "";
+  }
+
+  #end(slot: Slot, cut: boolean, events: Event[]): void {
+    slot.ended = true;
+    const text = wholeText(slot);
+    const read = parseArguments(text);
+    const whole = "arguments" in read;
+    // Where the answer was cut, nothing at all is no `{}`, and a custom call without an end has none.
+    const open = slot === this.#last && !slot.empty && !slot.balance.complete && !(slot.done && slot.custom);
+    const truncated = slot.truncated || (cut && (open || !whole));
+    if (whole && !truncated) slot.waiting += text.slice(slot.text.length);
+    this.#send(slot, events);
+    const name = this.#nameOf(slot.name);
+    const state = slot.state.length > 0 ? { state: slot.state } : {};
+    if (!slot.started) {
+      this.malformed++;
+      events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), code: "no-name", reason: "the call has no name" });
+    } else if (truncated) {
+      this.truncated++;
+      const partial = new PartialArguments();
+      partial.add(slot.text.toString());
+      events.push({ type: "tool-end", ...slot.started, name, arguments: partial.value, truncated, ...state });
+    } else if (whole) {
+      this.complete++;
+      events.push({ type: "tool-end", ...slot.started, name, arguments: read.arguments, json: text, ...state });
+    } else {
+      this.malformed++;
+      events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), ...read, id: slot.started.id });
+    }
+  }
+
+  #idOf(slot: Slot): string {
+    let id = slot.nativeId.trim() === "" ? "" : slot.nativeId;
+    for (let n = this.#count; id === "" || this.#ids.has(id); n++) id = this.#mintId(n);
+    this.#ids.add(id);
+    return id;
+  }
+}
+
+function write(slot: Slot, { arguments: args, input }: CallFragment): void {
+  let piece = typeof args === "string" ? args : args ? JSON.stringify(args) : "";
+  if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
+  if (piece === "") return;
+  slot.custom ||= input !== undefined;
+  // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came.
+  slot.empty = slot.text.length === 0 && piece.trim() === "{}";
+  if (slot.empty) return;
+  slot.text.add(piece);
+  slot.waiting += piece;
+  if (!slot.custom) slot.balance.read(piece);
+}
+
+const isSlot = (item: Slot | Event): item is Slot => "balance" in item;
+const isComplete = (slot: Slot): boolean => slot.ended || slot.done || slot.empty || slot.balance.complete;
+const hasArguments = ({ arguments: args, input }: CallFragment): boolean =>
+  (typeof args === "string" ? args.trim() !== "" : !!args) || !!input;
+
+/** The text with the end that only we know of. */
+function wholeText({ text, custom }: Slot): string {
+  const given = text.toString();
+  return custom ? `${given}"}` : given.trim() === "" ? `${given}{}` : given;
+}
+
+/** More of a call that has ended: not lost, but part of nothing. */
+function leftOver({ arguments: args }: CallFragment): Event[] {
+  return typeof args === "string" && args.trim() !== "" ? [{ type: "control", raw: args }] : [];
+}

@@ -1,0 +1,26 @@
+/** Custom tools, which take plain text, for targets that know only functions: a function with one string, `{"input": "…"}`. */
+import type { JsonObject, Request, Tool, ToolCall } from "../core/nouns.ts";
+
+export const BRIDGE_PARAMETERS: JsonObject = {
+  type: "object",
+  properties: { input: { type: "string" } },
+  required: ["input"],
+  additionalProperties: false,
+};
+
+/** The function that stands for a custom tool; any other tool stays what it is. */
+export function bridgeTool(tool: Tool): Tool {
+  if (tool.kind !== "custom") return tool;
+  const { kind: _, grammar, state: __, description, ...rest } = tool;
+  const rule = grammar && `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  const text = [description, rule].filter(Boolean).join("\n\n");
+  return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
+}
+
+/** The names of a request's custom tools: their calls go to the client as plain text. */
+export const customNames = (request: Request): ReadonlySet<string> =>
+  new Set((request.tools ?? []).filter((tool) => tool.kind === "custom").map((tool) => tool.name));
+
+/** The text of a custom call. */
+export const customInput = (call: Pick<ToolCall, "arguments">): string =>
+  typeof call.arguments.input === "string" ? call.arguments.input : JSON.stringify(call.arguments);

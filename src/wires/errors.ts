@@ -1,0 +1,175 @@
+/** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
+import { isObject } from "../core/json.ts";
+import type { ErrorCode, ErrorInfo, Json, JsonObject } from "../core/nouns.ts";
+import { parsed } from "./read.ts";
+import type { Headers } from "./wire.ts";
+
+interface Spelling {
+  readonly status: number;
+  /** OpenAI, chat and Responses: `error.type` and `error.code`. */
+  readonly openai: readonly [type: string, code: string | null];
+  /** Anthropic: `error.type`. */
+  readonly anthropic: string;
+  /** Gemini: `error.status`. */
+  readonly gemini: string;
+  /** Where a wire has a status of its own for it. */
+  readonly own?: { readonly [wire in "anthropic" | "gemini"]?: number };
+}
+
+export const ERRORS: Readonly<Record<ErrorCode, Spelling>> = {
+  "bad-request": { status: 400, openai: ["invalid_request_error", null], anthropic: "invalid_request_error", gemini: "INVALID_ARGUMENT" },
+  auth: { status: 401, openai: ["invalid_request_error", "invalid_api_key"], anthropic: "authentication_error", gemini: "UNAUTHENTICATED" },
+  permission: {
+    status: 403,
+    openai: ["invalid_request_error", "permission_denied"],
+    anthropic: "permission_error",
+    gemini: "PERMISSION_DENIED",
+  },
+  "not-found": { status: 404, openai: ["invalid_request_error", "model_not_found"], anthropic: "not_found_error", gemini: "NOT_FOUND" },
+  "too-large": {
+    status: 413,
+    openai: ["invalid_request_error", "request_too_large"],
+    anthropic: "request_too_large",
+    gemini: "INVALID_ARGUMENT",
+  },
+  "context-length": {
+    status: 400,
+    openai: ["invalid_request_error", "context_length_exceeded"],
+    anthropic: "invalid_request_error",
+    gemini: "INVALID_ARGUMENT",
+  },
+  "rate-limit": {
+    status: 429,
+    openai: ["rate_limit_error", "rate_limit_exceeded"],
+    anthropic: "rate_limit_error",
+    gemini: "RESOURCE_EXHAUSTED",
+  },
+  overloaded: {
+    status: 503,
+    openai: ["server_error", "overloaded"],
+    anthropic: "overloaded_error",
+    gemini: "UNAVAILABLE",
+    own: { anthropic: 529 },
+  },
+  upstream: { status: 502, openai: ["server_error", "upstream_error"], anthropic: "api_error", gemini: "UNAVAILABLE" },
+  timeout: { status: 504, openai: ["server_error", "timeout"], anthropic: "timeout_error", gemini: "DEADLINE_EXCEEDED" },
+  aborted: { status: 499, openai: ["server_error", "aborted"], anthropic: "api_error", gemini: "CANCELLED" },
+  "malformed-call": { status: 502, openai: ["server_error", "malformed_call"], anthropic: "api_error", gemini: "INTERNAL" },
+  internal: { status: 500, openai: ["server_error", "internal_error"], anthropic: "api_error", gemini: "INTERNAL" },
+};
+
+/** Clients know by the wording that the prompt is too long, and shorten it. */
+const TOO_LONG = {
+  openai: (used: number, limit: number) =>
+    `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${used} tokens. Please reduce the length of the messages.`,
+  anthropic: (used: number, limit: number) => `prompt is too long: ${used} tokens > ${limit} maximum`,
+  gemini: (used: number, limit: number) => `The input token count (${used}) exceeds the maximum number of tokens allowed (${limit}).`,
+} as const;
+
+/** The message as clients of that family of wires know it. */
+export function errorMessage(error: ErrorInfo, family: keyof typeof TOO_LONG): string {
+  const { code, message, tokens } = error;
+  if (code !== "context-length") return message;
+  if (tokens) return TOO_LONG[family](tokens.used, tokens.limit);
+  return family === "anthropic" && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
+}
+
+export const errorStatus = (error: ErrorInfo, wire?: "anthropic" | "gemini"): number =>
+  (wire && ERRORS[error.code].own?.[wire]) ?? ERRORS[error.code].status;
+
+export const retryHeaders = ({ retryAfterMs }: ErrorInfo): Record<string, string> =>
+  retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+
+/** The body of an OpenAI error; also what stands behind `data:` when a chat stream breaks. */
+export function openaiError(error: ErrorInfo): JsonObject {
+  const [type, code] = ERRORS[error.code].openai;
+  return { error: { message: errorMessage(error, "openai"), type, param: null, code } };
+}
+
+// ---- What a server says
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** Words that say more than the status does, the most telling first. */
+const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
+  [
+    /context.?length|context window|context size|prompt is too long|input token count|maximum context|input length exceeds|too many tokens|input is too long/i,
+    "context-length",
+  ],
+  [/request_too_large|payload too large|request body is too large/i, "too-large"],
+  [/overloaded/i, "overloaded"],
+  [/rate.?limit|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
+  [/API_KEY_INVALID|invalid_api_key|authentication_error|UNAUTHENTICATED/i, "auth"],
+  [/permission_error|permission_denied/i, "permission"],
+  [/not_found|NOT_FOUND/, "not-found"],
+  [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
+  [/UNAVAILABLE/, "overloaded"],
+  [/timeout|DEADLINE_EXCEEDED/i, "timeout"],
+];
+
+const STATUSES: Readonly<Record<number, ErrorCode>> = {
+  400: "bad-request",
+  401: "auth",
+  402: "rate-limit",
+  403: "permission",
+  404: "not-found",
+  408: "timeout",
+  413: "too-large",
+  422: "bad-request",
+  429: "rate-limit",
+  499: "aborted",
+  502: "upstream",
+  503: "overloaded",
+  504: "timeout",
+  529: "overloaded",
+};
+
+/** Any wire's error, with its status; 0: it came in a stream. */
+export function readError(status: number, headers: Headers, body: unknown): ErrorInfo {
+  const value = typeof body === "string" ? (parsed(body) ?? body) : body;
+  const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
+  const error = isObject(root) ? (root.error ?? root.detail ?? root) : root;
+  const fields = isObject(error) ? error : {};
+  const said = typeof error === "string" ? error : [fields.message, fields.detail].find((text) => typeof text === "string");
+  const message = (said as string | undefined)?.trim() || `the server answered with status ${status}`;
+  const own = CODES.find((code) => ERRORS[code].openai[1] === fields.code && fields.code !== null);
+  const code = own ?? codeOf([fields.code, fields.type, fields.status, message, reasonsOf(fields.details)], status || Number(fields.code));
+  const info: ErrorInfo = { code, message };
+  if (status) info.status = status;
+  const wait = waitOf(headers, fields);
+  if (wait !== undefined) info.retryAfterMs = wait;
+  const tokens = code === "context-length" ? tokensOf(message) : undefined;
+  if (tokens) info.tokens = tokens;
+  return info;
+}
+
+function codeOf(words: readonly unknown[], status: number): ErrorCode {
+  const text = words.filter((word) => typeof word === "string").join(" ");
+  // A status that says it all is believed; 400 and the 500s say little.
+  const plain = STATUSES[status];
+  const told = WORDS.find(([word]) => word.test(text))?.[1];
+  if (plain && plain !== "bad-request") return plain === "too-large" && told === "context-length" ? told : plain;
+  if (told) return told;
+  return plain ?? (status >= 400 && status < 500 ? "bad-request" : "upstream");
+}
+
+const reasonsOf = (details: Json | undefined): string =>
+  Array.isArray(details)
+    ? details.map((detail: Json) => (isObject(detail) && typeof detail.reason === "string" ? detail.reason : "")).join(" ")
+    : "";
+
+function waitOf(headers: Headers, { details }: JsonObject): number | undefined {
+  const delays = Array.isArray(details) ? details.map((detail: Json) => (isObject(detail) ? detail.retryDelay : undefined)) : [];
+  const delay = delays.find((item) => typeof item === "string");
+  const seconds = [delay, headers["retry-after"]].map((text) => (text === undefined ? Number.NaN : Number.parseFloat(text)));
+  const ms = [Number.parseFloat(headers["retry-after-ms"] ?? ""), ...seconds.map((count) => count * 1000)].find((count) => count >= 0);
+  return ms === undefined ? undefined : Math.round(ms);
+}
+
+/** How many tokens, and how many would have been allowed; servers name the two in either order. */
+function tokensOf(message: string): ErrorInfo["tokens"] {
+  const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
+  if (counts.length < 2) return undefined;
+  const [limit, used] = [Math.min(...counts.slice(0, 2)), Math.max(...counts.slice(0, 2))];
+  return { used, limit };
+}

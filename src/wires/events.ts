@@ -1,0 +1,130 @@
+/** The events of one answer while a decoder reads it: pairs are closed, calls stay apart, and there is one finish, last. */
+import type { ErrorInfo, Event, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
+import { CallAccumulator, type CallFragment } from "./accumulate.ts";
+import { ownName } from "./names.ts";
+import type { WireContext } from "./wire.ts";
+
+export interface End {
+  /** What the server's reason means; `undefined`: it gave none. */
+  reason?: FinishReason | undefined;
+  /** The server's own word. */
+  native?: string | undefined;
+  stop?: string | undefined;
+  error?: ErrorInfo | undefined;
+  /** Without a reason: the server said in another way that this is the end. Otherwise the answer was cut off. */
+  ended?: boolean | undefined;
+}
+
+export class EventWriter {
+  readonly calls: CallAccumulator;
+  #events: Event[] = [];
+  #started = false;
+  #thinking = false;
+  #usage: Usage | undefined;
+  #finished = false;
+
+  constructor(context: WireContext) {
+    const { calls = 0 } = context;
+    this.calls = new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${calls + n}` });
+  }
+
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  /** What has happened since the last time. */
+  take(): Event[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** Counts once. */
+  start(id?: string, model?: string): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#events.push({ type: "start", ...(id ? { id } : {}), ...(model ? { model } : {}) });
+  }
+
+  text(text: string, state?: Opaque[]): void {
+    if (text === "" && !state?.length) return;
+    this.endThinking();
+    this.#pass({ type: "text", text, ...(state?.length ? { state } : {}) });
+  }
+
+  startThinking(state?: Opaque[]): void {
+    if (this.#thinking) return;
+    this.#thinking = true;
+    this.#pass({ type: "thinking-start", ...(state?.length ? { state } : {}) });
+  }
+  /** Opens it, if need be. */
+  thinking(text: string): void {
+    if (text === "") return;
+    this.startThinking();
+    this.#pass({ type: "thinking-delta", text });
+  }
+  /** Closes it, if it is open; with `state` there is thinking even if none was said. */
+  endThinking(state?: Opaque[]): void {
+    if (state?.length) this.startThinking();
+    if (!this.#thinking) return;
+    this.#thinking = false;
+    this.#pass({ type: "thinking-end", ...(state?.length ? { state } : {}) });
+  }
+
+  call(fragment: CallFragment): void {
+    this.endThinking();
+    if (!this.#finished) this.#events.push(...this.calls.add(fragment));
+  }
+
+  refusal(text: string): void {
+    if (text === "") return;
+    this.endThinking();
+    this.#pass({ type: "refusal", text });
+  }
+
+  /** `quiet`: no other wire need say that it left it out. */
+  extension(wire: WireId, data: Json, quiet = false): void {
+    this.#pass({ type: "extension", wire, data, ...(quiet ? { quiet } : {}) });
+  }
+
+  /** Kept for the end: servers say it early, late, or again and again. */
+  usage(usage: Usage): void {
+    const known = Object.entries(usage).filter(([, count]) => count !== undefined);
+    if (known.length > 0) this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+  }
+
+  /** The end; only the first counts. */
+  finish(end: End): void {
+    if (this.#finished) return;
+    this.endThinking();
+    const { calls } = this;
+    const cut = end.reason === "length" || end.error !== undefined || !(end.reason || end.ended);
+    this.#events.push(...calls.end({ truncated: cut }));
+    if (this.#usage) this.#events.push({ type: "usage", ...this.#usage });
+    const [reason, error] = reasonOf(end, calls);
+    const { native, stop } = end;
+    this.#events.push({
+      type: "finish",
+      reason,
+      ...(stop === undefined ? {} : { stop }),
+      ...(native === undefined ? {} : { native }),
+      ...(error ? { error } : {}),
+    });
+    this.#finished = true;
+  }
+
+  #pass(event: Event): void {
+    if (!this.#finished) this.#events.push(...this.calls.pass(event));
+  }
+}
+
+function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [FinishReason, ErrorInfo?] {
+  if (error) return ["error", error];
+  if (reason === "length") return ["length"];
+  if (!reason && !ended) return ["error", { code: "upstream", message: "the answer ended before its end" }];
+  if (calls.complete > 0) return ["tool-calls"];
+  if (calls.truncated > 0) return ["length"];
+  if (calls.malformed > 0) return ["error", { code: "malformed-call", message: "the model wrote a tool call that cannot be read" }];
+  if (reason === "error") return ["error", { code: "upstream", message: "the server ended the answer with an error" }];
+  return [reason === "tool-calls" || reason === undefined ? "stop" : reason];
+}

@@ -1,0 +1,84 @@
+/** The words of the Gemini API, and what they mean in the nouns. */
+import { isObject } from "../../core/json.ts";
+import type { FinishReason, JsonObject, Sampling, ThinkingSettings, WireId } from "../../core/nouns.ts";
+
+export const WIRE = "gemini" satisfies WireId;
+
+/** What clients write where an answer had no signature: it says nothing, and Google's servers then ask for none. */
+export const SKIP = "skip_thought_signature_validator";
+
+/** The state of a text that stands for a part which no noun stands for. */
+export const PART = "part";
+/** Before the keys of a content whose first message is a result: other keys are the result's own. */
+export const CONTENT = "content.";
+export const SIGNATURE = "thoughtSignature";
+
+export const ROLES = { USER: "user", FUNCTION: "user", MODEL: "assistant", SYSTEM: "system" } as const;
+
+/** `VALIDATED`: calls or text, but a call is one of those that are allowed. */
+export const MODES: Readonly<Record<string, "" | "auto" | "none" | "required" | "allowed">> = {
+  MODE_UNSPECIFIED: "",
+  AUTO: "auto",
+  NONE: "none",
+  ANY: "required",
+  VALIDATED: "allowed",
+};
+
+/** Called alike on both sides. */
+export const SAMPLING = [
+  "temperature",
+  "topP",
+  "topK",
+  "seed",
+  "presencePenalty",
+  "frequencyPenalty",
+] as const satisfies (keyof Sampling)[];
+
+type Effort = NonNullable<ThinkingSettings["effort"]>;
+
+export const LEVELS: Readonly<Record<string, Effort | "">> = {
+  THINKING_LEVEL_UNSPECIFIED: "",
+  MINIMAL: "minimal",
+  LOW: "low",
+  MEDIUM: "medium",
+  HIGH: "high",
+};
+/** What older models take instead of a level; the figures of Google's own OpenAI endpoint. */
+export const BUDGETS: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, max: 24_576 };
+
+const words = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
+
+/** `STOP` also after calls: which of the two it was, the calls say. */
+export const FINISH: Readonly<Record<string, FinishReason>> = {
+  STOP: "stop",
+  ...words("MAX_TOKENS CONTINUATION", "length"),
+  ...words(
+    "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION",
+    "content-filter",
+  ),
+  ...words(
+    "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS OTHER IMAGE_OTHER NO_IMAGE FINISH_REASON_UNSPECIFIED",
+    "error",
+  ),
+};
+export const MALFORMED = "MALFORMED_FUNCTION_CALL";
+/** What we say, where no word of this API came along. */
+export const REASONS = {
+  stop: "STOP",
+  "tool-calls": "STOP",
+  length: "MAX_TOKENS",
+  "content-filter": "SAFETY",
+  error: "OTHER",
+} as const satisfies Record<FinishReason, string>;
+
+/** The API takes no more stop strings. */
+export const MAX_STOPS = 5;
+
+/** What an object would be taken to be wrapped in, seen as a `response`: `output` and `error` are special where they stand alone. */
+export function wrapper(value: JsonObject): "output" | "error" | undefined {
+  const [key, ...others] = Object.keys(value);
+  const inner = value.output ?? null;
+  if (others.length > 0) return undefined;
+  if (key === "output") return isObject(inner) && !wrapper(inner) ? undefined : key;
+  return key === "error" ? key : undefined;
+}

@@ -1,0 +1,34 @@
+/** A JSON array that is streamed element by element, `[{"a":1}\n,{"a":2}]`, as text that may be cut anywhere. */
+import { Pile } from "../core/pile.ts";
+import { Balance } from "./balance.ts";
+
+/** Gives the JSON text of each element, an object, as soon as it is complete. An object that stands alone counts as one, too. */
+export class ArrayReader {
+  readonly #element = new Pile();
+  #balance: Balance | undefined;
+
+  feed(text: string): string[] {
+    const elements: string[] = [];
+    let from = 0;
+    while (from < text.length) {
+      if (!this.#balance) {
+        from = text.indexOf("{", from);
+        if (from < 0) break;
+        this.#balance = new Balance();
+      }
+      const end = this.#balance.read(text, from);
+      this.#element.add(end < 0 ? text.slice(from) : text.slice(from, end));
+      if (end < 0) break;
+      elements.push(this.#element.toString());
+      this.#element.clear();
+      this.#balance = undefined;
+      from = end;
+    }
+    return elements;
+  }
+
+  /** What is left of an element that was cut. */
+  flush(): string {
+    return this.#element.toString();
+  }
+}

@@ -1,0 +1,104 @@
+/** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
+import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
+import { openCapsule } from "../opaque.ts";
+import { listOf, objectOf, textOf } from "../read.ts";
+
+export const WIRE = "openai-responses";
+
+/** Ids that we mint say so: they mean nothing to any server, and nobody carries them. */
+export const mintedId = (prefix: string, rest: string | number): string => `${prefix}_drgm${rest}`;
+export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(textOf(id) ?? "");
+
+// ---- State
+
+/** What has to do with the API's own bookkeeping. */
+export const QUIET: ReadonlySet<string> = new Set(
+  `id status phase annotations logprobs detail caller created_by internal_chat_message_metadata_passthrough prompt_cache_breakpoint client_metadata
+  metadata prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`.split(/\s+/),
+);
+
+/** What this wire has left under that name. */
+export const ownState = (state: readonly Opaque[] | undefined, kind: string): Json | undefined =>
+  state?.find((opaque) => opaque.wire === WIRE && opaque.kind === kind)?.data;
+
+export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, kind, data, quiet: true });
+
+const KNOWN = /^(type|role|content|summary|encrypted_content|call_id|name|namespace|arguments|input|output)$/;
+
+/** What of an item has no noun. That it is complete is always said again, but not of custom calls. */
+export const itemState = (item: JsonObject): Opaque[] =>
+  Object.entries(item).flatMap(([kind, data]) => {
+    const isKnown = KNOWN.test(kind) || data === null || (kind === "id" && isMinted(data));
+    if (isKnown || (kind === "status" && data === "completed" && item.type !== "custom_tool_call")) return [];
+    return QUIET.has(kind) ? quietState(kind, data) : { wire: WIRE, kind, data };
+  });
+
+/** In our capsule: the state belongs to the call of that id, whose own item has no place for it. */
+export const OF_CALL = "call";
+
+/** A reasoning item as thinking. What its server sealed goes back as it came; what we sealed is opened. */
+export function readReasoning(item: JsonObject): { text: string; state: Opaque[] } {
+  const [content = [], summary = []] = ["content", "summary"].map((key) =>
+    listOf(item[key]).map((part) => textOf(objectOf(part).text) ?? ""),
+  );
+  const text = content.length > 0 ? content.join("") : summary.join("\n\n");
+  const sealed = textOf(item.encrypted_content);
+  const capsule = sealed === undefined ? undefined : openCapsule(sealed);
+  if (capsule) return { text: capsule.thinking ?? text, state: [...(capsule.state ?? [])] };
+  const state = itemState({ ...item, status: null });
+  if (sealed !== undefined) state.push({ wire: WIRE, kind: "encrypted_content", data: sealed });
+  // Where the texts stood, so that they go back there.
+  if (state.length > 0) for (const key of ["content", "summary"]) if (item[key]) state.push(quietState(key, item[key]));
+  return { text, state };
+}
+
+// ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
+
+export const flatName = (namespace: Json | undefined, name: string): string =>
+  typeof namespace === "string" ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
+
+export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(ownState(tool?.state, "namespace")).name);
+
+/** The tools of a request, as calls name them. */
+export class ToolBook {
+  readonly #tools: ReadonlyMap<string, Tool>;
+
+  constructor({ tools = [] }: Pick<Request, "tools">) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+  isCustom(name: string): boolean {
+    return this.#tools.get(name)?.kind === "custom";
+  }
+  namespaceOf(name: string): string | undefined {
+    return namespaceOf(this.#tools.get(name));
+  }
+  /** `otherwise`: how a name is sent that is in no namespace. */
+  nameOf(
+    name: string,
+    namespace = this.namespaceOf(name),
+    otherwise: (name: string) => string = (name) => name,
+  ): { name: string; namespace?: string } {
+    return namespace === undefined ? { name: otherwise(name) } : { name: name.slice(flatName(namespace, "").length), namespace };
+  }
+}
+
+// ---- Settings
+
+/** Asks for reasoning items that can be sent back without being stored. */
+export const ENCRYPTED = "reasoning.encrypted_content";
+
+/** What goes along unless the client said otherwise: nothing is stored, and reasoning can come back. */
+export const defaultsOf = ({ thinking }: Pick<Request, "thinking">): JsonObject => ({
+  store: false,
+  include: thinking && thinking.enabled !== false ? [ENCRYPTED] : null,
+});
+
+/** What a file is called when nobody named it. */
+export const fileName = ({ mediaType }: Media): string => `file.${mediaType.slice(mediaType.indexOf("/") + 1)}`;
+
+/** A plain system text in front stands apart from the items. */
+export function instructionsOf(message: Message | undefined): string | undefined {
+  if (message?.role !== "system" || message.state || message.content.length !== 1) return undefined;
+  const [text] = message.content;
+  return text?.type === "text" && !text.state ? text.text || undefined : undefined;
+}

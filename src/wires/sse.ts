@@ -1,0 +1,79 @@
+/** Server-sent events, `event: ping\ndata: {}\n\n`, as text that may be cut anywhere. */
+import { Pile } from "../core/pile.ts";
+
+export interface SseEvent {
+  /** What the `event:` line said; `""`: there was none. */
+  event: string;
+  data: string;
+}
+
+/** Reads events however lines end: LF, CRLF or CR. */
+export class SseReader {
+  readonly #line = new Pile();
+  /** A CR ended the last piece: a LF at the start of the next one belongs to it. */
+  #afterReturn = false;
+  #first = true;
+  #event = "";
+  #data: string[] = [];
+
+  feed(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
+    let from = 0;
+    if (text !== "" && this.#first) {
+      this.#first = false;
+      if (text.charCodeAt(0) === 0xfeff) from = 1;
+    }
+    if (this.#afterReturn && from < text.length) {
+      this.#afterReturn = false;
+      if (text.charCodeAt(from) === 10) from++;
+    }
+    // Each kind of line end is searched for once: looking for a CR from every line on would be quadratic in a text without one.
+    let feed = text.indexOf("\n", from);
+    let carriage = text.indexOf("\r", from);
+    while (feed >= 0 || carriage >= 0) {
+      const end = carriage < 0 || (feed >= 0 && feed < carriage) ? feed : carriage;
+      this.#line.add(text.slice(from, end));
+      from = end + 1;
+      if (end === carriage) {
+        if (from === text.length) this.#afterReturn = true;
+        else if (feed === from) from++;
+        carriage = text.indexOf("\r", from);
+      }
+      if (feed >= 0 && feed < from) feed = text.indexOf("\n", from);
+      this.#endLine(events);
+    }
+    this.#line.add(text.slice(from));
+    return events;
+  }
+
+  /** The end: a last event counts even if the blank line behind it is missing. */
+  flush(): SseEvent[] {
+    const events: SseEvent[] = [];
+    if (this.#line.length > 0) this.#endLine(events);
+    this.#endLine(events);
+    return events;
+  }
+
+  #endLine(events: SseEvent[]): void {
+    const line = this.#line.toString();
+    this.#line.clear();
+    if (line === "") {
+      if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join("\n") });
+      this.#event = "";
+      this.#data = [];
+      return;
+    }
+    const colon = line.indexOf(":");
+    if (colon === 0) return; // a comment
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    if (field === "data") this.#data.push(value);
+    else if (field === "event") this.#event = value;
+  }
+}
+
+/** One event. The data is JSON text, which has no line ends of its own. */
+export const sseEvent = (data: string, event?: string): string =>
+  event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+
+export const sseComment = (): string => ":\n\n";

@@ -1,0 +1,269 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event } from "../../src/core/nouns.ts";
+import { CallAccumulator, type CallFragment, malformedRaw, parseArguments, readMalformed } from "../../src/wires/accumulate.ts";
+
+type Ending = Parameters<CallAccumulator["end"]>[0];
+
+/** The events of these fragments, a call's deltas joined. */
+function events(fragments: readonly (CallFragment | Event)[], ending?: Ending): Event[] {
+  const calls = new CallAccumulator();
+  const all = [...fragments.flatMap((item) => ("type" in item ? calls.pass(item) : calls.add(item))), ...calls.end(ending)];
+  const joined: Event[] = [];
+  for (const event of all) {
+    const last = joined.at(-1);
+    if (event.type === "tool-delta" && last?.type === "tool-delta" && last.id === event.id) last.json += event.json;
+    else joined.push({ ...event });
+  }
+  return joined;
+}
+
+const whole = (id: string, index: number, name: string, json: string): Event[] => [
+  { type: "tool-start", id, index, name },
+  { type: "tool-delta", id, json },
+  { type: "tool-end", id, index, name, arguments: JSON.parse(json), json },
+];
+
+const chars = (text: string, more: CallFragment = {}): CallFragment[] => [...text].map((char) => ({ ...more, arguments: char }));
+const A = '{"a":[1,"}]"]}';
+const B = '{"b":2}';
+const two = [...whole("1", 0, "f", A), ...whole("2", 1, "g", B)];
+
+describe("fragments become calls, whatever the server does", () => {
+  test.each<[string, CallFragment[], Event[]]>([
+    ["whole", [{ index: 0, id: "1", name: "f", arguments: A }], whole("1", 0, "f", A)],
+    ["one character at a time", [{ index: 0, id: "1", name: "f" }, ...chars(A, { index: 0 })], whole("1", 0, "f", A)],
+    ["an object", [{ index: 0, id: "1", name: "f", arguments: { b: 2 } }], whole("1", 0, "f", B)],
+    ["null", [{ index: 0, id: "1", name: "f", arguments: null }], whole("1", 0, "f", "{}")],
+    ["an empty text", [{ index: 0, id: "1", name: "f", arguments: "" }], whole("1", 0, "f", "{}")],
+    [
+      "an empty object, then the arguments",
+      [{ index: 0, id: "1", name: "f", arguments: "{}" }, ...chars(B, { index: 0 })],
+      whole("1", 0, "f", B),
+    ],
+    ["the index is missing", [{ id: "1", name: "f" }, ...chars(A), { id: "2", name: "g", arguments: B }], two],
+    [
+      "all calls say index 0",
+      [
+        { index: 0, id: "1", name: "f", arguments: A },
+        { index: 0, id: "2", name: "g", arguments: B },
+      ],
+      two,
+    ],
+    [
+      "all calls say index 0 and have no id",
+      [
+        { index: 0, name: "f", arguments: A },
+        { index: 0, name: "f", arguments: B },
+      ],
+      [...whole("call_0", 0, "f", A), ...whole("call_1", 1, "f", B)],
+    ],
+    [
+      "all calls say index 0, in pieces",
+      [
+        { index: 0, id: "1", name: "f", arguments: "" },
+        ...chars(A, { index: 0 }),
+        { index: 0, id: "2", name: "g", arguments: "" },
+        ...chars(B, { index: 0 }),
+      ],
+      two,
+    ],
+    [
+      "two calls without arguments, both numbered 0",
+      [
+        { index: 0, id: "1", name: "f", arguments: "" },
+        { index: 0, id: "2", name: "g", arguments: "" },
+      ],
+      [...whole("1", 0, "f", "{}"), ...whole("2", 1, "g", "{}")],
+    ],
+    [
+      "the id changes with every fragment",
+      [...chars(A).map((piece, i) => ({ ...piece, index: 0, id: `id${i}`, name: i === 0 ? "f" : "" }))],
+      whole("id0", 0, "f", A),
+    ],
+    ["name and id are repeated with every fragment", chars(A, { index: 0, id: "1", name: "f" }), whole("1", 0, "f", A)],
+    [
+      "the index counts the fragments",
+      chars(A).map((piece, index) => ({ ...piece, index, id: "1", name: index === 0 ? "f" : undefined })),
+      whole("1", 0, "f", A),
+    ],
+    [
+      "the name comes late",
+      [
+        { index: 0, id: "1", arguments: '{"a":[1,' },
+        { index: 0, name: "f" },
+        { index: 0, arguments: '"}]"]}' },
+      ],
+      whole("1", 0, "f", A),
+    ],
+    [
+      "ids are doubled",
+      [
+        { index: 0, id: "1", name: "f", arguments: A },
+        { index: 1, id: "1", name: "g", arguments: B },
+      ],
+      [...whole("1", 0, "f", A), ...whole("call_1", 1, "g", B)],
+    ],
+    [
+      "ids are blank",
+      [
+        { index: 0, id: "", name: "f", arguments: A },
+        { index: 1, id: " ", name: "g", arguments: B },
+      ],
+      [...whole("call_0", 0, "f", A), ...whole("call_1", 1, "g", B)],
+    ],
+    [
+      "a minted id is taken already",
+      [
+        { index: 0, id: "call_1", name: "f", arguments: A },
+        { index: 1, name: "g", arguments: B },
+      ],
+      [...whole("call_1", 0, "f", A), ...whole("call_2", 1, "g", B)],
+    ],
+    [
+      "indices start late and have gaps",
+      [
+        { index: 3, id: "1", name: "f", arguments: A },
+        { index: 7, id: "2", name: "g", arguments: B },
+      ],
+      two,
+    ],
+    [
+      "calls are interleaved",
+      [
+        { index: 0, id: "1", name: "f" },
+        { index: 1, id: "2", name: "g" },
+        ...[...A].flatMap((char, i) => [
+          { index: 0, arguments: char },
+          { index: 1, arguments: B[i] ?? "" },
+        ]),
+      ],
+      two,
+    ],
+  ])("%s", (_, fragments, expected) => {
+    expect(events(fragments)).toEqual(expected);
+  });
+
+  test("blanks behind a complete call change nothing", () => {
+    expect(
+      events([
+        { index: 0, id: "1", name: "f", arguments: B },
+        { index: 0, arguments: " " },
+      ]),
+    ).toEqual(whole("1", 0, "f", `${B} `));
+  });
+  test("a custom call's text becomes an input, whatever it holds", () => {
+    const text = 'say "hi"\n\u{1f600}';
+    const [, delta, end] = events([
+      { index: 0, id: "1", name: "f", input: "" },
+      ...Array.from({ length: text.length }, (_, i) => ({ index: 0, input: text[i] })),
+    ]);
+    expect(end).toMatchObject({ arguments: { input: text } });
+    expect(delta?.type === "tool-delta" && JSON.parse(delta.json)).toEqual({ input: text });
+  });
+  test("tool-start leaves with the name, deltas as they come", () => {
+    const calls = new CallAccumulator();
+    expect(calls.add({ index: 0, id: "1", name: "f" })).toEqual([{ type: "tool-start", id: "1", index: 0, name: "f" }]);
+    expect(calls.add({ index: 0, arguments: '{"a' })).toEqual([{ type: "tool-delta", id: "1", json: '{"a' }]);
+  });
+  test("a call that is done ends at once", () => {
+    const calls = new CallAccumulator();
+    expect(calls.add({ index: 0, id: "1", name: "f", arguments: B, done: true })).toEqual(whole("1", 0, "f", B));
+    expect(calls.end()).toEqual([]);
+  });
+  test("what comes in the midst of a call waits until it ends", () => {
+    const text: Event = { type: "text", text: "x" };
+    expect(events([{ index: 0, id: "1", name: "f", arguments: '{"b"' }, text, { index: 0, arguments: ":2}" }])).toEqual([
+      ...whole("1", 0, "f", B),
+      text,
+    ]);
+    const calls = new CallAccumulator();
+    calls.add({ index: 0, id: "1", name: "f", arguments: B });
+    expect(calls.pass(text).at(-1)).toEqual(text); // the call was complete: nothing waits
+  });
+  test("names come back under our own name", () => {
+    const calls = new CallAccumulator({ nameOf: (name) => name.toUpperCase() });
+    expect([...calls.add({ name: "f" }), ...calls.end()].map((event) => "name" in event && event.name)).toEqual(["F", false, "F"]);
+  });
+});
+
+describe("what cannot be read", () => {
+  test.each(['{"a": 1', "[1]", "nonsense", '{"a":1}}', `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])("%.12s is malformed", (args) => {
+    const [start, , end] = events([{ index: 0, id: "1", name: "f", arguments: args }]);
+    expect(start).toMatchObject({ type: "tool-start", id: "1" });
+    expect(end).toMatchObject({ type: "malformed", id: "1", raw: malformedRaw("f", args) });
+    expect(readMalformed(malformedRaw("f", args))).toEqual({ name: "f", arguments: args });
+  });
+  test("a call without a name is malformed, and its raw is kept", () => {
+    expect(events([{ index: 0, id: "1", arguments: B }])).toEqual([
+      { type: "malformed", raw: malformedRaw("", B), code: "no-name", reason: expect.any(String) },
+    ]);
+  });
+  test("the good calls beside it are delivered", () => {
+    const all = events([
+      { index: 0, id: "1", name: "f", arguments: "{", done: true },
+      { index: 1, id: "2", name: "g", arguments: B },
+    ]);
+    expect(all.map(({ type }) => type)).toEqual(["tool-start", "tool-delta", "malformed", "tool-start", "tool-delta", "tool-end"]);
+  });
+  test("more of a call that has ended is not lost", () => {
+    expect(
+      events([
+        { index: 0, id: "1", name: "f", arguments: A },
+        { index: 1, id: "2", name: "g", arguments: B },
+        { index: 0, arguments: "}" },
+      ]),
+    ).toContainEqual({ type: "control", raw: "}" });
+  });
+});
+
+describe("an answer that was cut", () => {
+  test("the call is truncated, and its text is not closed", () => {
+    expect(events([{ index: 0, id: "1", name: "f", arguments: '{"b":"x' }], { truncated: true })).toEqual([
+      { type: "tool-start", id: "1", index: 0, name: "f" },
+      { type: "tool-delta", id: "1", json: '{"b":"x' },
+      { type: "tool-end", id: "1", index: 0, name: "f", arguments: { b: "x" }, truncated: true },
+    ]);
+  });
+  test.each<[string, CallFragment]>([
+    ["no argument yet", { arguments: "" }],
+    ["done, but unreadable", { arguments: '{"a', done: true }],
+    ["a custom call", { input: "abc" }],
+    ["the server says so", { arguments: B, truncated: true }],
+  ])("%s", (_, fragment) => {
+    expect(events([{ index: 0, id: "1", name: "f", ...fragment }], { truncated: true }).at(-1)).toMatchObject({ truncated: true });
+  });
+  test("a call that was complete stays complete", () => {
+    expect(
+      events(
+        [
+          { index: 0, id: "1", name: "f", arguments: A },
+          { index: 1, id: "2", name: "g", arguments: B },
+        ],
+        { truncated: true },
+      ),
+    ).toEqual(two);
+  });
+});
+
+test("any calls, cut and interleaved in any way, come out whole and in order", () => {
+  const args = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })).map((value) => JSON.stringify(value));
+  fc.assert(
+    fc.property(fc.array(args, { minLength: 1, maxLength: 4 }), fc.infiniteStream(fc.nat()), (texts, numbers) => {
+      const fragments: CallFragment[] = texts.map((_, index) => ({ index, id: `id${index}`, name: `f${index}` }));
+      const left = [...texts];
+      while (left.some((text) => text !== "")) {
+        const [call, length] = [numbers.next().value % left.length, 1 + (numbers.next().value % 9)];
+        if (left[call]) fragments.push({ index: call, arguments: left[call].slice(0, length) });
+        left[call] = left[call]!.slice(length);
+      }
+      expect(events(fragments)).toEqual(texts.flatMap((text, index) => whole(`id${index}`, index, `f${index}`, text)));
+    }),
+  );
+});
+
+test("the arguments of a call from their text", () => {
+  expect(parseArguments(" ")).toEqual({ arguments: {} });
+  expect(parseArguments(B)).toEqual({ arguments: { b: 2 } });
+  expect(parseArguments("3")).toMatchObject({ code: "bad-arguments" });
+});

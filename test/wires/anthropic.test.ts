@@ -1,0 +1,1177 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BadRequest } from "../../src/core/errors.ts";
+import { collect } from "../../src/core/fold.ts";
+import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Part, Request, Text, ToolCall } from "../../src/core/nouns.ts";
+import { anthropic } from "../../src/wires/anthropic.ts";
+import { EMPTY_CAPSULE, openCapsule } from "../../src/wires/opaque.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import { describeShared, shared } from "../shared.ts";
+import { validateCount, validateRequest, validateStream } from "./validators.ts";
+
+const fixtures = fileURLToPath(new URL("../fixtures/anthropic/", import.meta.url));
+const fixture = (name: string): string => readFileSync(join(fixtures, name), "utf8");
+const streams = readdirSync(fixtures)
+  .filter((file) => file.endsWith(".sse"))
+  .map((file) => file.slice(0, -4));
+
+const state = (kind: string, data: Json, wire: Opaque["wire"] = "anthropic"): Opaque => ({ wire, kind, data });
+const text = (text: string) => ({ type: "text", text }) as const;
+const user: Message = { role: "user", content: [text("Hi")] };
+const call = (id: string, name: string, args: JsonObject = {}): ToolCall => ({ type: "tool-call", id, name, arguments: args });
+const result = (id: string, name: string, output: Json = "ok"): Message => ({ role: "tool", id, name, output });
+
+const decode = (body: unknown, headers = {}, query = {}): Request =>
+  anthropic.decodeRequest({ path: "/v1/messages", query, headers, body });
+const asking = (fields: object): Request => decode({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }], ...fields });
+const saying = (...messages: object[]): Message[] => decode({ model: "m", max_tokens: 9, messages }).messages;
+
+/** The body as it goes over the wire. */
+const encode = (request: Partial<Request>, profile = {}): { [key: string]: Json } =>
+  JSON.parse(JSON.stringify(anthropic.encodeRequest({ model: "m", messages: [user], ...request }, profile).body));
+const warningsOf = (request: Partial<Request>): string[] =>
+  anthropic.encodeRequest({ model: "m", messages: [user], ...request }).context.warnings.map(({ message }) => message);
+const messagesOf = (...messages: Message[]): Json => encode({ messages }).messages ?? null;
+
+const decodeStream = (stream: string, cut?: number): Event[] => {
+  const decoder = anthropic.createStreamDecoder();
+  const pieces = cut === undefined ? [stream] : [stream.slice(0, cut), stream.slice(cut)];
+  return [...pieces.flatMap((piece) => decoder.feed(piece)), ...decoder.flush()];
+};
+const encodeStream = (events: readonly Event[], request: Partial<Request> = {}, warn: (message: string) => void = () => {}): string => {
+  const options = { mintId: () => "msg_minted", warn: ({ message }: { message: string }) => warn(message) };
+  const encoder = anthropic.createStreamEncoder({ model: "m", messages: [user], ...request }, options);
+  return events.map((event) => encoder.encode(event)).join("") + encoder.end();
+};
+const eventsIn = (stream: string): JsonObject[] =>
+  stream
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice(6)) as JsonObject);
+
+/** One thing said in one piece, however it was cut. */
+function joined(events: readonly Event[]): Event[] {
+  const out: Event[] = [];
+  for (const event of events) {
+    const last = out.at(-1);
+    if (event.type === "text" && last?.type === "text" && !last.state && !event.state)
+      out[out.length - 1] = { ...last, text: last.text + event.text };
+    else if (event.type === "thinking-delta" && last?.type === event.type) out[out.length - 1] = { ...last, text: last.text + event.text };
+    else if (event.type === "tool-delta" && last?.type === event.type && last.id === event.id)
+      out[out.length - 1] = { ...last, json: last.json + event.json };
+    else out.push(event);
+  }
+  return out;
+}
+
+type Draft = { [key: string]: unknown };
+
+/** The message that a client makes of a stream. */
+function messageIn(stream: string): Draft {
+  let message: Draft = {};
+  const blocks: Draft[] = [];
+  const json: string[] = [];
+  for (const event of eventsIn(stream) as Draft[]) {
+    const index = event.index as number;
+    const delta = (event.delta ?? {}) as Draft;
+    const block = blocks[index] ?? {};
+    if (event.type === "message_start") message = { ...(event.message as Draft) };
+    if (event.type === "content_block_start") blocks[index] = { ...(event.content_block as Draft) };
+    if (delta.type === "text_delta") block.text = `${block.text}${delta.text}`;
+    if (delta.type === "thinking_delta") block.thinking = `${block.thinking}${delta.thinking}`;
+    if (delta.type === "signature_delta") block.signature = delta.signature;
+    if (delta.type === "citations_delta") block.citations = [...((block.citations ?? []) as unknown[]), delta.citation];
+    if (delta.type === "input_json_delta") json[index] = (json[index] ?? "") + delta.partial_json;
+    if (event.type === "message_delta")
+      message = { ...message, ...delta, usage: { ...(message.usage as Draft), ...(event.usage as Draft) } };
+  }
+  for (const [index, block] of blocks.entries()) if ("input" in block) block.input = JSON.parse(json[index]?.trim() || "{}");
+  return { ...message, content: blocks };
+}
+
+/** Two spellings of one thing are one. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([key, item]) => item !== null && !(key === "is_error" && item === false));
+  return Object.fromEntries(
+    entries.map(([key, item]) => {
+      const inner = canonical(item);
+      const only = Array.isArray(inner) && inner.length === 1 && inner[0].type === "text" && Object.keys(inner[0]).length === 2;
+      return [key, only && (key === "content" || key === "system") ? inner[0].text : inner];
+    }),
+  );
+}
+
+// ---- Requests
+
+describeShared("recorded requests", () => {
+  const folder = join(shared, "captures");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
+  const captures = files
+    .map((file) => ({
+      file,
+      ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as {
+        path: string;
+        query: object;
+        headers: { [name: string]: string };
+        body: Draft;
+      }),
+    }))
+    .filter(({ path }) => path.startsWith("/v1/messages"));
+  const counts = captures.filter(({ path }) => path.endsWith("/count_tokens"));
+  const chats = captures.filter(({ path }) => path.endsWith("/messages"));
+
+  test.each(chats)("$file is read without a warning, and written as it was", ({ query, headers, body }) => {
+    const request = decode(body, headers, query);
+    expect(request.warnings).toBeUndefined();
+    expect(JSON.stringify(request)).not.toContain('"malformed"');
+    const encoded = anthropic.encodeRequest(request);
+    expect(canonical(JSON.parse(printBody(encoded.body)))).toEqual(canonical(body));
+    expect(validateRequest("anthropic", encoded.body)).toEqual([]);
+    expect(encoded.context.warnings).toEqual([]);
+    expect(encoded.headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
+    expect(encoded.path).toBe("/v1/messages");
+  });
+  test.each(counts)("$file asks for a count", ({ query, headers, body }) => {
+    const encoded = anthropic.encodeTokenCountRequest?.(decode(body, headers, query));
+    expect(encoded?.path).toMatch(/^\/v1\/messages\/count_tokens/);
+    expect(canonical(encoded?.body)).toEqual(
+      canonical({ ...body, tools: (body.tools as unknown[] | undefined)?.length ? body.tools : null }),
+    );
+    expect(validateCount("anthropic", encoded?.body)).toEqual([]);
+  });
+});
+
+test("unknown fields survive at every level", () => {
+  const body = JSON.parse(fixture("request-everything.json")) as Draft;
+  const request = decode(body);
+  const encoded = anthropic.encodeRequest(request);
+  expect(canonical(JSON.parse(printBody(encoded.body)))).toEqual(canonical(body));
+  expect(encoded.context.warnings).toEqual([]);
+  expect(decode(encoded.body)).toEqual(request);
+});
+
+test.each([
+  { thinking: { type: "between_tools" } },
+  { thinking: { type: "new_kind", amount: 3 }, output_config: { effort: "ultra" } },
+  { thinking: { type: "enabled", budget_tokens: 1024, display: "summarized" }, max_tokens: 2000 },
+  { thinking: { type: "disabled" }, output_config: { effort: "xhigh" } },
+  { output_config: { format: { type: "new_format" } } },
+  { tools: [{ type: "bash_20250124", name: "bash" }], tool_choice: { type: "tool", name: "bash", disable_parallel_tool_use: true } },
+  { tools: [{ type: "bash_20250124", name: "bash" }], tool_choice: { type: "any", disable_parallel_tool_use: true } },
+  { system: [{ type: "text", text: "x-anthropic-billing-header: x", cache_control: { type: "ephemeral" } }] },
+  { system: "S", context_management: { edits: [] } },
+])("%j passes through", (fields) => {
+  const { messages: _, model: __, max_tokens, ...rest } = encode(asking(fields));
+  expect({ max_tokens, ...rest }).toEqual({ max_tokens: 9, ...fields });
+});
+
+describe("what the nouns hold", () => {
+  const request = decode(JSON.parse(fixture("request-everything.json")));
+
+  test("documents and search results are text for those who can read", () => {
+    const [, first] = request.messages;
+    expect(first?.role === "user" && first.content.map((part) => (part.type === "text" ? part.text : part.mediaType))).toEqual([
+      "Look.",
+      "image/png",
+      "image/*",
+      "",
+      "application/pdf",
+      "Notes\nplain words",
+      "inner",
+      "S\nhttps://s.example\nfound",
+      "",
+    ]);
+  });
+  test("settings", () => {
+    expect(request).toMatchObject({
+      model: "claude-x",
+      maxTokens: 2048,
+      thinking: { enabled: true, show: false, effort: "max", keep: true },
+      parallelCalls: false,
+      toolChoice: "auto",
+      stream: "sse",
+      stop: ["END"],
+      output: { schema: { type: "object" } },
+    });
+    expect(asking({ temperature: 0.5, top_p: 0.9, top_k: 4, stream: false })).toMatchObject({
+      sampling: { temperature: 0.5, topP: 0.9, topK: 4 },
+      stream: false,
+    });
+  });
+  test("nothing is said that was not asked for", () => {
+    expect(asking({})).toEqual({ model: "m", messages: [user], maxTokens: 9 });
+  });
+  test("the billing line is only for Anthropic's books", () => {
+    expect(request.messages[0]).toMatchObject({ role: "system", content: [{ text: "", state: [{ quiet: true }] }, { text: "Be brief." }] });
+  });
+  test("a system text may be a string, blocks, or a message in mid-conversation", () => {
+    expect(asking({ system: "S" }).messages[0]).toEqual({ role: "system", content: [text("S")] });
+    expect(asking({ system: [] }).messages).toEqual([user]);
+    expect(saying({ role: "user", content: "Hi" }, { role: "system", content: [text("S")] })).toEqual([
+      user,
+      { role: "system", content: [text("S")] },
+    ]);
+  });
+  test("a deferred tool that was referred to is there for everybody", () => {
+    const deferred = request.tools?.map(({ name, deferred }) => [name, deferred ?? false]);
+    expect(deferred).toEqual([
+      ["find", false],
+      ["shot", false],
+      ["later", false],
+      ["hidden", true],
+    ]);
+    expect(request.messages.find((message) => message.role === "tool")).toMatchObject({
+      output: "The tool later is now available.",
+      isError: true,
+    });
+  });
+  test("a tool of Anthropic's own keeps its place, and is no function", () => {
+    expect(request.extra).toContainEqual(state("tools[1]", { type: "web_search_20260209", name: "web_search", max_uses: 2 }));
+    const only = asking({
+      tools: [{ type: "web_search_20260209", name: "web_search" }],
+      tool_choice: { type: "tool", name: "web_search" },
+    });
+    expect(only.tools).toBeUndefined();
+    expect(only.toolChoice).toBeUndefined();
+    expect(encode(only)).toMatchObject({ tools: [{ name: "web_search" }], tool_choice: { type: "tool", name: "web_search" } });
+  });
+});
+
+describe("messages", () => {
+  const use = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input });
+  const answer = (id: string, content: unknown, more = {}) => ({ type: "tool_result", tool_use_id: id, content, ...more });
+  const answered = (content: unknown, more = {}) =>
+    saying({ role: "assistant", content: [use("1", "f", {})] }, { role: "user", content: [answer("1", content, more)] })[1];
+
+  test("results come first, then what the user says", () => {
+    expect(
+      saying(
+        { role: "assistant", content: [use("1", "f", { a: 1 }), use("2", "g", {})] },
+        { role: "user", content: [text("then"), answer("2", "G"), answer("1", "F")] },
+      ),
+    ).toEqual([
+      { role: "assistant", content: [call("1", "f", { a: 1 }), call("2", "g")] },
+      result("2", "g", "G"),
+      result("1", "f", "F"),
+      { role: "user", content: [text("then")] },
+    ]);
+  });
+  test.each([
+    ["x", "x"],
+    [undefined, ""],
+    [[], ""],
+    [[text("x")], "x"],
+    [[text("x"), text("y")], "x\ny"],
+  ])("the content of a result %j is %j", (content, output) => {
+    expect(answered(content)).toMatchObject({ role: "tool", id: "1", name: "f", output });
+  });
+  test("a result may hold images, and may be an error", () => {
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AA==" } };
+    expect(answered([text("see"), image], { is_error: true })).toEqual({
+      role: "tool",
+      id: "1",
+      name: "f",
+      output: "see",
+      media: [{ type: "media", mediaType: "image/png", data: "AA==" }],
+      isError: true,
+    });
+    expect(answered([image, text("see")])).toMatchObject({ output: "see", media: [{ data: "AA==" }], state: [{ kind: "content" }] });
+  });
+  test("thinking keeps its signature, even an empty one", () => {
+    const thought = (block: object) => {
+      const [message] = saying({ role: "assistant", content: [block] });
+      return message?.role === "assistant" ? message.content : undefined;
+    };
+    expect(thought({ type: "thinking", thinking: "Hm", signature: "c2ln" })).toEqual([
+      { type: "thinking", text: "Hm", state: [state("signature", "c2ln")] },
+    ]);
+    expect(thought({ type: "thinking", thinking: "Hm", signature: "" })).toEqual([
+      { type: "thinking", text: "Hm", state: [{ ...state("signature", ""), quiet: true }] },
+    ]);
+    expect(thought({ type: "redacted_thinking", data: "ZW5j" })).toEqual([{ type: "thinking", text: "", state: [state("data", "ZW5j")] }]);
+    expect(thought({ type: "thinking", thinking: "Hm", signature: EMPTY_CAPSULE })).toEqual([{ type: "thinking", text: "Hm" }]);
+  });
+  test("an old call that cannot be read is kept", () => {
+    expect(saying({ role: "assistant", content: [use("1", "f", "oops")] })[0]).toMatchObject({
+      content: [{ type: "malformed", id: "1", code: "bad-arguments" }],
+    });
+  });
+});
+
+describe("a bad request says where, and what to do", () => {
+  test.each<[unknown, string]>([
+    ["{", "the body is not JSON"],
+    [{ model: "m" }, "messages must be a list of messages that is not empty"],
+    [{ messages: [{ role: "tool", content: "x" }] }, "messages[0].role must be one of user, assistant, system"],
+    [{ messages: [{ role: "user", content: 5 }] }, "messages[0].content must be a string or a list of blocks"],
+    [{ messages: [{ role: "user", content: [{ text: "x" }] }] }, "messages[0].content[0].type must be a string"],
+    [{ messages: [{ role: "assistant", content: [{ type: "tool_use", id: "1" }] }] }, "messages[0].content[0].name must be a string"],
+    [{ messages: [{ role: "user", content: "x" }], tools: [{ description: "x" }] }, "tools[0].name must be a string"],
+    [
+      { messages: [{ role: "user", content: "x" }], tool_choice: { type: "often" } },
+      "tool_choice.type must be one of auto, any, none, tool",
+    ],
+    [{ messages: [{ role: "user", content: "x" }], max_tokens: "9" }, "max_tokens must be a number"],
+  ])("%.60j", (body, message) => {
+    expect(() => decode(body)).toThrow(BadRequest);
+    expect(() => decode(body)).toThrow(message);
+  });
+});
+
+// ---- Requests to servers
+
+describe("turns as the API wants them", () => {
+  const asked: Message = { role: "assistant", content: [call("a", "f"), call("b", "g")] };
+  const said = (content: Json) => ({ role: "user", content });
+  const answer = (id: string, content: Json, more = {}) => ({ type: "tool_result", tool_use_id: id, content, ...more });
+  const calls = {
+    role: "assistant",
+    content: [
+      { type: "tool_use", id: "a", name: "f", input: {} },
+      { type: "tool_use", id: "b", name: "g", input: {} },
+    ],
+  };
+
+  test("all results stand in one message, with what the user says behind them", () => {
+    expect(messagesOf(user, asked, result("a", "f"), result("b", "g"), { role: "user", content: [text("And?")] })).toEqual([
+      said("Hi"),
+      calls,
+      said([answer("a", "ok"), answer("b", "ok"), text("And?")]),
+    ]);
+  });
+  test("a result that comes late moves up to its call", () => {
+    expect(messagesOf(user, asked, result("a", "f"), { role: "user", content: [text("Wait")] }, result("b", "g"))).toEqual([
+      said("Hi"),
+      calls,
+      said([answer("a", "ok"), answer("b", "ok"), text("Wait")]),
+    ]);
+  });
+  test("a call without a result gets one that says so, a result without a call becomes text", () => {
+    const messages = [user, asked, result("a", "f"), result("z", "h", { x: 1 })];
+    expect(messagesOf(...messages)).toEqual([
+      said("Hi"),
+      calls,
+      said([answer("a", "ok"), answer("b", "No result was given.", { is_error: true }), text('[result of h, call z]\n{"x":1}')]),
+    ]);
+    expect(warningsOf({ messages })).toHaveLength(2);
+  });
+  test("ids are unique, and hold what the API allows", () => {
+    const round = [{ role: "assistant", content: [call("functions.f:0", "f")] }, result("functions.f:0", "f")] as Message[];
+    const ids = JSON.stringify(messagesOf(user, ...round, ...round)).match(/"(?:id|tool_use_id)":"[^"]*"/g);
+    expect(ids).toEqual([
+      '"id":"functions_f_0"',
+      '"tool_use_id":"functions_f_0"',
+      '"id":"functions_f_0_2"',
+      '"tool_use_id":"functions_f_0_2"',
+    ]);
+  });
+  test("a system text stands in front, or behind the user's, or is labelled", () => {
+    const system = (content: string): Message => ({ role: "system", content: [text(content)] });
+    const body = encode({ messages: [system("A"), { role: "developer", content: [text("B")] }, user, system("C"), system("D")] });
+    expect(body.system).toEqual([text("A"), text("B")]);
+    expect(body.messages).toEqual([said("Hi"), { role: "system", content: [text("C"), text("D")] }]);
+    expect(messagesOf(user, system("C"), { role: "user", content: [text("Go")] })).toEqual([
+      said("Hi"),
+      said("<system>\nC\n</system>"),
+      said("Go"),
+    ]);
+    expect(messagesOf(user, { role: "assistant", content: [text("Yes")] }, system("C"))).toEqual([
+      said("Hi"),
+      { role: "assistant", content: "Yes" },
+      said("<system>\nC\n</system>"),
+    ]);
+    expect(encode({ messages: [user, system("C")] }, { systemAnywhere: false }).messages).toEqual([
+      said("Hi"),
+      said("<system>\nC\n</system>"),
+    ]);
+  });
+  test("blank texts and empty messages are left out", () => {
+    expect(
+      messagesOf(user, { role: "assistant", content: [text("\n\n"), call("a", "f")] }, result("a", "f", ""), { role: "user", content: [] }),
+    ).toEqual([said("Hi"), { role: "assistant", content: [{ type: "tool_use", id: "a", name: "f", input: {} }] }, said([answer("a", "")])]);
+  });
+  test("a user begins, whoever did", () => {
+    expect(messagesOf({ role: "user", content: [] })).toEqual([said(".")]);
+    expect(validateRequest("anthropic", encode({ messages: [{ role: "assistant", content: [text("Hello")] }, user] }))).toEqual([]);
+  });
+  test("thinking that Anthropic did not sign is left out, unless the server takes it", () => {
+    const thinking: Message = {
+      role: "assistant",
+      content: [{ type: "thinking", text: "Hm", state: [state("sig", "x", "gemini")] }, text("Yes")],
+    };
+    expect(messagesOf(user, thinking)).toEqual([said("Hi"), { role: "assistant", content: "Yes" }]);
+    expect(warningsOf({ messages: [user, thinking] })).toEqual([expect.stringContaining("thinking")]);
+    expect(encode({ messages: [user, thinking] }, { unsignedThinking: true }).messages).toContainEqual({
+      role: "assistant",
+      content: [{ type: "thinking", thinking: "Hm", signature: EMPTY_CAPSULE }, text("Yes")],
+    });
+  });
+  test("a call that was cut is left out, one that cannot be read shows its text", () => {
+    const cut: Part = { ...call("a", "f", { x: "hal" }), truncated: true };
+    const broken: Part = { type: "malformed", raw: '{"name":"f","arguments":"{oops"}', code: "bad-arguments", reason: "", id: "b" };
+    const messages: Message[] = [
+      user,
+      { role: "assistant", content: [text("Now"), cut, broken, { ...broken, id: undefined } as unknown as Part] },
+      result("b", "f"),
+    ];
+    const body = encode({ messages });
+    expect(JSON.stringify(body)).not.toContain("hal");
+    expect(body.messages).toMatchObject([{}, { content: [text("Now"), { type: "tool_use", id: "b", name: "f" }, { type: "text" }] }, {}]);
+    expect(validateRequest("anthropic", body)).toEqual([]);
+  });
+  test("images, documents, and what has no block", () => {
+    const media = (mediaType: string, more: object) => ({ type: "media", mediaType, ...more }) as const;
+    const content = [
+      media("image/png", { data: "AA==" }),
+      media("image/*", { url: "https://a.example" }),
+      media("application/pdf", { data: "AA==", name: "T" }),
+      media("text/plain", { data: btoa("words") }),
+      media("audio/wav", { data: "AA==", name: "N" }),
+    ];
+    expect(messagesOf({ role: "user", content })).toEqual([
+      said([
+        { type: "image", source: { type: "base64", media_type: "image/png", data: "AA==" } },
+        { type: "image", source: { type: "url", url: "https://a.example" } },
+        { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AA==" }, title: "T" },
+        { type: "document", source: { type: "text", media_type: "text/plain", data: "words" } },
+        text("[audio/wav N]"),
+      ]),
+    ]);
+    const shot: Message = { role: "tool", id: "a", name: "f", output: "", media: [media("image/png", { data: "AA==" })] };
+    expect(messagesOf(user, { role: "assistant", content: [call("a", "f")] }, shot)).toMatchObject([
+      {},
+      {},
+      { content: [{ content: [{ type: "image" }] }] },
+    ]);
+  });
+  test("the arguments' own text is sent", () => {
+    const json = '{"n":12345678901234567890, "x": 1.0}';
+    const part: Part = { ...call("a", "f", JSON.parse(json)), json };
+    const { body } = anthropic.encodeRequest({ model: "m", messages: [user, { role: "assistant", content: [part] }, result("a", "f")] });
+    expect(printBody(body)).toContain(`"input":${json}`);
+  });
+});
+
+describe("tools and settings as the API wants them", () => {
+  const tools = [{ name: "f" }, { name: "g" }];
+  const forced = { tools, toolChoice: "required" } as const;
+
+  test("names that are forbidden are changed, and come back", () => {
+    const name = `mcp.server/${"x".repeat(140)}`;
+    const { body, context } = anthropic.encodeRequest({
+      model: "m",
+      messages: [user, { role: "assistant", content: [call("a", name)] }, result("a", name)],
+      tools: [{ name }],
+      toolChoice: { name },
+    });
+    expect(validateRequest("anthropic", body)).toEqual([]);
+    const sent = Object.keys(context.names)[0] ?? "";
+    const answer = { type: "message", content: [{ type: "tool_use", id: "b", name: sent, input: {} }], stop_reason: "tool_use" };
+    expect(anthropic.decodeResponse(answer, context).content).toMatchObject([{ type: "tool-call", name }]);
+  });
+  test.each<[Partial<Request>, Json | undefined]>([
+    [{ tools }, undefined],
+    [{ tools, toolChoice: "auto" }, { type: "auto" }],
+    [{ tools, toolChoice: "none" }, { type: "none" }],
+    [
+      { tools, toolChoice: "required", parallelCalls: true },
+      { type: "any", disable_parallel_tool_use: false },
+    ],
+    [
+      { tools, toolChoice: { name: "g" } },
+      { type: "tool", name: "g" },
+    ],
+    [
+      { tools, parallelCalls: false },
+      { type: "auto", disable_parallel_tool_use: true },
+    ],
+    [{ toolChoice: "auto" }, undefined],
+    [{ toolChoice: "required" }, undefined],
+  ])("%j", (request, choice) => {
+    expect(encode(request).tool_choice).toEqual(choice);
+  });
+  test("allowed tools are the only ones", () => {
+    expect(encode({ tools, toolChoice: { allowed: ["g"], required: true } })).toMatchObject({
+      tools: [{ name: "g" }],
+      tool_choice: { type: "any" },
+    });
+  });
+  test("a custom tool is a function with one string", () => {
+    expect(encode({ tools: [{ name: "patch", kind: "custom", grammar: { syntax: "lark", definition: "start: x" } }] }).tools).toMatchObject(
+      [{ name: "patch", description: expect.stringContaining("start: x"), input_schema: { required: ["input"] } }],
+    );
+  });
+  test("a schema is one object", () => {
+    const parameters = {
+      anyOf: [
+        { type: "object", properties: { a: {} } },
+        { type: "object", properties: { b: {} } },
+      ],
+    };
+    const body = encode({ tools: [{ name: "f", parameters }, { name: "g" }] });
+    expect(validateRequest("anthropic", body)).toEqual([]);
+    expect(warningsOf({ tools: [{ name: "f", parameters }] })).toHaveLength(1);
+  });
+  test.each<[Request["thinking"], object]>([
+    [{ enabled: true }, { thinking: { type: "adaptive" } }],
+    [
+      { enabled: true, show: false, effort: "high" },
+      { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "high" } },
+    ],
+    [{ enabled: true, budget: 4000, show: true }, { thinking: { type: "enabled", budget_tokens: 4000, display: "summarized" } }],
+    [{ budget: 10 }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
+    [{ budget: 99_999 }, { thinking: { type: "enabled", budget_tokens: 31_999 } }],
+    [{ enabled: false }, { thinking: { type: "disabled" } }],
+    [{ show: true }, { thinking: { type: "adaptive", display: "summarized" } }],
+    [{ show: false }, {}],
+    [{ effort: "minimal" }, { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
+    [undefined, {}],
+  ])("thinking %j", (thinking, expected) => {
+    const body = encode(thinking ? { thinking } : {});
+    const { model: _, messages: __, max_tokens: ___, ...rest } = body;
+    expect(rest).toEqual(expected);
+    expect(validateRequest("anthropic", body)).toEqual([]);
+  });
+  test("an effort alone, as Anthropic's clients send it, is no wish to think", () => {
+    expect(encode(asking({ output_config: { effort: "low" } }))).toMatchObject({ output_config: { effort: "low" } });
+    expect(encode(asking({ output_config: { effort: "low" } })).thinking).toBeUndefined();
+  });
+  test("what cannot stand side by side does not", () => {
+    const body = encode({ ...forced, thinking: { enabled: true }, sampling: { temperature: 1.5, topP: 0.5, seed: 1 } });
+    expect(body).toMatchObject({ tool_choice: { type: "any" }, temperature: 1 });
+    expect(body.thinking).toBeUndefined();
+    expect(body.top_p).toBeUndefined();
+    const thinking = encode({ thinking: { budget: 2000 }, sampling: { temperature: 0.3, topK: 5, topP: 0.99 } });
+    expect(thinking).toMatchObject({ top_p: 0.99 });
+    expect(validateRequest("anthropic", thinking)).toEqual([]);
+    expect(warningsOf({ sampling: { seed: 1 }, output: {}, stop: [" "] })).toHaveLength(3);
+  });
+  test("structured output is closed", () => {
+    expect(encode({ output: { schema: { type: "object", properties: { a: { type: "object" } } } } }).output_config).toEqual({
+      format: {
+        type: "json_schema",
+        schema: { type: "object", properties: { a: { type: "object", additionalProperties: false } }, additionalProperties: false },
+      },
+    });
+  });
+  test("there is always a limit", () => {
+    expect(encode({}).max_tokens).toBe(32_000);
+    expect(encode({}, { maxTokens: 500 }).max_tokens).toBe(500);
+  });
+  test("what only another wire knows is left out, with a warning", () => {
+    const foreign = [state("logprobs", true, "openai-chat"), { ...state("store", true, "openai-responses"), quiet: true as const }];
+    const request = { extra: foreign, tools: [{ name: "f", state: foreign }] };
+    expect(JSON.stringify(encode(request))).not.toContain("logprobs");
+    expect(warningsOf(request)).toEqual([expect.stringContaining("logprobs")]);
+  });
+});
+
+describe("decoding what was encoded gives the same request", () => {
+  const word = fc.stringMatching(/^[a-z][ a-zäß😀"\\\n]{0,12}[a-z]$/u);
+  const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+  const args = fc.dictionary(word, json, { maxKeys: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+  const optional = <T>(arbitrary: fc.Arbitrary<T>, key: string) =>
+    fc.option(arbitrary, { nil: undefined }).map((value) => (value === undefined ? {} : { [key]: value }));
+  const cached = fc.constantFrom<{ state?: Opaque[] }>(
+    {},
+    { state: [{ ...state("cache_control", { type: "ephemeral" }), quiet: true as const }] },
+  );
+  const texts = fc.tuple(word, cached).map(([value, more]): Text => ({ ...text(value), ...more }));
+  const media = fc.constantFrom(
+    { type: "media", mediaType: "image/png", data: "AA==" } as const,
+    { type: "media", mediaType: "image/*", url: "https://a.example/x" } as const,
+    { type: "media", mediaType: "application/pdf", data: "AA==", name: "N" } as const,
+  );
+  const content = fc.array(fc.oneof(texts, media), { minLength: 1, maxLength: 3 });
+  const thinking = fc
+    .tuple(word, word)
+    .map(([value, signature]): Part => ({ type: "thinking", text: value, state: [state("signature", signature)] }));
+  const results = fc.tuple(word, fc.boolean(), fc.option(media, { nil: undefined })).map(([output, failed, item]) => ({
+    output,
+    ...(item ? { media: [item] } : {}),
+    ...(failed ? { isError: true as const } : {}),
+  }));
+  const round = fc.tuple(
+    fc.array(thinking, { maxLength: 1 }),
+    fc.array(texts, { minLength: 1, maxLength: 2 }),
+    fc.array(fc.tuple(word, args, results), { maxLength: 3 }),
+    fc.option(texts, { nil: undefined }),
+  );
+  const conversation = fc.array(round, { maxLength: 3 }).map((rounds) =>
+    rounds.flatMap(([thought, said, calls, system], n): Message[] => [
+      {
+        role: "assistant",
+        content: [...thought, ...said, ...calls.map(([name, input], i) => call(`id_${n}_${i}`, name.replaceAll(/[^a-z]/gu, "_"), input))],
+      },
+      ...calls.map(
+        ([name, , output], i): Message => ({ role: "tool", id: `id_${n}_${i}`, name: name.replaceAll(/[^a-z]/gu, "_"), ...output }),
+      ),
+      { role: "user", content: [text(`Go on ${n}`)] },
+      ...(system ? [{ role: "system" as const, content: [system] }] : []),
+    ]),
+  );
+  const schema = fc.constantFrom<JsonObject>(
+    { type: "object", properties: { a: { type: "string" } } },
+    { type: "object", properties: {}, additionalProperties: false },
+  );
+  const tools = fc.uniqueArray(fc.record({ name: fc.stringMatching(/^[a-zA-Z0-9_-]{1,8}$/), parameters: schema }), {
+    minLength: 1,
+    maxLength: 3,
+    selector: ({ name }) => name,
+  });
+  const request = fc
+    .tuple(
+      optional(texts, "system"),
+      content,
+      conversation,
+      optional(tools, "tools"),
+      fc.constantFrom(
+        {},
+        { thinking: { enabled: true } },
+        { thinking: { enabled: true, budget: 1500, show: true } },
+        { thinking: { enabled: false } },
+        { thinking: { enabled: true, effort: "high", show: false } },
+      ),
+      optional(fc.constantFrom<false | "sse">(false, "sse"), "stream"),
+      optional(fc.array(word, { minLength: 1, maxLength: 2 }), "stop"),
+      fc.constantFrom({}, { output: { schema: { type: "object", additionalProperties: false } } }),
+      fc.constantFrom({}, { extra: [state("new_field", { a: 1 }), { ...state("metadata", { user_id: "u" }), quiet: true as const }] }),
+    )
+    .map(([{ system }, first, rest, declared, ...settings]): Request => {
+      const messages: Message[] = [
+        ...(system ? [{ role: "system" as const, content: [system] }] : []),
+        { role: "user", content: first },
+        ...rest,
+      ];
+      const choice = "tools" in declared ? { toolChoice: "auto" as const, parallelCalls: false } : {};
+      return Object.assign({ model: "m", maxTokens: 2000, messages }, declared, choice, ...settings) as Request;
+    });
+
+  test("a property", () => {
+    fc.assert(
+      fc.property(request, (request) => {
+        const { headers, body, context } = anthropic.encodeRequest(request);
+        expect(context.warnings).toEqual([]);
+        const bytes = printBody(body);
+        expect(validateRequest("anthropic", bytes).filter((complaint) => !/new_field|cache_control marks/.test(complaint))).toEqual([]);
+        const { extra, ...decoded } = anthropic.decodeRequest({ path: "/v1/messages", query: {}, headers, body: bytes });
+        const kept = extra?.filter(({ kind }) => kind !== "headers" && kind !== "context_management") ?? [];
+        const { extra: given, ...expected } = request;
+        expect(decoded).toEqual(expected);
+        expect(kept).toEqual(given ?? []);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+// ---- Answers
+
+const GOOD = streams.filter((name) => !name.startsWith("bad-"));
+const WHOLE = GOOD.filter((name) => !/^cut|overloaded|unreadable/.test(name));
+
+describe("an answer of this wire passes through unchanged", () => {
+  const { stop_details: _, ...none } = { stop_details: null };
+  const tidy = (message: Draft): unknown => canonical(JSON.parse(JSON.stringify({ ...none, ...message })));
+
+  test.each(WHOLE)("%s, as a stream", (name) => {
+    const stream = encodeStream(decodeStream(fixture(`${name}.sse`)));
+    expect(tidy(messageIn(stream))).toEqual(tidy(messageIn(fixture(`${name}.sse`))));
+    expect(validateStream("anthropic", stream)).toEqual([]);
+  });
+  test.each(WHOLE)("%s, as a whole", (name) => {
+    const message = messageIn(fixture(`${name}.sse`));
+    const response = anthropic.decodeResponse(message);
+    expect(tidy(anthropic.encodeResponse(response, { model: "m", messages: [] }) as Draft)).toEqual(tidy(message));
+    expect(tidy(anthropic.encodeResponse(collect(decodeStream(fixture(`${name}.sse`))), { model: "m", messages: [] }) as Draft)).toEqual(
+      tidy(message),
+    );
+  });
+  test("and what it said can be sent back", () => {
+    const { content } = collect(decodeStream(fixture("web-search.sse")));
+    expect(messagesOf(user, { role: "assistant", content }, user)).toMatchObject([
+      {},
+      {
+        content: [
+          text("Let me look."),
+          { type: "server_tool_use", input: { query: "weather" } },
+          { type: "web_search_tool_result", content: [{ encrypted_content: "RW5j" }] },
+          text("It is "),
+          { type: "text", text: "sunny", citations: [{ cited_text: "sun" }] },
+          text("."),
+        ],
+      },
+      {},
+    ]);
+  });
+});
+
+describe("streams of servers", () => {
+  test.each(streams)("%s may be cut anywhere", (name) => {
+    const stream = fixture(`${name}.sse`);
+    const whole = joined(decodeStream(stream));
+    for (let cut = 0; cut <= stream.length; cut++) expect(joined(decodeStream(stream, cut))).toEqual(whole);
+  });
+  test("calls, thinking and usage", () => {
+    expect(joined(decodeStream(fixture("thinking-and-parallel-calls.sse")))).toEqual([
+      { type: "start", id: "msg_1", model: "claude-x" },
+      {
+        type: "extension",
+        wire: "anthropic",
+        data: { type: "message_start", message: { usage: { service_tier: "standard" } } },
+        quiet: true,
+      },
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "I should write." },
+      { type: "thinking-end", state: [state("signature", "c2ln")] },
+      text("Two files."),
+      { type: "tool-start", id: "toolu_1", index: 0, name: "write" },
+      { type: "tool-delta", id: "toolu_1", json: '{"path": "a", "n": 12345678901234567890, "x": 1.0}' },
+      {
+        type: "tool-end",
+        id: "toolu_1",
+        index: 0,
+        name: "write",
+        arguments: { path: "a", n: 12345678901234567000, x: 1 },
+        json: '{"path": "a", "n": 12345678901234567890, "x": 1.0}',
+      },
+      { type: "tool-start", id: "toolu_2", index: 1, name: "now" },
+      { type: "tool-delta", id: "toolu_2", json: "{}" },
+      { type: "tool-end", id: "toolu_2", index: 1, name: "now", arguments: {}, json: "{}" },
+      { type: "tool-start", id: "toolu_3", index: 2, name: "write" },
+      { type: "tool-delta", id: "toolu_3", json: '{"path":"b"}' },
+      { type: "tool-end", id: "toolu_3", index: 2, name: "write", arguments: { path: "b" }, json: '{"path":"b"}' },
+      { type: "usage", inputTokens: 1203, outputTokens: 90, thinkingTokens: 30, cachedTokens: 1000, cacheWriteTokens: 200 },
+      { type: "finish", reason: "tool-calls", native: "tool_use" },
+    ]);
+  });
+  test.each([
+    ["text", { reason: "stop", native: "end_turn" }],
+    ["stop-sequence", { reason: "stop", native: "stop_sequence", stop: "END" }],
+    ["pause", { reason: "stop", native: "pause_turn" }],
+    ["refusal", { reason: "content-filter", native: "refusal" }],
+    ["cut-by-length", { reason: "length", native: "max_tokens" }],
+    ["cut-before-arguments", { reason: "length", native: "max_tokens" }],
+    ["unreadable-call", { reason: "error", native: "tool_use", error: { code: "malformed-call" } }],
+    ["overloaded", { reason: "error", error: { code: "overloaded", message: "Overloaded" } }],
+    ["cut-off", { reason: "error", error: { code: "upstream" } }],
+    ["bad-no-json", { reason: "error", error: { code: "upstream" } }],
+    ["bad-end-turn-with-call", { reason: "tool-calls", native: "end_turn" }],
+    ["bad-no-message-delta", { reason: "tool-calls" }],
+    ["bad-no-message-stop", { reason: "tool-calls", native: "tool_use" }],
+  ])("%s ends with %j", (name, finish) => {
+    const events = decodeStream(fixture(`${name}.sse`));
+    expect(events.at(-1)).toMatchObject({ type: "finish", ...finish });
+    expect(events.filter(({ type }) => type === "finish")).toHaveLength(1);
+  });
+  test("a refusal says why", () => {
+    expect(decodeStream(fixture("refusal.sse"))).toContainEqual({ type: "refusal", text: "Not this." });
+  });
+  test.each(["cut-by-length", "cut-before-arguments", "cut-off"])("%s: the call is truncated", (name) => {
+    const calls = decodeStream(fixture(`${name}.sse`)).filter((event) => event.type === "tool-end");
+    expect(calls).toEqual([expect.objectContaining({ truncated: true })]);
+  });
+  test("a whole answer that was cut has a call that may be half of one", () => {
+    const content = [{ type: "tool_use", id: "1", name: "f", input: { a: 1 } }];
+    expect(anthropic.decodeResponse({ content, stop_reason: "max_tokens" }).content).toMatchObject([{ truncated: true }]);
+    expect(anthropic.decodeResponse({ content, stop_reason: "tool_use" }).content).toMatchObject([{ arguments: { a: 1 } }]);
+  });
+  test.each(streams.filter((name) => name.startsWith("bad-") && !/interleaved|doubled|no-json/.test(name)))(
+    "%s gives the text and the call",
+    (name) => {
+      expect(collect(decodeStream(fixture(`${name}.sse`))).content).toEqual([
+        text("Hi"),
+        { ...call("toolu_1", "f", { a: 1 }), json: '{"a":1}' },
+      ]);
+    },
+  );
+  test("interleaved blocks and doubled ids stay apart", () => {
+    expect(collect(decodeStream(fixture("bad-interleaved-blocks.sse"))).content).toMatchObject([
+      text("Hi"),
+      { name: "f", arguments: { a: 1 } },
+      { name: "g", arguments: { b: 2 } },
+    ]);
+    const { content } = collect(decodeStream(fixture("bad-doubled-ids.sse")));
+    expect(content).toMatchObject([{ arguments: { a: 1 } }, { arguments: { a: 2 } }, { arguments: { a: 3 } }]);
+    expect(new Set(content.map((part) => "id" in part && part.id)).size).toBe(3);
+  });
+  test.each([null, "", "<html>", { type: "error", error: { type: "api_error", message: "no" } }, [], { content: "x" }])(
+    "a whole answer %j is an error, not an exception",
+    (body) => {
+      expect(anthropic.decodeResponse(body)).toMatchObject({ content: [], finish: { reason: "error" } });
+    },
+  );
+  test("no event makes the decoder throw", () => {
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.constantFrom("text", "thinking", "tool_use", "text_delta", "input_json_delta", {}),
+    );
+    const event = fc.record(
+      {
+        type: fc.constantFrom(
+          "message_start",
+          "content_block_start",
+          "content_block_delta",
+          "content_block_stop",
+          "message_delta",
+          "message_stop",
+          "ping",
+          "error",
+          "new",
+        ),
+        index: fc.constantFrom<Json>(0, 1, "0", null),
+        message: fc.dictionary(fc.constantFrom("id", "model", "usage", "content"), value),
+        content_block: fc.dictionary(fc.constantFrom("type", "text", "id", "name", "input", "thinking", "citations", "data"), value),
+        delta: fc.dictionary(
+          fc.constantFrom("type", "text", "partial_json", "thinking", "signature", "citation", "stop_reason", "stop_details"),
+          value,
+        ),
+        usage: value,
+        error: value,
+      },
+      { requiredKeys: ["type"] },
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 8 }), (events) => {
+        const decoded = decodeStream(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+        expect(decoded.at(-1)?.type).toBe("finish");
+        expect(decoded.filter(({ type }) => type === "thinking-start")).toHaveLength(
+          decoded.filter(({ type }) => type === "thinking-end").length,
+        );
+      }),
+    );
+  });
+});
+
+// ---- Answers to clients
+
+const start: Event = { type: "start", id: "msg_1", model: "m" };
+const started = (id: string, index: number, name = "f"): Event => ({ type: "tool-start", id, index, name });
+const piece = (id: string, json: string): Event => ({ type: "tool-delta", id, json });
+const ended = (id: string, index: number, args: JsonObject, more = {}): Event => ({
+  type: "tool-end",
+  id,
+  index,
+  name: "f",
+  arguments: args,
+  ...more,
+});
+const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter", more = {}): Event => ({ type: "finish", reason, ...more });
+const typesIn = (stream: string): Json[] => eventsIn(stream).map(({ type }) => type ?? null);
+
+describe("what satisfies every client", () => {
+  const stream = encodeStream([
+    start,
+    { type: "thinking-start" },
+    { type: "thinking-delta", text: "Hm" },
+    { type: "thinking-end" },
+    { type: "text", text: "Now" },
+    started("a", 0),
+    piece("a", '{"x":'),
+    piece("a", "1}"),
+    ended("a", 0, { x: 1 }, { json: '{"x":1}' }),
+    started("b", 1),
+    ended("b", 1, { y: 2 }),
+    { type: "usage", inputTokens: 100, outputTokens: 9, cachedTokens: 60, cacheWriteTokens: 30, thinkingTokens: 4 },
+    finish("tool-calls", { native: "tool_calls" }),
+  ]);
+
+  test("it is valid, with event lines, and nothing after message_stop", () => {
+    expect(validateStream("anthropic", stream)).toEqual([]);
+    for (const block of stream.trim().split("\n\n")) expect(block).toMatch(/^event: (\w+)\ndata: \{"type":"\1"/);
+    expect(typesIn(stream).at(-1)).toBe("message_stop");
+  });
+  test("input comes only in deltas", () => {
+    const starts = eventsIn(stream).filter(({ type }) => type === "content_block_start");
+    expect(starts.map((event) => (event.content_block as JsonObject).input)).toEqual([undefined, undefined, {}, {}]);
+    expect(messageIn(stream).content).toMatchObject([
+      { type: "thinking", thinking: "Hm" },
+      text("Now"),
+      { id: "a", input: { x: 1 } },
+      { id: "b", input: { y: 2 } },
+    ]);
+  });
+  test("the prompt is counted without what the cache had or got", () => {
+    expect(messageIn(stream)).toMatchObject({
+      stop_reason: "tool_use",
+      usage: {
+        input_tokens: 10,
+        cache_read_input_tokens: 60,
+        cache_creation_input_tokens: 30,
+        output_tokens: 9,
+        output_tokens_details: { thinking_tokens: 4 },
+      },
+    });
+  });
+  test("thinking that nobody signed is signed by us: some clients drop it otherwise", () => {
+    expect(messageIn(stream).content).toMatchObject([{ signature: EMPTY_CAPSULE }, {}, {}, {}]);
+  });
+  test("a heartbeat is a ping, behind message_start", () => {
+    const encoder = anthropic.createStreamEncoder({ model: "m", messages: [] });
+    expect(typesIn(encoder.heartbeat() + encoder.heartbeat() + encoder.encode({ type: "text", text: "x" }))).toEqual([
+      "message_start",
+      "ping",
+      "ping",
+      "content_block_start",
+      "content_block_delta",
+    ]);
+    encoder.encode(finish("stop"));
+    expect(encoder.heartbeat() + encoder.end() + encoder.encode({ type: "text", text: "x" })).toBe("");
+  });
+  test("messages of two answers have two ids", () => {
+    const idOf = () => messageIn(anthropic.createStreamEncoder({ model: "m", messages: [] }).heartbeat()).id;
+    expect(idOf()).not.toBe(idOf());
+  });
+  test.each<[Event, object]>([
+    [finish("stop"), { stop_reason: "end_turn", stop_sequence: null }],
+    [finish("stop", { stop: "END" }), { stop_reason: "stop_sequence", stop_sequence: "END" }],
+    [finish("stop", { native: "pause_turn" }), { stop_reason: "pause_turn" }],
+    [finish("length", { native: "length" }), { stop_reason: "max_tokens" }],
+    [finish("length", { native: "model_context_window_exceeded" }), { stop_reason: "model_context_window_exceeded" }],
+    [finish("content-filter", { native: "SAFETY" }), { stop_reason: "refusal" }],
+  ])("%j", (event, expected) => {
+    expect(messageIn(encodeStream([start, { type: "text", text: "x" }, event]))).toMatchObject(expected);
+  });
+  test("a refusal in words is one in Anthropic's form", () => {
+    const stream = encodeStream([start, { type: "refusal", text: "No" }, { type: "refusal", text: "." }, finish("stop")]);
+    expect(messageIn(stream)).toMatchObject({ stop_reason: "refusal", stop_details: { type: "refusal", explanation: "No." } });
+    expect(
+      anthropic.encodeResponse({ content: [], refusal: "No.", finish: { reason: "stop" } }, { model: "m", messages: [] }),
+    ).toMatchObject({
+      stop_reason: "refusal",
+      stop_details: { explanation: "No." },
+    });
+  });
+});
+
+describe("no client may run a call that was not whole", () => {
+  const cut = (deltas: string[]) => [
+    start,
+    started("a", 0),
+    ...deltas.map((json) => piece("a", json)),
+    ended("a", 0, {}, { truncated: true }),
+    finish("length"),
+  ];
+
+  test("broken JSON shows it; what would look whole is never stopped", () => {
+    expect(typesIn(encodeStream(cut(['{"x":"hal'])))).toContain("content_block_stop");
+    for (const deltas of [[], [""], ['{"x":1}']]) expect(typesIn(encodeStream(cut(deltas)))).not.toContain("content_block_stop");
+    for (const deltas of [[], ['{"x":1}'], ['{"x":"hal']]) {
+      const stream = encodeStream(cut(deltas));
+      expect(messageIn(encodeStream(cut([])))).toMatchObject({ stop_reason: "max_tokens" });
+      expect(decodeStream(stream).filter(({ type }) => type === "tool-end")).toEqual([expect.objectContaining({ truncated: true })]);
+      expect(JSON.stringify(eventsIn(stream))).not.toContain('hal\\"}');
+    }
+  });
+  test("a whole answer leaves it out, with a warning", () => {
+    const warnings: string[] = [];
+    const response = collect(cut(['{"x":"hal']));
+    const body = anthropic.encodeResponse(response, { model: "m", messages: [] }, { warn: ({ message }) => warnings.push(message) });
+    expect(body).toMatchObject({ content: [], stop_reason: "max_tokens" });
+    expect(warnings).toHaveLength(1);
+  });
+  test("one that turns out unreadable ends the stream with an error, at once", () => {
+    const malformed: Event = { type: "malformed", id: "a", raw: "x", code: "bad-arguments", reason: "no JSON" };
+    const stream = encodeStream([
+      start,
+      started("a", 0),
+      piece("a", "{oops"),
+      malformed,
+      started("b", 1),
+      ended("b", 1, {}),
+      finish("tool-calls"),
+    ]);
+    expect(typesIn(stream)).toEqual(["message_start", "content_block_start", "content_block_delta", "error"]);
+    expect(validateStream("anthropic", stream)).toEqual([]);
+  });
+  test("one that never began is left out, with a warning", () => {
+    const warnings: string[] = [];
+    const malformed: Event = { type: "malformed", raw: "x", code: "no-name", reason: "" };
+    encodeStream([start, malformed, { type: "text", text: "x" }, finish("stop")], {}, (message) => warnings.push(message));
+    expect(warnings).toHaveLength(1);
+  });
+  test("an answer that just ends is an error", () => {
+    expect(typesIn(encodeStream([start, { type: "text", text: "x" }])).at(-1)).toBe("error");
+  });
+});
+
+describe("thinking and state that must come back", () => {
+  const request = { thinking: { enabled: true, show: false } };
+  const thought: Event[] = [
+    { type: "thinking-start" },
+    { type: "thinking-delta", text: "secret " },
+    { type: "thinking-delta", text: "plan 😀" },
+  ];
+  const back = (stream: string): Message | undefined => saying({ role: "assistant", content: messageIn(stream).content })[0];
+
+  test("omitted thinking rides in the signature", () => {
+    const stream = encodeStream([start, ...thought, { type: "thinking-end" }, { type: "text", text: "Yes" }, finish("stop")], request);
+    expect(stream).not.toContain("secret");
+    expect(messageIn(stream).content).toMatchObject([{ type: "thinking", thinking: "" }, text("Yes")]);
+    expect(back(stream)).toEqual({ role: "assistant", content: [{ type: "thinking", text: "secret plan 😀" }, text("Yes")] });
+    const whole = anthropic.encodeResponse(collect([...thought, { type: "thinking-end" }]), {
+      model: "m",
+      messages: [],
+      ...request,
+    }) as Draft;
+    expect(JSON.stringify(whole)).not.toContain("secret");
+    expect(saying({ role: "assistant", content: whole.content })[0]).toMatchObject({
+      content: [{ type: "thinking", text: "secret plan 😀" }],
+    });
+  });
+  test("another wire's state of thinking and of calls rides along", () => {
+    const signature = state("thoughtSignature", "AbC=", "gemini");
+    const stream = encodeStream([
+      start,
+      ...thought,
+      { type: "thinking-end", state: [signature] },
+      { ...started("a", 0), state: [signature] } as Event,
+      ended("a", 0, { x: 1 }, { state: [signature] }),
+      started("b", 1),
+      ended("b", 1, {}),
+      finish("tool-calls"),
+    ]);
+    expect(validateStream("anthropic", stream)).toEqual([]);
+    expect(back(stream)).toEqual({
+      role: "assistant",
+      content: [
+        { type: "thinking", text: "secret plan 😀", state: [signature] },
+        { ...call("a", "f", { x: 1 }), state: [signature] },
+        call("b", "f"),
+      ],
+    });
+    expect(collect(decodeStream(stream)).content).toMatchObject([{ state: [signature] }, { id: "a", state: [signature] }, { id: "b" }]);
+    const whole = anthropic.encodeResponse(collect(decodeStream(stream)), { model: "m", messages: [] }) as Draft;
+    expect(saying({ role: "assistant", content: whole.content })[0]).toEqual(back(stream));
+  });
+  test("state that only the end of a call brings rides behind it", () => {
+    const signature = state("thoughtSignature", "AbC=", "gemini");
+    const stream = encodeStream([start, started("a", 0), ended("a", 0, { x: 1 }, { state: [signature] }), finish("tool-calls")]);
+    expect(validateStream("anthropic", stream)).toEqual([]);
+    expect(back(stream)).toEqual({ role: "assistant", content: [{ ...call("a", "f", { x: 1 }), state: [signature] }] });
+  });
+  test("a broken capsule is ignored, a signature of Anthropic's is not touched", () => {
+    const content = [{ type: "thinking", thinking: "Hm", signature: `${EMPTY_CAPSULE.slice(0, 12)}!!` }];
+    expect(openCapsule("c2ln")).toBeUndefined();
+    expect(saying({ role: "assistant", content })[0]).toEqual({ role: "assistant", content: [{ type: "thinking", text: "Hm" }] });
+  });
+});
+
+describe("events that are encoded and decoded are the same", () => {
+  const word = fc.string({ unit: fc.constantFrom("a", "ß", "😀", "\n", '"', "\u2028", " "), minLength: 1, maxLength: 6 });
+  const args = fc
+    .dictionary(word, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
+    .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+  const part = fc.oneof(
+    word.map((value): Event[] => [{ type: "text", text: value }]),
+    fc
+      .tuple(word, fc.option(word, { nil: undefined }))
+      .map(([value, signature]): Event[] => [
+        { type: "thinking-start" },
+        { type: "thinking-delta", text: value },
+        { type: "thinking-end", ...(signature ? { state: [state("signature", signature)] } : {}) },
+      ]),
+    args.map((value): Event[] => [started("", 0), piece("", JSON.stringify(value)), ended("", 0, value, { json: JSON.stringify(value) })]),
+  );
+  const answers = fc.tuple(fc.array(part, { maxLength: 6 }), fc.boolean()).map(([parts, cut]) => {
+    let index = -1;
+    const events = parts.flat().map((event): Event => {
+      if (event.type === "tool-start") index++;
+      return "id" in event && event.type !== "start"
+        ? ({ ...event, id: `id_${index}`, ...("index" in event ? { index } : {}) } as Event)
+        : event;
+    });
+    const usage: Event = { type: "usage", inputTokens: 7, outputTokens: 8 };
+    return [
+      start,
+      ...events,
+      usage,
+      cut
+        ? finish("length", { native: "max_tokens" })
+        : index >= 0
+          ? finish("tool-calls", { native: "tool_use" })
+          : finish("stop", { native: "end_turn" }),
+    ];
+  });
+
+  test("a property, wherever the stream is cut", () => {
+    fc.assert(
+      fc.property(answers, fc.nat(), (events, at) => {
+        const stream = encodeStream(events);
+        expect(validateStream("anthropic", stream)).toEqual([]);
+        expect(joined(decodeStream(stream, at % (stream.length + 1)))).toEqual(joined(events));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+// ---- Errors, models, counts
+
+describe("errors", () => {
+  test.each<[ErrorCode, number, string]>([
+    ["bad-request", 400, "invalid_request_error"],
+    ["auth", 401, "authentication_error"],
+    ["permission", 403, "permission_error"],
+    ["not-found", 404, "not_found_error"],
+    ["too-large", 413, "request_too_large"],
+    ["rate-limit", 429, "rate_limit_error"],
+    ["overloaded", 529, "overloaded_error"],
+    ["internal", 500, "api_error"],
+    ["timeout", 504, "timeout_error"],
+  ])("%s is %i %s, both ways", (code, status, type) => {
+    const encoded = anthropic.encodeError({ code, message: "why" });
+    expect(encoded).toMatchObject({ status, body: { type: "error", error: { type, message: "why" } } });
+    if (code !== "internal") expect(anthropic.decodeError(status, {}, encoded.body)).toMatchObject({ code, message: "why" });
+  });
+  test("a prompt that is too long is said in the words that make Claude Code compact", () => {
+    const { status, body } = anthropic.encodeError({
+      code: "context-length",
+      message: "too much",
+      tokens: { used: 300_000, limit: 200_000 },
+    });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: { type: "invalid_request_error", message: "prompt is too long: 300000 tokens > 200000 maximum" } });
+    expect(anthropic.decodeError(400, {}, JSON.stringify(body))).toMatchObject({
+      code: "context-length",
+      tokens: { used: 300_000, limit: 200_000 },
+    });
+  });
+  test("the time to wait rides along", () => {
+    expect(anthropic.encodeError({ code: "rate-limit", message: "", retryAfterMs: 1500 }).headers).toEqual({ "retry-after": "2" });
+    expect(anthropic.decodeError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
+  });
+  test("in mid-stream it is an event, and the last one", () => {
+    const error = { code: "overloaded", message: "busy" } as const;
+    const stream = encodeStream([start, { type: "text", text: "x" }, { type: "finish", reason: "error", error }]);
+    expect(validateStream("anthropic", stream)).toEqual([]);
+    expect(eventsIn(stream).at(-1)).toEqual({ type: "error", error: { type: "overloaded_error", message: "busy" } });
+    expect(decodeStream(stream).at(-1)).toMatchObject({ type: "finish", reason: "error", error });
+    expect(anthropic.encodeResponse({ content: [], finish: { reason: "error", error } }, { model: "m", messages: [] })).toMatchObject({
+      type: "error",
+    });
+  });
+});
+
+test("models and counts", () => {
+  const models = [
+    { id: "a", name: "A", created: 1_700_000_000, contextLength: 1000 },
+    { id: "b", name: "b" },
+  ];
+  const list = anthropic.encodeModels(models);
+  expect(list).toMatchObject({
+    data: [{ type: "model", id: "a", display_name: "A", created_at: "2023-11-14T22:13:20.000Z" }, { id: "b" }],
+    has_more: false,
+    first_id: "a",
+    last_id: "b",
+  });
+  expect(anthropic.decodeModels(list)).toEqual(models);
+  expect(anthropic.decodeModels("<html>")).toEqual([]);
+  expect(anthropic.encodeTokenCount?.({ tokens: 5 })).toEqual({ input_tokens: 5 });
+  expect(anthropic.decodeTokenCount?.({ input_tokens: 5 })).toBe(5);
+});

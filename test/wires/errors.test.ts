@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import type { ErrorCode } from "../../src/core/nouns.ts";
+import { ERRORS, errorMessage, errorStatus, openaiError, readError, retryHeaders } from "../../src/wires/errors.ts";
+
+const codes = Object.keys(ERRORS) as ErrorCode[];
+
+describe("what we write is read again as the same error", () => {
+  test.each(codes)("OpenAI: %s", (code) => {
+    const error = { code, message: "so it is", ...(code === "context-length" ? { tokens: { used: 9000, limit: 8192 } } : {}) };
+    const status = errorStatus(error);
+    expect(readError(status, {}, openaiError(error))).toMatchObject({ code, status, ...(error.tokens ? { tokens: error.tokens } : {}) });
+    expect(readError(0, {}, JSON.stringify(openaiError(error))).code).toBe(code);
+  });
+  /** Where a wire has one word for several codes, the status or the wording tells; what is left is our own trouble, by any name. */
+  const alike: Partial<Record<ErrorCode, ErrorCode>> = { aborted: "aborted", "malformed-call": "upstream", internal: "upstream" };
+  test.each(codes)("Anthropic and Gemini: %s", (code) => {
+    const tokens = { used: 9000, limit: 8192 };
+    const error = { code, message: "so it is", tokens };
+    const expected = { code: alike[code] ?? code, ...(code === "context-length" ? { tokens } : {}) };
+    const anthropic = { type: "error", error: { type: ERRORS[code].anthropic, message: errorMessage(error, "anthropic") } };
+    expect(readError(errorStatus(error, "anthropic"), {}, anthropic)).toMatchObject(expected);
+    const status = errorStatus(error, "gemini");
+    const gemini = { error: { code: status, status: ERRORS[code].gemini, message: errorMessage(error, "gemini") } };
+    expect(readError(status, {}, gemini)).toMatchObject(expected);
+    expect(readError(status, {}, [gemini])).toMatchObject(expected);
+  });
+});
+
+describe("what servers say", () => {
+  test.each<[string, number, unknown, object]>([
+    [
+      "OpenAI",
+      400,
+      { error: { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" } },
+      { code: "context-length" },
+    ],
+    [
+      "llama.cpp",
+      400,
+      { error: { code: 400, message: "the request exceeds the available context size", type: "exceed_context_size_error" } },
+      { code: "context-length" },
+    ],
+    [
+      "vLLM",
+      400,
+      { object: "error", message: "This model's maximum context length is 4096 tokens. However, you requested 5,000 tokens", code: 400 },
+      { code: "context-length", tokens: { used: 5000, limit: 4096 } },
+    ],
+    [
+      "Anthropic",
+      400,
+      { type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 210000 tokens > 200000 maximum" } },
+      { code: "context-length", tokens: { used: 210000, limit: 200000 } },
+    ],
+    ["Anthropic in a stream", 0, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, { code: "overloaded" }],
+    [
+      "Gemini",
+      429,
+      { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "quota", details: [{ retryDelay: "3.9s" }] } },
+      { code: "rate-limit", retryAfterMs: 3900 },
+    ],
+    [
+      "Gemini's bad key",
+      400,
+      { error: { code: 400, status: "INVALID_ARGUMENT", message: "API key not valid", details: [{ reason: "API_KEY_INVALID" }] } },
+      { code: "auth" },
+    ],
+    ["Ollama", 404, { error: 'model "x" not found' }, { code: "not-found", message: 'model "x" not found' }],
+    ["FastAPI", 422, { detail: "no" }, { code: "bad-request", message: "no" }],
+    ["a proxy's page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],
+    ["nothing at all", 500, "", { code: "upstream", message: "the server answered with status 500" }],
+    ["nothing known", 418, {}, { code: "bad-request", status: 418 }],
+  ])("%s", (_, status, body, info) => {
+    expect(readError(status, {}, body)).toMatchObject(info);
+    expect(readError(status, {}, typeof body === "string" ? body : JSON.stringify(body))).toMatchObject(info);
+  });
+  test("when to come back", () => {
+    expect(readError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
+    expect(readError(429, { "retry-after-ms": "150", "retry-after": "1" }, {}).retryAfterMs).toBe(150);
+    expect(readError(429, { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }, {}).retryAfterMs).toBeUndefined();
+    expect(retryHeaders({ code: "rate-limit", message: "", retryAfterMs: 1500 })).toEqual({ "retry-after": "2" });
+    expect(retryHeaders({ code: "rate-limit", message: "" })).toEqual({});
+  });
+});
+
+test("a prompt that is too long is worded as each client knows it", () => {
+  const error = { code: "context-length", message: "too much", tokens: { used: 2, limit: 1 } } as const;
+  expect(errorMessage(error, "anthropic")).toBe("prompt is too long: 2 tokens > 1 maximum");
+  expect(errorMessage({ code: "context-length", message: "too much" }, "anthropic")).toBe("prompt is too long: too much");
+  expect(errorMessage({ code: "auth", message: "no" }, "gemini")).toBe("no");
+});

@@ -1,0 +1,1175 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BadRequest } from "../../src/core/errors.ts";
+import { collect } from "../../src/core/fold.ts";
+import type { Event, Opaque, Part, Request, Response, Warning } from "../../src/core/nouns.ts";
+import { gemini } from "../../src/wires/gemini.ts";
+import { openCapsule } from "../../src/wires/opaque.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import type { WireProfile } from "../../src/wires/wire.ts";
+import { describeShared, shared } from "../shared.ts";
+import { validateCount, validateRequest, validateStream } from "./validators.ts";
+
+const PATH = "/v1beta/models/m:generateContent";
+const hi = { role: "user", parts: [{ text: "Hi" }] };
+const decode = (body: unknown, path = PATH, query = {}): Request => gemini.decodeRequest({ path, query, headers: {}, body });
+const decoded = (contents: unknown[], fields: object = {}) => decode({ contents, ...fields });
+const asking = (fields: object) => decoded([hi], fields);
+const encode = (request: Partial<Request>, profile?: WireProfile) =>
+  gemini.encodeRequest({ model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], ...request }, profile);
+// biome-ignore lint/suspicious/noExplicitAny: a body is looked into freely
+const bodyOf = (request: Partial<Request>, profile?: WireProfile): any => encode(request, profile).body;
+const mine = (kind: string, data: Opaque["data"]): Opaque => ({ wire: "gemini", kind, data });
+const user = (text: string) => ({ role: "user" as const, content: [{ type: "text" as const, text }] });
+const assistant = (...content: Part[]) => ({ role: "assistant" as const, content });
+const call = (id: string, name = "f", args = {}) => ({ type: "tool-call" as const, id, name, arguments: args });
+const result = (id: string, output: Opaque["data"], name = "f") => ({ role: "tool" as const, id, name, output });
+
+/** Through the server's door and in by the client's again. */
+function roundTrip(request: Request): Request {
+  const { path, body } = gemini.encodeRequest(request);
+  const [bare = "", query = ""] = path.split("?");
+  return decode(printBody(body), bare, Object.fromEntries(new URLSearchParams(query)));
+}
+
+function complaint(body: unknown): string {
+  try {
+    decode(body);
+  } catch (error) {
+    if (error instanceof BadRequest && error.info.code === "bad-request" && error.info.status === 400) return error.message;
+    throw error;
+  }
+  return "nothing to complain about";
+}
+
+describe("the path", () => {
+  test.each([
+    ["/v1beta/models/gemini-2.5-pro:generateContent", "gemini-2.5-pro"],
+    ["/v1/models/hf.co/unsloth/gemma-3:Q4_K_M:streamGenerateContent", "hf.co/unsloth/gemma-3:Q4_K_M"],
+    ["/v1beta/models/a%20b%2Fc%3A1:countTokens", "a b/c:1"],
+    ["/v1beta/models/100%:generateContent", "100%"],
+    ["/proxy/v1beta/tunedModels/mine:generateContent", "tunedModels/mine"],
+    ["/v1/projects/p/locations/l/publishers/google/models/x:generateContent", "x"],
+    ["/elsewhere", ""],
+  ])("%s names the model", (path, model) => {
+    expect(decode({ contents: [hi] }, path).model).toBe(model);
+  });
+  test("the method and alt say how the answer comes", () => {
+    const streaming = "/v1beta/models/m:streamGenerateContent";
+    expect(decode({ contents: [hi] }, streaming, { alt: "sse" }).stream).toBe("sse");
+    expect(decode({ contents: [hi] }, streaming).stream).toBe("array");
+    expect(decode({ contents: [hi] }).stream).toBeUndefined();
+  });
+  test.each([
+    [{ model: "hf.co/a b:Q4" }, "/v1beta/models/hf.co/a%20b:Q4:generateContent"],
+    [{ model: "models/x", stream: "sse" }, "/v1beta/models/x:streamGenerateContent?alt=sse"],
+    [{ model: "x", stream: "ndjson" }, "/v1beta/models/x:streamGenerateContent?alt=sse"],
+    [{ model: "tunedModels/x", stream: "array" }, "/v1beta/tunedModels/x:streamGenerateContent"],
+  ] as const)("%j is asked at its path", (request, path) => {
+    expect(encode(request).path).toBe(path);
+  });
+});
+
+describe("contents", () => {
+  test("roles, system texts, and a role that is missing", () => {
+    const contents = [{ parts: [{ text: "a" }] }, { role: "model", parts: [{ text: "b" }] }, { role: "USER", parts: { text: "c" } }];
+    for (const system of ["S", { parts: [{ text: "S" }], role: "user" }, { parts: { text: "S" } }]) {
+      expect(decoded(contents, { systemInstruction: system }).messages).toEqual([
+        { role: "system", content: [{ type: "text", text: "S" }] },
+        user("a"),
+        assistant({ type: "text", text: "b" }),
+        user("c"),
+      ]);
+    }
+  });
+  test("snake_case says the same as camelCase, and a list of one needs no brackets", () => {
+    const camel = {
+      systemInstruction: { parts: [{ text: "S" }] },
+      contents: [
+        {
+          role: "user",
+          parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }, { fileData: { mimeType: "a/b", fileUri: "gs://x" } }],
+        },
+        { role: "model", parts: [{ functionCall: { name: "f", args: {} }, thoughtSignature: "c2ln" }] },
+        { role: "user", parts: [{ functionResponse: { name: "f", response: { output: "x" } } }] },
+      ],
+      tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }],
+      toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["f"] } },
+      generationConfig: {
+        maxOutputTokens: 5,
+        topP: 1,
+        stopSequences: ["X"],
+        responseMimeType: "application/json",
+        responseSchema: { type: "OBJECT" },
+        thinkingConfig: { includeThoughts: true, thinkingBudget: 7 },
+        mediaResolution: "M",
+      },
+    };
+    const snake = {
+      system_instruction: { parts: { text: "S" } },
+      contents: [
+        {
+          role: "user",
+          parts: [{ inline_data: { mime_type: "image/png", data: "AAAA" } }, { file_data: { mime_type: "a/b", file_uri: "gs://x" } }],
+        },
+        { role: "model", parts: { function_call: { name: "f", args: {} }, thought_signature: "c2ln" } },
+        { role: "function", parts: { function_response: { name: "f", response: { output: "x" } } } },
+      ],
+      tools: { function_declarations: { name: "f", parameters_json_schema: { type: "object" } } },
+      tool_config: { function_calling_config: { mode: "any", allowed_function_names: "f" } },
+      generation_config: {
+        max_output_tokens: 5,
+        top_p: 1,
+        stop_sequences: "X",
+        response_mime_type: "application/json",
+        response_schema: { type: "OBJECT" },
+        thinking_config: { include_thoughts: true, thinking_budget: 7 },
+        mediaResolution: "M",
+      },
+    };
+    expect(decode(snake)).toEqual(decode(camel));
+    expect(decode(camel)).toMatchObject({ maxTokens: 5, stop: ["X"], toolChoice: { name: "f" }, thinking: { budget: 7, show: true } });
+  });
+  test("media", () => {
+    const parts = [
+      { inlineData: { mimeType: "image/png", data: "AAAA", displayName: "a.png" } },
+      { fileData: { fileUri: "https://example.com/v", mimeType: "video/mp4" }, videoMetadata: { fps: 1 } },
+    ];
+    const request = decoded([{ role: "user", parts }]);
+    expect(request.messages).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "media", mediaType: "image/png", data: "AAAA", name: "a.png" },
+          { type: "media", mediaType: "video/mp4", url: "https://example.com/v", state: [mine("videoMetadata", { fps: 1 })] },
+        ],
+      },
+    ]);
+    expect(bodyOf(request).contents).toEqual([{ role: "user", parts }]);
+  });
+  test("results without an id find their calls by name and order, and stand between the user's texts", () => {
+    const { messages } = decoded([
+      hi,
+      {
+        role: "model",
+        parts: [{ functionCall: { name: "f" } }, { functionCall: { name: "g", args: { a: 1 } } }, { functionCall: { name: "f" } }],
+      },
+      {
+        role: "user",
+        parts: [
+          { functionResponse: { name: "g", response: { output: "G" } } },
+          { functionResponse: { name: "f", response: { output: "F1" } } },
+          { functionResponse: { name: "f", response: { output: "F2" } } },
+          { text: "and?" },
+        ],
+      },
+    ]);
+    expect(messages.slice(1)).toEqual([
+      assistant(call("call_0"), call("call_1", "g", { a: 1 }), call("call_2")),
+      result("call_1", "G", "g"),
+      result("call_0", "F1"),
+      result("call_2", "F2"),
+      user("and?"),
+    ]);
+  });
+  test.each([
+    [{ output: "x" }, { output: "x" }],
+    [{ output: null }, { output: null }],
+    [{ error: "no" }, { output: "no", isError: true }],
+    [{ name: "f", content: "x" }, { output: { name: "f", content: "x" } }],
+    [{ result: "ok" }, { output: { result: "ok" } }],
+    [{ output: { a: 1 } }, { output: { output: { a: 1 } } }],
+    [{ output: { output: "x" } }, { output: { output: "x" } }],
+    [{ output: { error: "x" } }, { output: { error: "x" } }],
+    [{ output: "x", error: "y" }, { output: { output: "x", error: "y" } }],
+    [{}, { output: {} }],
+  ])("the response %j, there and back", (response, meaning) => {
+    const contents = [hi, { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] }];
+    const answer = { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response } }] };
+    const request = decoded([...contents, answer]);
+    expect(request.messages[2]).toEqual({ role: "tool", id: "1", name: "f", ...meaning });
+    expect(bodyOf(request).contents[2]).toEqual(answer);
+  });
+  test("images in results", () => {
+    const parts = [{ inlineData: { mimeType: "image/png", data: "AAAA" } }];
+    const answer = { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response: { output: "see" }, parts } }] };
+    const request = decoded([hi, { role: "model", parts: [{ functionCall: { id: "1", name: "f" } }] }, answer]);
+    expect(request.messages[2]).toEqual({ ...result("1", "see"), media: [{ type: "media", mediaType: "image/png", data: "AAAA" }] });
+    expect(bodyOf(request).contents[2]).toEqual(answer);
+    const old = encode({ ...request, model: "gemini-2.5-pro" });
+    expect(old.body).toMatchObject({
+      contents: [{}, {}, { parts: [{ functionResponse: {} }, { text: expect.stringContaining("call 1") }, ...parts] }],
+    });
+    expect(old.context.warnings).toEqual([{ code: "converted", message: expect.stringContaining("media in a tool result") }]);
+  });
+  test("chunks that a client kept as contents of their own are one message", () => {
+    const model = (...parts: object[]) => ({ role: "model", parts });
+    const thought = { text: "h", thought: true };
+    const { messages } = decoded([
+      hi,
+      model(thought),
+      model(thought),
+      model({ text: "I " }),
+      model({ text: "do" }),
+      model({ functionCall: { id: "1", name: "f" } }),
+      model({ text: "" }),
+    ]);
+    expect(messages[1]).toEqual(assistant({ type: "thinking", text: "hh" }, { type: "text", text: "I do" }, call("1")));
+  });
+  test("an empty text says nothing, but a message stays a message", () => {
+    expect(
+      decoded([
+        { role: "user", parts: [{ text: "" }, { text: "a" }] },
+        { role: "model", parts: [{ text: "" }] },
+      ]).messages,
+    ).toEqual([user("a"), assistant()]);
+    expect(bodyOf({ messages: [assistant()] }).contents).toEqual([{ role: "model", parts: [{ text: "" }] }]);
+  });
+  test("a system text in mid-conversation is the user's, with a label; one at the start is the instruction", () => {
+    const system = (text: string) => ({ ...user(text), role: "system" as const });
+    const { body, context } = encode({ messages: [system("A"), { ...system("B"), role: "developer" }, user("u"), system("C")] });
+    expect(body).toEqual({
+      systemInstruction: { parts: [{ text: "A" }, { text: "B" }] },
+      contents: [hi, { role: "user", parts: [{ text: "<system>\nC\n</system>" }] }].map((content, i) =>
+        i === 0 ? { role: "user", parts: [{ text: "u" }] } : content,
+      ),
+    });
+    expect(context.warnings).toMatchObject([{ code: "converted" }]);
+    expect(validateRequest("gemini", body)).toEqual([]);
+  });
+  test("a system text alone is the user's, with a label", () => {
+    expect(bodyOf({ messages: [{ ...user("A"), role: "system" }] })).toEqual({
+      contents: [{ role: "user", parts: [{ text: "<system>\nA\n</system>" }] }],
+    });
+  });
+  test("all results of a turn stand in one content, with what the user says beside them", () => {
+    const messages = [user("a"), assistant(call("1"), call("2")), result("1", "x"), result("2", { y: 1 }), user("b"), user("c")];
+    const { contents } = bodyOf({ messages });
+    expect(contents.map(({ parts }: { parts: object[] }) => parts.map((part) => Object.keys(part)[0]))).toEqual([
+      ["text"],
+      ["functionCall", "functionCall"],
+      ["functionResponse", "functionResponse", "text"],
+      ["text"],
+    ]);
+    expect(roundTrip({ model: "m", messages }).messages).toEqual(messages);
+  });
+  test("a result with a $ref goes as text: Gemini 3 would follow it (N19)", () => {
+    const { body, context } = encode({ messages: [user("a"), assistant(call("1")), result("1", { a: [{ $ref: "#/x" }] })] });
+    expect(body).toMatchObject({
+      contents: [{}, {}, { parts: [{ functionResponse: { response: { output: '{"a":[{"$ref":"#/x"}]}' } } }] }],
+    });
+    expect(context.warnings).toMatchObject([{ code: "converted" }]);
+  });
+  test("a call that cannot be read keeps its answer; one that nobody answered is text; a cut one is left out", () => {
+    const malformed = (id: string): Part => ({
+      type: "malformed",
+      raw: '{"name":"f","arguments":"{"}',
+      code: "bad-arguments",
+      reason: "r",
+      id,
+    });
+    const { body, context } = encode({
+      messages: [user("a"), assistant(malformed("1"), malformed("2"), { ...call("3"), truncated: true }), result("1", "x")],
+    });
+    expect(body).toMatchObject({
+      contents: [
+        {},
+        { parts: [{ functionCall: { id: "1", name: "f", args: { unreadable: "{" } } }, { text: expect.stringContaining('"f"') }] },
+        {},
+      ],
+    });
+    expect(context.warnings).toHaveLength(3);
+    expect(validateRequest("gemini", body)).toEqual([]);
+  });
+});
+
+describe("opaque state", () => {
+  test("a thoughtSignature rides on text, thinking and calls, and returns", () => {
+    const contents = [
+      hi,
+      {
+        role: "model",
+        parts: [
+          { text: "t", thought: true, thoughtSignature: "YQ==" },
+          { text: "x", thoughtSignature: "Yg==" },
+          { functionCall: { id: "1", name: "f", args: {} }, thoughtSignature: "Yw==" },
+          { text: "", thoughtSignature: "ZA==" },
+        ],
+      },
+      { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response: { output: "x" } } }] },
+    ];
+    const request = decoded(contents);
+    expect(request.messages[1]).toEqual(
+      assistant(
+        { type: "thinking", text: "t", state: [mine("thoughtSignature", "YQ==")] },
+        { type: "text", text: "x", state: [mine("thoughtSignature", "Yg==")] },
+        { ...call("1"), state: [mine("thoughtSignature", "Yw==")] },
+        { type: "text", text: "", state: [mine("thoughtSignature", "ZA==")] },
+      ),
+    );
+    expect(bodyOf(request).contents).toEqual(contents);
+  });
+  test("skip_thought_signature_validator says nothing, and stands in for a signature that is missing", () => {
+    const part = { functionCall: { id: "1", name: "f", args: {} }, thoughtSignature: "skip_thought_signature_validator" };
+    const second = { functionCall: { id: "2", name: "f", args: {} } };
+    const request = decoded([hi, { role: "model", parts: [part, second] }]);
+    expect(request.messages[1]).toEqual(assistant(call("1"), call("2")));
+    expect(bodyOf(request).contents[1].parts).toEqual([part, second]);
+  });
+  test("another wire's state is left out, with a warning", () => {
+    const state: Opaque[] = [
+      { wire: "anthropic", kind: "signature", data: "s" },
+      { wire: "anthropic", kind: "cache_control", data: {}, quiet: true },
+    ];
+    const { body, context } = encode({
+      messages: [user("a"), assistant({ type: "thinking", text: "h", state }, { type: "text", text: "x" })],
+      extra: [{ wire: "openai-chat", kind: "user", data: "u" }],
+    });
+    expect(body).toMatchObject({ contents: [{}, { parts: [{ text: "h", thought: true }, { text: "x" }] }] });
+    expect(context.warnings.map(({ message }) => message)).toEqual([
+      expect.stringContaining("signature of anthropic"),
+      expect.stringContaining("user of openai-chat"),
+    ]);
+  });
+  test("unknown fields survive at every level", () => {
+    const body = {
+      contents: [
+        {
+          role: "user",
+          parts: [
+            { text: "a", partMetadata: { p: 1 } },
+            { inlineData: { mimeType: "a/b", data: "AAAA", new1: 1 }, new2: 2 },
+          ],
+          new3: 3,
+        },
+        { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {}, new4: 4 }, thoughtSignature: "Yw==", new5: 5 }], new6: 6 },
+        {
+          role: "user",
+          parts: [
+            {
+              functionResponse: {
+                id: "1",
+                name: "f",
+                response: { output: "x" },
+                scheduling: "SILENT",
+                parts: [{ inlineData: { mimeType: "a/b", data: "AAAA" }, new7: 7 }],
+              },
+            },
+            { executableCode: { code: "x" } },
+          ],
+          new8: 8,
+        },
+        {
+          role: "model",
+          parts: [
+            { toolCall: { id: "s" }, thoughtSignature: "eA==" },
+            { text: "t", thought: true, new9: 9 },
+          ],
+          newA: 10,
+        },
+      ],
+      systemInstruction: { parts: [{ text: "S", newB: 11 }], newC: 12 },
+      tools: [
+        { functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" }, behavior: "NON_BLOCKING" }] },
+        { googleSearch: {} },
+        { urlContext: {}, newD: 13 },
+      ],
+      toolConfig: { functionCallingConfig: { mode: "AUTO", newE: 14 }, retrievalConfig: { languageCode: "de" } },
+      generationConfig: {
+        temperature: 1,
+        mediaResolution: "M",
+        thinkingConfig: { includeThoughts: true, newF: 15 },
+        responseModalities: ["TEXT"],
+      },
+      safetySettings: [{ category: "C", threshold: "OFF" }],
+      cachedContent: "cachedContents/1",
+      labels: { a: "b" },
+      newG: 16,
+    };
+    expect(bodyOf(decode(body))).toEqual(body);
+    expect(decode(body).warnings).toBeUndefined();
+  });
+  test("thinking that a call brings back stands in front of it, and a broken capsule is ignored", () => {
+    const [part] = partsOf([
+      ...thought("first I", [{ wire: "anthropic", kind: "signature", data: "s" }]),
+      { type: "text", text: "so" },
+      ...called("1"),
+    ]).slice(-1);
+    const back = (parts: object[]) => decoded([hi, { role: "model", parts }]).messages[1];
+    const thinking = { type: "thinking", text: "first I", state: [{ wire: "anthropic", kind: "signature", data: "s" }] };
+    expect(back([{ text: "so" }, part as object])).toEqual({
+      role: "assistant",
+      content: [thinking, { type: "text", text: "so" }, call("1")],
+    });
+    expect(back([{ text: "first", thought: true }, { text: "so" }, part as object])).toEqual({
+      role: "assistant",
+      content: [thinking, { type: "text", text: "so" }, call("1")],
+    });
+    const { thoughtSignature } = part as { thoughtSignature: string };
+    for (const broken of [thoughtSignature.slice(0, 40), thoughtSignature.replace(/.{4}$/, "!!!!")])
+      expect(back([{ functionCall: { id: "1", name: "f" }, thoughtSignature: broken }])).toEqual(assistant(call("1")));
+  });
+});
+
+describe("tools", () => {
+  const declared = (declaration: object) => asking({ tools: [{ functionDeclarations: [{ name: "f", ...declaration }] }] }).tools?.[0];
+
+  test("three spellings of one schema", () => {
+    const parameters = {
+      type: "object",
+      properties: { a: { type: ["string", "null"] }, b: { type: "array", items: { type: "integer" } }, type: { type: "string" } },
+      required: ["a"],
+    };
+    const upper = {
+      type: "OBJECT",
+      properties: { a: { type: "STRING", nullable: true }, b: { type: "ARRAY", items: { type: "INTEGER" } }, type: { type: "STRING" } },
+      required: ["a"],
+    };
+    for (const spelled of [{ parametersJsonSchema: parameters }, { parameters: upper }, { parameters }])
+      expect(declared(spelled)).toEqual({ name: "f", parameters });
+    expect(declared({ description: "F", response: { type: "STRING" } })).toEqual({
+      name: "f",
+      description: "F",
+      response: { type: "string" },
+    });
+  });
+  test("declared with JSON Schema, or in the older dialect with a report of what was lost", () => {
+    const parameters = {
+      type: "object",
+      properties: { a: { const: "x" }, b: { $ref: "#/$defs/b", description: "B" } },
+      $defs: { b: { type: ["integer", "null"], multipleOf: 2 } },
+    };
+    const tools = [{ name: "f", description: "F", parameters, response: { type: "string" } }];
+    const { body } = encode({ tools });
+    expect(body).toMatchObject({
+      tools: [
+        {
+          functionDeclarations: [
+            {
+              name: "f",
+              description: "F",
+              parametersJsonSchema: {
+                type: "object",
+                properties: { a: { const: "x" }, b: { type: ["integer", "null"], multipleOf: 2, description: "B" } },
+              },
+              responseJsonSchema: { type: "string" },
+            },
+          ],
+        },
+      ],
+    });
+    expect(validateRequest("gemini", body)).toEqual([]);
+    const old = encode({ tools, output: { schema: parameters } }, { jsonSchema: false });
+    const schema = {
+      type: "OBJECT",
+      properties: { a: { type: "STRING", enum: ["x"] }, b: { type: "INTEGER", nullable: true, description: "B" } },
+    };
+    expect(old.body).toMatchObject({
+      tools: [{ functionDeclarations: [{ parameters: schema, response: { type: "STRING" } }] }],
+      generationConfig: { responseSchema: schema },
+    });
+    expect(old.context.warnings).toContainEqual({ code: "schema", message: expect.stringContaining("multipleOf") });
+    expect(validateRequest("gemini", old.body)).toEqual([]);
+  });
+  test("names that the API forbids are sent under others, and come back", () => {
+    const name = "mcp: söme tool";
+    const { body, context } = encode({
+      tools: [{ name }, { name: "9x" }],
+      toolChoice: { name },
+      messages: [user("a"), assistant(call("1", name)), result("1", "x", name)],
+    });
+    expect(validateRequest("gemini", body)).toEqual([]);
+    const sent = (body as { tools: [{ functionDeclarations: { name: string }[] }] }).tools[0].functionDeclarations[0]?.name;
+    const answer = gemini.decodeResponse(
+      { candidates: [{ content: { parts: [{ functionCall: { name: sent } }] }, finishReason: "STOP" }] },
+      context,
+    );
+    expect(answer.content).toEqual([{ ...call("call_1", name), json: "{}" }]);
+  });
+  test("custom tools are functions with one string; a deferred tool that nobody asked for is not offered", () => {
+    const { body, context } = encode({
+      tools: [
+        { name: "c", kind: "custom" },
+        { name: "d", deferred: true },
+      ],
+    });
+    expect(body).toMatchObject({ tools: [{ functionDeclarations: [{ name: "c", parametersJsonSchema: { required: ["input"] } }] }] });
+    expect(context.warnings).toHaveLength(2);
+  });
+  test("a request with nothing but a server's own tools works", () => {
+    const request = asking({ tools: [{ googleSearch: {} }] });
+    expect(request.tools).toBeUndefined();
+    expect(bodyOf(request).tools).toEqual([{ googleSearch: {} }]);
+  });
+  test.each([
+    [{ mode: "AUTO" }, "auto"],
+    [{ mode: "NONE" }, "none"],
+    [{ mode: "ANY" }, "required"],
+    [{ mode: "ANY", allowedFunctionNames: ["f"] }, { name: "f" }],
+    [
+      { mode: "ANY", allowedFunctionNames: ["f", "g"] },
+      { allowed: ["f", "g"], required: true },
+    ],
+    [{ mode: "VALIDATED", allowedFunctionNames: ["f"] }, { allowed: ["f"] }],
+    [{ mode: "VALIDATED" }, undefined],
+    [{ mode: "MODE_UNSPECIFIED" }, undefined],
+  ])("functionCallingConfig %j", (functionCallingConfig, toolChoice) => {
+    const request = asking({ tools: [{ functionDeclarations: [{ name: "f" }, { name: "g" }] }], toolConfig: { functionCallingConfig } });
+    expect(request.toolChoice).toEqual(toolChoice);
+    if (functionCallingConfig.mode !== "MODE_UNSPECIFIED") expect(bodyOf(request).toolConfig).toEqual({ functionCallingConfig });
+  });
+  test("arguments cannot be asked for in pieces", () => {
+    const toolConfig = { functionCallingConfig: { mode: "AUTO", streamFunctionCallArguments: true } };
+    const request = asking({ tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig });
+    expect(request.warnings).toMatchObject([{ code: "dropped" }]);
+    expect(bodyOf(request).toolConfig).toEqual({ functionCallingConfig: { mode: "AUTO" } });
+  });
+});
+
+describe("settings", () => {
+  const config = (generationConfig: object) => asking({ generationConfig });
+
+  test("all that the nouns know", () => {
+    const generationConfig = {
+      temperature: 0.5,
+      topP: 0.9,
+      topK: 40,
+      seed: 7,
+      presencePenalty: 1,
+      frequencyPenalty: 2,
+      maxOutputTokens: 20,
+      stopSequences: ["END"],
+      responseMimeType: "application/json",
+      responseJsonSchema: { type: "object" },
+      thinkingConfig: { includeThoughts: true, thinkingLevel: "HIGH" },
+    };
+    const request = config({ ...generationConfig, candidateCount: 1 });
+    expect(request).toEqual({
+      model: "m",
+      messages: [user("Hi")],
+      sampling: { temperature: 0.5, topP: 0.9, topK: 40, seed: 7, presencePenalty: 1, frequencyPenalty: 2 },
+      maxTokens: 20,
+      stop: ["END"],
+      output: { schema: { type: "object" } },
+      thinking: { effort: "high", show: true },
+    });
+    expect(bodyOf(request)).toEqual({ contents: [hi], generationConfig });
+  });
+  test("nothing is said that was not asked for", () => {
+    expect(config({ responseMimeType: "text/plain", thinkingConfig: {}, stopSequences: [] })).toEqual({
+      model: "m",
+      messages: [user("Hi")],
+    });
+    expect(bodyOf({})).toEqual({ contents: [hi] });
+  });
+  test.each([
+    [{ thinkingBudget: 0 }, { enabled: false }],
+    [{ thinkingBudget: -1 }, { enabled: true }],
+    [{ thinkingBudget: 100 }, { enabled: true, budget: 100 }],
+    [{ thinkingLevel: "low" }, { effort: "low" }],
+    [
+      { thinkingLevel: "MINIMAL", includeThoughts: false },
+      { effort: "minimal", show: false },
+    ],
+    [{ thinkingLevel: "THINKING_LEVEL_UNSPECIFIED" }, undefined],
+  ])("thinkingConfig %j", (thinkingConfig, thinking) => {
+    expect(config({ thinkingConfig }).thinking).toEqual(thinking);
+    if (thinking) expect(roundTrip(config({ thinkingConfig })).thinking).toEqual(thinking);
+  });
+  test.each([
+    ["gemini-2.5-pro", { effort: "low" }, { thinkingBudget: 1024 }],
+    ["gemini-2.5-pro", { effort: "high", budget: 99 }, { thinkingBudget: 99 }],
+    ["gemini-3-pro", { effort: "max", show: true }, { thinkingLevel: "HIGH", includeThoughts: true }],
+    ["gemini-3-pro", { effort: "low", budget: 99 }, { thinkingLevel: "LOW" }],
+    ["gemini-3-pro", { enabled: false, effort: "low" }, { thinkingBudget: 0 }],
+  ] as const)("%s is told %j in the words that it knows", (model, thinking, thinkingConfig) => {
+    expect(bodyOf({ model, thinking }).generationConfig).toEqual({ thinkingConfig });
+  });
+  test("structured output", () => {
+    expect(config({ responseMimeType: "application/json" }).output).toEqual({});
+    const schema = { type: "OBJECT", properties: { a: { type: "STRING" } } };
+    for (const key of ["responseSchema", "responseJsonSchema"])
+      expect(config({ [key]: schema }).output).toEqual({ schema: { type: "object", properties: { a: { type: "string" } } } });
+    const other = { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["a"] } };
+    expect(config(other).output).toBeUndefined();
+    expect(bodyOf(config(other)).generationConfig).toEqual(other);
+  });
+  test("what the API has no place for is said", () => {
+    const { body, context } = encode({
+      parallelCalls: false,
+      sampling: { minP: 0.1, repeatPenalty: 1 },
+      stop: ["1", "2", "3", "4", "5", "6"],
+      thinking: { keep: true },
+      tools: [{ name: "f", strict: true }],
+    });
+    expect(context.warnings).toHaveLength(6);
+    expect(validateRequest("gemini", body)).toEqual([]);
+  });
+});
+
+describe("token counts and models", () => {
+  test("a count may hold contents or a whole request", () => {
+    const path = "/v1beta/models/m:countTokens";
+    const whole = { model: "models/m", contents: [hi], systemInstruction: { parts: [{ text: "S" }] }, safetySettings: [{ a: 1 }] };
+    expect(decode({ contents: [hi] }, path)).toEqual({ model: "m", messages: [user("Hi")] });
+    const request = decode({ generateContentRequest: whole }, path);
+    expect(request).toEqual({
+      model: "m",
+      messages: [{ ...user("S"), role: "system" }, user("Hi")],
+      extra: [mine("safetySettings", [{ a: 1 }])],
+    });
+    const counted = gemini.encodeTokenCountRequest?.(request);
+    expect(counted).toMatchObject({ path, body: { generateContentRequest: whole } });
+    expect(validateCount("gemini", { generateContentRequest: { ...whole, safetySettings: [] } })).toEqual([]);
+    expect(gemini.decodeTokenCount?.(gemini.encodeTokenCount?.({ tokens: 7 }))).toBe(7);
+  });
+  test("lists of models", () => {
+    const models = [{ id: "a/b:c", name: "A", contextLength: 5 }];
+    expect(gemini.encodeModels(models)).toEqual({
+      models: [
+        {
+          name: "models/a/b:c",
+          displayName: "A",
+          inputTokenLimit: 5,
+          supportedGenerationMethods: ["generateContent", "streamGenerateContent", "countTokens"],
+        },
+      ],
+    });
+    expect(gemini.decodeModels(gemini.encodeModels(models))).toEqual(models);
+    expect(gemini.decodeModels({ models: [{}, 1, { name: "models/x" }] })).toEqual([{ id: "x" }]);
+  });
+});
+
+describe("a bad request says where, and what to do", () => {
+  test.each<[unknown, string]>([
+    ["{", "the body is not JSON"],
+    [{}, "contents must be a list of contents that is not empty; it is missing"],
+    [{ contents: [] }, "contents must be a list of contents that is not empty"],
+    [{ contents: [{ role: "robot", parts: [] }] }, "contents[0].role must be one of"],
+    [{ contents: [{ parts: ["a"] }] }, "contents[0].parts[0] must be an object"],
+    [{ contents: [{ parts: [{ text: 1 }] }] }, "contents[0].parts[0].text must be a string; it is 1"],
+    [
+      { contents: [{ role: "model", parts: [{ functionCall: {} }] }] },
+      "contents[0].parts[0].functionCall.name must be a string that is not empty",
+    ],
+    [
+      { contents: [{ role: "model", parts: [{ function_call: { name: "f", args: "{}" } }] }] },
+      "contents[0].parts[0].functionCall.args must be an object",
+    ],
+    [
+      { contents: [{ role: "user", parts: [{ functionCall: { name: "f" } }] }] },
+      "contents[0].parts[0] may only stand in a content whose role is",
+    ],
+    [
+      { contents: [{ role: "model", parts: [{ functionResponse: { name: "f" } }] }] },
+      "contents[0].parts[0] may only stand in a content whose role is",
+    ],
+    [
+      { contents: [hi], tools: [{ functionDeclarations: [{}] }] },
+      "tools[0].functionDeclarations[0].name must be a string that is not empty",
+    ],
+    [{ contents: [hi], toolConfig: { functionCallingConfig: { mode: "OFTEN" } } }, "toolConfig.functionCallingConfig.mode must be one of"],
+    [
+      { contents: [hi], toolConfig: { functionCallingConfig: { allowedFunctionNames: ["x"] } } },
+      "toolConfig.functionCallingConfig.allowedFunctionNames[0] must be the name of one of the tools",
+    ],
+    [{ contents: [hi], generationConfig: { candidateCount: 2 } }, "generationConfig.candidateCount must be 1"],
+    [{ contents: [hi], generation_config: { top_p: "1" } }, "generationConfig.top_p must be a number"],
+    [
+      { contents: [hi], generationConfig: { thinkingConfig: { thinkingLevel: "x" } } },
+      "generationConfig.thinkingConfig.thinkingLevel must be one of",
+    ],
+  ])("%j: %s", (body, message) => {
+    expect(complaint(body)).toContain(message);
+  });
+});
+
+// ---- Answers
+
+const fixture = (name: string): string => readFileSync(new URL(`../fixtures/gemini/${name}`, import.meta.url), "utf8");
+
+function read(text: string, size = Number.POSITIVE_INFINITY): Event[] {
+  const decoder = gemini.createStreamDecoder();
+  const events: Event[] = [];
+  for (let at = 0; at < text.length; at += size) events.push(...decoder.feed(text.slice(at, at + size)));
+  return [...events, ...decoder.flush()];
+}
+
+const request = (fields: Partial<Request> = {}): Request => ({ model: "m", messages: [user("Hi")], stream: "sse", ...fields });
+
+function write(events: readonly Event[], fields: Partial<Request> = {}, warnings: Warning[] = []): string {
+  const encoder = gemini.createStreamEncoder(request(fields), { warn: (warning) => warnings.push(warning) });
+  return events.map((event) => encoder.encode(event)).join("") + encoder.end();
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a chunk is looked into freely
+const chunksOf = (stream: string): any[] =>
+  stream
+    .split("\n\n")
+    .slice(0, -1)
+    .map((event) => JSON.parse(event.slice("data: ".length)));
+const partsOf = (events: readonly Event[]): object[] =>
+  chunksOf(write([...events, stop])).flatMap(({ candidates: [candidate] }) => (candidate.finishReason ? [] : candidate.content.parts));
+
+const stop: Event = { type: "finish", reason: "stop" };
+const thought = (text: string, state?: Opaque[]): Event[] => [
+  { type: "thinking-start" },
+  { type: "thinking-delta", text },
+  { type: "thinking-end", ...(state ? { state } : {}) },
+];
+const called = (id: string, json = "{}", more: object = {}, index = 0): Event[] => [
+  { type: "tool-start", id, index, name: "f" },
+  { type: "tool-delta", id, json },
+  { type: "tool-end", id, index, name: "f", arguments: JSON.parse(json), json, ...more },
+];
+
+describe("answers of servers", () => {
+  test("thinking, text, a call with its signature and its bytes, usage in our meaning", () => {
+    const json = '{"path": "a.txt", "size": 9007199254740993, "ratio": 1.0}';
+    const args = { path: "a.txt", size: 9007199254740992, ratio: 1 };
+    const state = [mine("thoughtSignature", "c2lnbmF0dXJl")];
+    expect(read(fixture("thinking-call.sse"))).toEqual([
+      { type: "start", id: "r1", model: "gemini-3-pro" },
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "Let me" },
+      { type: "thinking-delta", text: " think." },
+      { type: "thinking-end" },
+      { type: "text", text: "I will write it." },
+      { type: "tool-start", id: "call_0", index: 0, name: "write_file", state },
+      { type: "tool-delta", id: "call_0", json },
+      { type: "tool-end", id: "call_0", index: 0, name: "write_file", arguments: args, json, state },
+      {
+        type: "extension",
+        wire: "gemini",
+        data: { usageMetadata: { promptTokensDetails: [{ modality: "TEXT", tokenCount: 10 }] } },
+        quiet: true,
+      },
+      { type: "usage", inputTokens: 10, outputTokens: 11, thinkingTokens: 4, cachedTokens: 3 },
+      { type: "finish", reason: "tool-calls", native: "STOP" },
+    ]);
+  });
+  test("parallel calls without ids, or with one id for two, stay apart", () => {
+    const { content, finish } = collect(read(fixture("parallel-calls.sse")));
+    expect(content).toMatchObject([
+      { id: "call_0", name: "f", arguments: { n: 1 } },
+      { id: "call_1", name: "f", arguments: { n: 2 } },
+      { id: "call_2", name: "g", arguments: {} },
+      { id: "x", name: "f", arguments: {} },
+      { id: "call_4", name: "f", arguments: { functionCall: { args: { a: 1 } } } },
+    ]);
+    expect(finish).toEqual({ reason: "tool-calls", native: "STOP" });
+  });
+  test("a JSON array, printed over many lines", () => {
+    const { content, usage } = collect(read(fixture("array.json")));
+    expect(content).toMatchObject([{ text: "Hello\u2028 😀" }, { name: "f", arguments: { a: { b: [1, '}\\"'] } } }]);
+    expect(usage).toEqual({ inputTokens: 1, outputTokens: 2 });
+  });
+  test("a malformed call is reported, with what the server said of it", () => {
+    expect(collect(read(fixture("malformed.sse")))).toMatchObject({
+      content: [{ text: "Now:" }, { type: "malformed", raw: expect.stringContaining("print(f(") }],
+      finish: { reason: "error", native: "MALFORMED_FUNCTION_CALL", error: { code: "malformed-call" } },
+    });
+  });
+  test("a blocked prompt is content-filter", () => {
+    expect(collect(read(fixture("blocked.sse")))).toMatchObject({
+      content: [],
+      finish: { reason: "content-filter", native: "PROHIBITED_CONTENT" },
+    });
+  });
+  test("an error in mid-stream", () => {
+    expect(collect(read(fixture("error.sse")))).toMatchObject({
+      content: [{ text: "So" }],
+      finish: { reason: "error", error: { code: "overloaded" } },
+    });
+  });
+  test("what only this wire knows keeps its place", () => {
+    const { content, usage, extensions } = collect(read(fixture("server-tools.sse")));
+    expect(content).toMatchObject([
+      { text: "One " },
+      { text: "", state: [{ kind: "part", data: { executableCode: {} } }] },
+      { text: "", state: [{ kind: "part", data: { codeExecutionResult: {} } }] },
+      { text: "two", state: [{ kind: "thoughtSignature" }] },
+    ]);
+    expect(usage).toEqual({ inputTokens: 11, outputTokens: 2 });
+    expect(extensions?.map(({ quiet }) => quiet)).toEqual([true, undefined]);
+  });
+  test.each([
+    ["STOP", "stop"],
+    ["MAX_TOKENS", "length"],
+    ["SAFETY", "content-filter"],
+    ["RECITATION", "content-filter"],
+    ["OTHER", "error"],
+    ["UNEXPECTED_TOOL_CALL", "error"],
+    ["SOMETHING_NEW", "error"],
+  ])("finishReason %s is %s", (native, reason) => {
+    const body = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason: native }] };
+    expect(gemini.decodeResponse(body).finish).toMatchObject({ reason, native });
+    expect(gemini.decodeResponse(JSON.stringify([body])).finish).toMatchObject({ reason, native });
+  });
+  test("no finishReason: cut off, unless calls came", () => {
+    const chunk = (part: object) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [part] } }] })}\n\n`;
+    expect(collect(read(chunk({ text: "x" }))).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });
+    expect(collect(read(chunk({ functionCall: { name: "f" } }))).finish).toEqual({ reason: "tool-calls" });
+    expect(collect(read(`${chunk({ functionCall: { name: "f" } })}data: {"cand`)).finish).toMatchObject({ reason: "error" });
+  });
+  test("[DONE], comments and a missing blank line do no harm", () => {
+    const [first, last] = ['{"candidates":[{"content":{"parts":[{"text":"x"}]}}]}', '{"candidates":[{"finishReason":"STOP"}]}'];
+    expect(collect(read(`\n: hi\n\ndata:${first}\n\ndata: ${last}\n\ndata: [DONE]\n\n`)).content).toEqual([{ type: "text", text: "x" }]);
+    expect(collect(read(`data: ${first}\n\ndata: ${last}`)).finish).toEqual({ reason: "stop", native: "STOP" });
+  });
+  test.each([
+    "<html>",
+    "",
+    "null",
+    "[]",
+    "{}",
+    '{"candidates":[{"content":{"parts":[1,{"functionCall":{"args":[]}}]}}],"usageMetadata":5}',
+  ])("nonsense is no crash: %s", (body) => {
+    expect(gemini.decodeResponse(body).finish?.reason).toBe("error");
+    expect(read(body).at(-1)).toMatchObject({ type: "finish", reason: "error" });
+  });
+  test("any split gives the same events, and a cut at any character still ends once", () => {
+    for (const file of readdirSync(new URL("../fixtures/gemini", import.meta.url))) {
+      const text = fixture(file);
+      const whole = read(text);
+      for (const size of [1, 2, 7, 64]) expect(read(text, size)).toEqual(whole);
+      for (let at = 0; at < text.length; at++) {
+        const events = read(text.slice(0, at));
+        expect(events.filter(({ type }) => type === "finish")).toHaveLength(1);
+        expect(events.at(-1)?.type).toBe("finish");
+      }
+    }
+  });
+});
+
+/** A whole answer says at once what only this wire knows, a stream chunk by chunk. */
+const oneExtension = ({ extensions = [], ...response }: Response) => {
+  const all = extensions.map(({ data }) => data as { candidates?: object[] });
+  return {
+    ...response,
+    root: Object.assign({}, ...all, { candidates: [] }),
+    candidate: Object.assign({}, ...all.map(({ candidates }) => candidates?.[0])),
+  };
+};
+
+describe("answers to clients", () => {
+  test("whole calls, one finishReason, nothing after it", () => {
+    const stream = write([
+      { type: "start", id: "r", model: "x" },
+      ...thought("hm"),
+      { type: "text", text: "Hi \u2028\u2029" },
+      ...called("1", '{"a": 1.0,\n "b": "\u2028"}'),
+      ...called("2", "{}", {}, 1),
+      { type: "usage", inputTokens: 5, outputTokens: 9, thinkingTokens: 4, cachedTokens: 2 },
+      { type: "finish", reason: "tool-calls" },
+      { type: "text", text: "late" },
+      stop,
+    ]);
+    expect(validateStream("gemini", stream)).toEqual([]);
+    expect(stream).toContain('"args":{"a": 1.0,  "b": "\\u2028"}');
+    const chunk = (...parts: object[]) => ({
+      candidates: [{ content: { role: "model", parts }, index: 0 }],
+      modelVersion: "x",
+      responseId: "r",
+    });
+    expect(chunksOf(stream)).toEqual([
+      chunk({ text: "hm", thought: true }),
+      chunk({ text: "Hi \u2028\u2029" }),
+      chunk({ functionCall: { id: "1", name: "f", args: { a: 1, b: "\u2028" } }, thoughtSignature: expect.any(String) }),
+      chunk({ functionCall: { id: "2", name: "f", args: {} } }),
+      {
+        candidates: [{ content: { role: "model", parts: [{ text: "" }] }, finishReason: "STOP", index: 0 }],
+        usageMetadata: {
+          promptTokenCount: 5,
+          candidatesTokenCount: 5,
+          thoughtsTokenCount: 4,
+          cachedContentTokenCount: 2,
+          totalTokenCount: 14,
+        },
+        modelVersion: "x",
+        responseId: "r",
+      },
+    ]);
+  });
+  test("an array goes element by element", () => {
+    const encoder = gemini.createStreamEncoder(request({ stream: "array" }));
+    const sent = [
+      encoder.encode({ type: "text", text: "a" }),
+      encoder.heartbeat(),
+      encoder.encode(stop),
+      encoder.heartbeat(),
+      encoder.end(),
+    ];
+    expect(sent.map((text) => text.slice(0, 2))).toEqual(["[{", ",\n", ",\n", "", "]"]);
+    expect(validateStream("gemini", sent.join(""))).toEqual([]);
+    expect(collect(read(sent.join(""))).content).toEqual([{ type: "text", text: "a" }]);
+  });
+  test("a heartbeat is a data event with one empty text, and none comes after the end", () => {
+    const encoder = gemini.createStreamEncoder({ ...request(), model: "" });
+    expect(encoder.heartbeat()).toBe('data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"index":0}]}\n\n');
+    encoder.encode(stop);
+    expect(encoder.heartbeat() + encoder.end()).toBe("");
+    expect(read(`${gemini.createStreamEncoder(request()).heartbeat()}`)).toMatchObject([{ type: "start" }, { type: "finish" }]);
+  });
+  test("a cut call is left out, with a warning, and the reason is MAX_TOKENS", () => {
+    const warnings: Warning[] = [];
+    const stream = write(
+      [...called("1", '{"a":1}', { truncated: true, json: undefined }), { type: "finish", reason: "length" }],
+      {},
+      warnings,
+    );
+    expect(chunksOf(stream)).toMatchObject([{ candidates: [{ content: { parts: [{ text: "" }] }, finishReason: "MAX_TOKENS" }] }]);
+    expect(warnings).toMatchObject([{ code: "dropped" }]);
+  });
+  test("an unreadable call is MALFORMED_FUNCTION_CALL where no other came", () => {
+    const malformed: Event = { type: "malformed", raw: "<call", code: "no-name", reason: "it has no name" };
+    const failed: Event = { type: "finish", reason: "error", error: { code: "malformed-call", message: "m" } };
+    expect(chunksOf(write([malformed, failed]))).toMatchObject([
+      { candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "it has no name: <call" }] },
+    ]);
+    expect(chunksOf(write([...called("1"), malformed, { type: "finish", reason: "tool-calls" }])).at(-1)).toMatchObject({
+      candidates: [{ finishReason: "STOP" }],
+    });
+  });
+  test("an error in mid-stream is a data event of its own, the last", () => {
+    const stream = write([
+      { type: "text", text: "a" },
+      { type: "finish", reason: "error", error: { code: "overloaded", message: "busy", retryAfterMs: 1500 } },
+    ]);
+    expect(validateStream("gemini", stream)).toEqual([]);
+    expect(chunksOf(stream).at(-1)).toEqual({
+      error: {
+        code: 503,
+        message: "busy",
+        status: "UNAVAILABLE",
+        details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.5s" }],
+      },
+    });
+    expect(validateStream("gemini", write([{ type: "text", text: "a" }]))).toEqual([]); // no finish at all
+    expect(validateStream("gemini", write([], { stream: "array" }))).toEqual([]);
+  });
+  test("thoughts that nobody wants are not sent, but come back with the call", () => {
+    const chunks = chunksOf(write([...thought("secret"), ...called("1"), stop], { thinking: { show: false } }));
+    expect(chunks).toHaveLength(2);
+    expect(openCapsule(chunks[0].candidates[0].content.parts[0].thoughtSignature)).toEqual({ thinking: "secret" });
+  });
+  test("a call with a signature of its own keeps it", () => {
+    expect(partsOf([...thought("x"), ...called("1", "{}", { state: [mine("thoughtSignature", "c2ln")] })])).toMatchObject([
+      {},
+      { thoughtSignature: "c2ln" },
+    ]);
+  });
+  test("another wire's state of a call comes back with it", () => {
+    const state: Opaque[] = [{ wire: "openai-responses", kind: "id", data: "fc_1" }];
+    const parts = partsOf(called("1", "{}", { state }));
+    expect(decoded([hi, { role: "model", parts }]).messages[1]).toEqual(assistant({ ...call("1"), state }));
+  });
+  test("state that nothing can carry and foreign extensions are warned of", () => {
+    const warnings: Warning[] = [];
+    write(
+      [
+        ...thought("x", [{ wire: "anthropic", kind: "signature", data: "s" }]),
+        { type: "extension", wire: "anthropic", data: 1 },
+        { type: "extension", wire: "ollama", data: 1, quiet: true },
+        stop,
+      ],
+      {},
+      warnings,
+    );
+    expect(warnings).toHaveLength(2);
+  });
+  test("the same wire gets back what it said, in streams and whole", () => {
+    const parts = (text: string) => chunksOf(text.replaceAll("\r", "")).flatMap(({ candidates }) => candidates?.[0].content?.parts ?? []);
+    for (const file of ["server-tools.sse", "thinking-call.sse", "malformed.sse", "blocked.sse", "error.sse"]) {
+      const [given, events] = [fixture(file), read(fixture(file))];
+      const sent = write(events);
+      const spoken = parts(sent).filter(({ text, functionCall }) => text !== "" || functionCall);
+      expect(spoken).toMatchObject(parts(given).filter(({ text, functionCall }) => text !== "" || functionCall));
+      expect(read(sent)).toEqual(events);
+      const body = printBody(gemini.encodeResponse(collect(events), request()));
+      if (file !== "error.sse") expect(oneExtension(gemini.decodeResponse(body))).toEqual(oneExtension(collect(events)));
+    }
+    const [last] = chunksOf(write(read(fixture("blocked.sse"))));
+    expect(last).toEqual({
+      promptFeedback: { blockReason: "PROHIBITED_CONTENT", safetyRatings: [] },
+      usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 },
+      modelVersion: "gemini-2.5-pro",
+    });
+  });
+});
+
+describe("errors", () => {
+  test.each([
+    [{ code: "rate-limit", message: "slow", retryAfterMs: 3900 }, 429, "RESOURCE_EXHAUSTED"],
+    [{ code: "overloaded", message: "busy" }, 503, "UNAVAILABLE"],
+    [{ code: "not-found", message: "no such model" }, 404, "NOT_FOUND"],
+    [{ code: "bad-request", message: "no" }, 400, "INVALID_ARGUMENT"],
+    [{ code: "auth", message: "who?" }, 401, "UNAUTHENTICATED"],
+    [
+      {
+        code: "context-length",
+        message: "The input token count (900) exceeds the maximum number of tokens allowed (800).",
+        tokens: { used: 900, limit: 800 },
+      },
+      400,
+      "INVALID_ARGUMENT",
+    ],
+  ] as const)("%j, both ways", (error, status, word) => {
+    const encoded = gemini.encodeError(error);
+    expect(encoded).toMatchObject({ status, body: { error: { code: status, message: error.message, status: word } } });
+    expect(gemini.decodeError(status, encoded.headers, encoded.body)).toEqual({ ...error, status });
+    expect(gemini.encodeError(error, request({ stream: "array" })).body).toEqual([encoded.body]);
+    expect(gemini.decodeError(status, {}, JSON.stringify([encoded.body]))).toEqual({ ...error, status });
+  });
+});
+
+// ---- Both ways
+
+describe("what is encoded decodes to the same", () => {
+  const text = fc.string({ unit: "binary", minLength: 1 });
+  const args = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }).map((value) => JSON.parse(JSON.stringify(value)));
+  const signature = fc.constantFrom<(Opaque[] | undefined)[]>(undefined, [mine("thoughtSignature", "c2ln")]);
+  const signed = <T extends object>(arbitrary: fc.Arbitrary<T>) =>
+    fc.tuple(arbitrary, signature).map(([thing, state]) => (state ? { ...thing, state } : thing));
+  const textPart = signed(fc.record({ type: fc.constant("text" as const), text }));
+  const thinkingPart = signed(fc.record({ type: fc.constant("thinking" as const), text }));
+  const media = fc.record({ type: fc.constant("media" as const), mediaType: fc.constant("image/png"), data: fc.constant("AAAA") });
+
+  test("requests", () => {
+    const round = fc.tuple(
+      fc.array(fc.oneof(textPart, media), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.oneof(textPart, thinkingPart), { maxLength: 3 }),
+      fc.array(fc.tuple(args, fc.jsonValue({ maxDepth: 2 }), fc.boolean()), { maxLength: 3 }),
+    );
+    const requests = fc.record(
+      {
+        model: fc.constantFrom("m", "a/b:c", "gemini-3-pro", "x y?#%"),
+        messages: fc.array(round, { minLength: 1, maxLength: 3 }).map((rounds) =>
+          rounds.flatMap(([said, answer, calls], r) => [
+            { role: "user" as const, content: said },
+            ...(answer.length + calls.length > 0
+              ? [
+                  {
+                    role: "assistant" as const,
+                    content: [...answer, ...calls.map(([args], i) => call(`${r}.${i}`, "f", args))] as Part[],
+                  },
+                ]
+              : []),
+            ...calls.map(([, output, failed], i) => ({
+              ...result(`${r}.${i}`, JSON.parse(JSON.stringify(output))),
+              ...(failed ? { isError: true as const } : {}),
+            })),
+          ]),
+        ),
+        tools: fc.constant([
+          { name: "f", description: "F", parameters: { type: "object", properties: { a: { type: "string" } } } },
+          { name: "g" },
+        ]),
+        toolChoice: fc.constantFrom(
+          "auto" as const,
+          "none" as const,
+          "required" as const,
+          { name: "f" },
+          { allowed: ["f", "g"] },
+          { allowed: ["f", "g"], required: true as const },
+        ),
+        stream: fc.constantFrom("sse" as const, "array" as const),
+        thinking: fc.constantFrom(
+          { enabled: false },
+          { enabled: true, budget: 5, show: true },
+          { effort: "high" as const },
+          { show: false },
+        ),
+        sampling: fc.constant({ temperature: 1, topP: 0.5, topK: 3, seed: 1, presencePenalty: 0, frequencyPenalty: 1 }),
+        maxTokens: fc.constant(5),
+        stop: fc.constant(["a", "b"]),
+        output: fc.constantFrom({}, { schema: { type: "object" } }),
+      },
+      { requiredKeys: ["model", "messages", "tools"] },
+    );
+    fc.assert(
+      fc.property(requests as fc.Arbitrary<unknown> as fc.Arbitrary<Request>, (request) => {
+        expect(roundTrip(request)).toEqual(request);
+        expect(gemini.encodeRequest(request).context.warnings.filter(({ code }) => code !== "converted")).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("events, cut anywhere", () => {
+    const pieces = fc.oneof(
+      textPart.map((part): Event[] => [part]),
+      fc
+        .tuple(fc.array(text, { minLength: 1, maxLength: 3 }), signature)
+        .map(([texts, state]): Event[] => [
+          { type: "thinking-start" },
+          ...texts.map((text): Event => ({ type: "thinking-delta", text })),
+          { type: "thinking-end", ...(state ? { state } : {}) },
+        ]),
+      fc
+        .tuple(args, signature)
+        .map(([args, state]): Event[] => [
+          { type: "tool-end", id: "", index: 0, name: "f", arguments: args, json: JSON.stringify(args), ...(state ? { state } : {}) },
+        ]),
+    );
+    const answers = fc.array(pieces, { maxLength: 6 }).map((list): Event[] => {
+      let calls = 0;
+      // Two thoughts in a row are one, on this wire.
+      const apart = list.filter((events, i) => events[0]?.type !== "thinking-start" || list[i - 1]?.[0]?.type !== "thinking-start");
+      const events = apart.flat().flatMap((event): Event[] => {
+        if (event.type !== "tool-end") return [event];
+        const head = { id: `c${calls}`, index: calls++ };
+        const started: Event = { type: "tool-start", ...head, name: "f", ...(event.state ? { state: event.state } : {}) };
+        return [started, { type: "tool-delta", id: head.id, json: event.json ?? "" }, { ...event, ...head }];
+      });
+      const usage: Event = { type: "usage", inputTokens: 3, outputTokens: 5, thinkingTokens: 2 };
+      return [
+        { type: "start", id: "r", model: "m" },
+        ...events,
+        usage,
+        { type: "finish", reason: calls > 0 ? "tool-calls" : "stop", native: "STOP" },
+      ];
+    });
+    fc.assert(
+      fc.property(answers, fc.constantFrom("sse" as const, "array" as const), fc.integer({ min: 1, max: 40 }), (events, stream, size) => {
+        const sent = write(events, { stream });
+        expect(validateStream("gemini", sent)).toEqual([]);
+        expect(read(sent, size)).toEqual(events);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describeShared("recorded requests", () => {
+  const folder = join(shared, "captures");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
+  const captures = files
+    .map((file) => ({
+      file,
+      ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as {
+        path: string;
+        query: Record<string, string>;
+        body: { contents: { parts: object[] }[] };
+      }),
+    }))
+    .filter(({ path, body }) => path.includes("/models/") && body?.contents);
+
+  test("there are some", () => expect(captures.length).toBeGreaterThan(20));
+  test.each(captures)("$file", ({ path, query, body }) => {
+    const request = decode(JSON.stringify(body), path, query);
+    expect(request.warnings).toBeUndefined();
+    const results = request.messages.filter(({ role }) => role === "tool");
+    const calls = request.messages
+      .flatMap((message) => (message.role === "assistant" ? message.content : []))
+      .filter(({ type }) => type === "tool-call");
+    expect(results).toHaveLength(calls.length);
+    const encoded = gemini.encodeRequest(request);
+    expect(validateRequest("gemini", encoded.body)).toEqual([]);
+    expect(encoded.context.warnings).toEqual([]);
+    expect(roundTrip(request)).toEqual(request);
+    if (!path.endsWith("countTokens")) expect(encoded.path).toBe(path + (query.alt ? `?alt=${query.alt}` : ""));
+  });
+});

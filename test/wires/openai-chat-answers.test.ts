@@ -1,0 +1,369 @@
+// Chat completions: what servers answer, however badly, and what clients are answered.
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
+import type { Event, Opaque, Request, Response, Warning } from "../../src/core/nouns.ts";
+import { openaiChat } from "../../src/wires/openai-chat.ts";
+import { NO_CONTEXT } from "../../src/wires/wire.ts";
+import { validateStream } from "./validators.ts";
+
+const folder = new URL("../fixtures/openai-chat/", import.meta.url);
+const fixtures = readdirSync(folder).map((file) => file.replace(".sse", ""));
+const fixture = (name: string) => readFileSync(new URL(`${name}.sse`, folder), "utf8");
+
+function decode(pieces: readonly string[]): Event[] {
+  const decoder = openaiChat.createStreamDecoder(NO_CONTEXT);
+  return [...pieces.flatMap((piece) => decoder.feed(piece)), ...decoder.flush()];
+}
+const answer = (name: string): Response => collect(decode([fixture(name)]));
+
+const asked: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], stream: "sse" };
+const asking: Request = { ...asked, extra: [{ wire: "openai-chat", kind: "stream_options", data: { include_usage: true } }] };
+const at = { now: () => new Date(1_760_000_000_000) };
+
+function encode(events: readonly Event[], request: Request = asked, warnings: Warning[] = []): string {
+  const encoder = openaiChat.createStreamEncoder(request, { ...at, warn: (warning) => warnings.push(warning) });
+  return events.map((event) => encoder.encode(event)).join("") + encoder.end();
+}
+interface Chunk {
+  [key: string]: unknown;
+  choices: { delta: Record<string, unknown>; finish_reason: string | null }[];
+}
+const chunksOf = (text: string): Chunk[] =>
+  text
+    .split("\n\n")
+    .filter((block) => block.startsWith("data: {"))
+    .map((block) => JSON.parse(block.slice(6)));
+
+const A = { type: "tool-call", name: "write_file", arguments: { file_path: "a.txt", content: 'x } "y" é😀' } };
+const B = { type: "tool-call", name: "read_file", arguments: { path: "b.txt" } };
+const none = { type: "tool-call", name: "list_files", arguments: {}, json: "{}" };
+const thought = { type: "thinking", text: "We need to write." };
+const said = { type: "text", text: "Writing." };
+const called = { reason: "tool-calls" };
+
+describe("what servers get wrong", () => {
+  test.each<[string, object[], object]>([
+    ["well-formed", [A, B], called],
+    ["ids-change-between-chunks", [{ ...A, id: "eL537Ly3" }], called],
+    [
+      "ids-are-missing",
+      [
+        { ...A, id: "call_0" },
+        { ...B, id: "call_1" },
+      ],
+      called,
+    ],
+    [
+      "ids-are-doubled",
+      [
+        { ...A, id: "x" },
+        { ...B, id: "call_1" },
+      ],
+      called,
+    ],
+    ["the-name-comes-late", [A, B], called],
+    [
+      "all-calls-say-index-0",
+      [
+        { ...A, id: "call_a" },
+        { ...B, id: "call_b" },
+      ],
+      called,
+    ],
+    ["no-index-at-all", [A, B], called],
+    ["arguments-are-an-object", [A, B], called],
+    ["arguments-are-null", [none], called],
+    ["arguments-are-empty", [none], called],
+    ["interleaved-by-index", [A, B], called],
+    ["finish-reason-is-missing", [A, B], called],
+    ["finish-reason-says-stop", [A, B], called],
+    ["done-is-missing", [A, B], called],
+    ["crlf-and-comments", [A, B], called],
+    ["usage-in-every-chunk", [A, B], called],
+    ["message-instead-of-delta", [{ type: "text", text: "Hi" }], { reason: "stop" }],
+    ["reasoning-content", [thought, said, A], called],
+    ["reasoning", [thought, said, A], called],
+    ["content-is-a-list", [thought, said], { reason: "stop" }],
+    ["cut-by-length", [said, { type: "tool-call", name: "write_file", truncated: true }], { reason: "length" }],
+    ["cut-before-the-arguments", [{ type: "tool-call", name: "write_file", truncated: true }], { reason: "length" }],
+    ["broken-arguments", [{ type: "malformed", code: "bad-arguments" }], { reason: "error", error: { code: "malformed-call" } }],
+    ["broken-arguments-beside-a-good-call", [{ type: "malformed", id: "call_a" }, B], called],
+    ["error-in-mid-stream", [{ type: "text", text: "Wri" }], { reason: "error", error: { code: "upstream", message: "the engine died" } }],
+    [
+      "cut-connection",
+      [
+        { type: "text", text: "Wri" },
+        { type: "tool-call", truncated: true },
+      ],
+      { reason: "error", error: { code: "upstream" } },
+    ],
+    ["legacy-function-call", [A], called],
+    ["custom-tool-call", [{ type: "tool-call", name: "apply_patch", arguments: { input: '*** Begin "Patch"\n' } }], called],
+    ["refusal", [], { reason: "stop" }],
+    ["text-between-calls", [A, { type: "text", text: "\n" }, B, { type: "text", text: "\n" }], called],
+    ["empty-object-first", [A], called],
+    ["gemini-signature", [{ ...A, state: [{ wire: "gemini", kind: "thoughtSignature", data: "c2ln" }] }], called],
+    [
+      "unknown-fields",
+      [
+        { type: "text", text: "Hi" },
+        { type: "text", text: "!" },
+      ],
+      { reason: "stop" },
+    ],
+  ])("%s", (name, content, finish) => {
+    const { content: parts, finish: end } = answer(name);
+    expect(parts).toMatchObject(content);
+    expect(parts).toHaveLength(content.length);
+    expect(end).toMatchObject(finish);
+  });
+
+  test("every recorded stream has its row above, and any cut of it gives the same answer", () => {
+    for (const name of fixtures) {
+      const text = fixture(name);
+      const whole = answer(name);
+      expect(collect(decode([...text]))).toEqual(whole);
+      for (let cut = 1; cut < text.length; cut += 1 + Math.floor(text.length / 50))
+        expect(collect(decode([text.slice(0, cut), text.slice(cut)]))).toEqual(whole);
+    }
+  });
+  test("usage is cumulative, and means what DESIGN says", () => {
+    const usage = { inputTokens: 10, outputTokens: 20, thinkingTokens: 5, cachedTokens: 4 };
+    expect(answer("well-formed").usage).toEqual(usage);
+    expect(decode([fixture("usage-in-every-chunk")]).filter(({ type }) => type === "usage")).toEqual([{ type: "usage", ...usage }]);
+    expect(answer("refusal").refusal).toBe("I cannot.");
+  });
+  test("calls never interleave, indices are dense, ids unique, one finish, last", () => {
+    for (const name of fixtures) {
+      const events = decode([fixture(name)]);
+      let open: string | undefined;
+      const starts = events.filter((event) => event.type === "tool-start");
+      for (const event of events) {
+        if (event.type === "tool-start") open = open === undefined ? event.id : "two at once";
+        else if (event.type === "tool-delta") expect(event.id).toBe(open);
+        else if (event.type === "tool-end" || event.type === "malformed") open = undefined;
+        else expect(open).toBeUndefined();
+      }
+      expect(starts.map(({ index }) => index)).toEqual(starts.map((_, i) => i));
+      expect(new Set(starts.map(({ id }) => id)).size).toBe(starts.length);
+      expect(events.findIndex(({ type }) => type === "finish")).toBe(events.length - 1);
+    }
+  });
+  test("arguments pass on as they come", () => {
+    const deltas = decode([fixture("well-formed")]).flatMap((event) => (event.type === "tool-delta" ? [event.json] : []));
+    expect(deltas.length).toBeGreaterThan(40);
+  });
+  test.each([
+    null,
+    5,
+    "no",
+    [],
+    {},
+    { choices: [] },
+    { error: "busy" },
+    { choices: [null] },
+    { choices: [{ delta: { tool_calls: [null, 1] } }] },
+  ])("an answer %j is no reason to throw", (body) => {
+    expect(openaiChat.decodeResponse(body, NO_CONTEXT).finish).toBeDefined();
+    expect(decode([`data: ${JSON.stringify(body)}\n\n`]).at(-1)).toMatchObject({ type: "finish" });
+  });
+  test("renamed tools come back under their own names", () => {
+    const context = { names: { write_file: "disk.write" }, warnings: [] };
+    const decoder = openaiChat.createStreamDecoder(context);
+    expect(collect([...decoder.feed(fixture("well-formed")), ...decoder.flush()]).content[0]).toMatchObject({ name: "disk.write" });
+  });
+});
+
+describe("a whole answer", () => {
+  const message = {
+    role: "assistant",
+    content: "Writing.",
+    reasoning_content: "We need to write.",
+    annotations: [{ type: "url_citation" }],
+    tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: '{"a": 1.0}' } }],
+  };
+  const body = {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1_760_000_000,
+    model: "m",
+    system_fingerprint: "fp",
+    choices: [{ index: 0, message: { ...message, refusal: null }, logprobs: null, finish_reason: "tool_calls" }],
+    usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, prompt_tokens_details: { cached_tokens: 4, audio_tokens: 1 } },
+  };
+
+  test("is read, and written again as it was", () => {
+    const response = openaiChat.decodeResponse(JSON.stringify(body), NO_CONTEXT);
+    expect(response.content).toMatchObject([thought, said, { type: "tool-call", id: "1", json: '{"a": 1.0}' }]);
+    expect(response.finish).toEqual({ reason: "tool-calls", native: "tool_calls" });
+    expect(openaiChat.encodeResponse(response, asked, at)).toEqual(body);
+  });
+  test("a call that was cut is left out, with a warning", () => {
+    const warnings: Warning[] = [];
+    const response: Response = {
+      content: [{ type: "tool-call", id: "1", name: "f", arguments: {}, truncated: true }],
+      finish: { reason: "length" },
+    };
+    expect(openaiChat.encodeResponse(response, asked, { ...at, warn: (warning) => warnings.push(warning) })).toMatchObject({
+      choices: [{ message: { content: null }, finish_reason: "length" }],
+    });
+    expect(warnings).toHaveLength(1);
+  });
+  test("an error has its own form", () => {
+    const response: Response = { content: [], finish: { reason: "error", error: { code: "overloaded", message: "busy" } } };
+    expect(openaiChat.encodeResponse(response, asked)).toMatchObject({ error: { message: "busy", code: "overloaded" } });
+  });
+});
+
+describe("what clients are sent", () => {
+  test.each(fixtures.filter((name) => !/error|broken|cut-connection/.test(name)))("%s comes out well-formed", (name) => {
+    const events = decode([fixture(name)]);
+    const text = encode(events, asking);
+    const complaints = validateStream("openai-chat", text);
+    expect(complaints.filter((complaint) => name !== "unknown-fields" || !complaint.includes("is not a field"))).toEqual([]);
+    const [again, before] = [collect(decode([text])), collect(events)];
+    // A cut call without arguments is not even begun: clients take nothing for `{}` and run it.
+    expect(again.content).toEqual(name === "cut-before-the-arguments" ? [] : before.content);
+    expect(again.usage).toEqual(before.usage);
+    expect(again.finish?.reason).toBe(before.finish?.reason);
+    expect(again.extensions).toEqual(before.extensions);
+  });
+  test("the first chunk has the role, the last the reason, and usage comes only if asked for", () => {
+    const events: Event[] = [
+      { type: "start", id: "x", model: "big" },
+      { type: "text", text: "Hi" },
+      { type: "usage", inputTokens: 1, outputTokens: 2 },
+      { type: "finish", reason: "stop" },
+    ];
+    const plain = chunksOf(encode(events));
+    expect(plain.map(({ choices }) => choices[0])).toEqual([
+      { index: 0, delta: { role: "assistant", content: "" }, finish_reason: null },
+      { index: 0, delta: { content: "Hi" }, finish_reason: null },
+      { index: 0, delta: {}, finish_reason: "stop" },
+    ]);
+    expect(plain.every(({ id, model, object }) => id === "x" && model === "big" && object === "chat.completion.chunk")).toBe(true);
+    const counted = encode(events, asking);
+    expect(chunksOf(counted).at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } });
+    expect(counted.endsWith("data: [DONE]\n\n")).toBe(true);
+  });
+  test("a call that comes whole is sent whole", () => {
+    const text = encode([
+      { type: "tool-start", id: "1", index: 0, name: "f" },
+      { type: "tool-end", id: "1", index: 0, name: "f", arguments: { a: 1 } },
+      { type: "finish", reason: "tool-calls" },
+    ]);
+    expect(collect(decode([text])).content).toMatchObject([{ id: "1", name: "f", json: '{"a":1}' }]);
+  });
+  test("a call that was cut stays open, and the reason is length", () => {
+    const text = encode(decode([fixture("cut-by-length")]));
+    expect(chunksOf(text).at(-1)?.choices[0]?.finish_reason).toBe("length");
+    expect(text).not.toContain('tool_calls"}'); // no such reason
+    expect(collect(decode([text])).content.at(-1)).toMatchObject({ truncated: true });
+  });
+  test.each<[string, Event[], string]>([
+    ["a call that cannot be read", decode([fixture("broken-arguments")]), "malformed_call"],
+    [
+      "an error",
+      [
+        { type: "text", text: "x" },
+        { type: "finish", reason: "error", error: { code: "rate-limit", message: "slow down" } },
+      ],
+      "rate_limit_exceeded",
+    ],
+    ["no finish at all", [{ type: "text", text: "x" }], "upstream_error"],
+  ])("%s ends the stream with an error: no reason, no [DONE]", (_, events, code) => {
+    const text = encode(events);
+    expect(chunksOf(text).at(-1)).toMatchObject({ error: { code } });
+    expect(text).not.toContain("[DONE]");
+    expect(chunksOf(text).some((chunk) => chunk.choices?.[0]?.finish_reason)).toBe(false);
+    expect(decode([text]).at(-1)).toMatchObject({ type: "finish", reason: "error" });
+  });
+  test("a custom tool's call is sent as its plain text", () => {
+    const request: Request = { ...asked, tools: [{ name: "apply_patch", kind: "custom" }] };
+    const text = encode(decode([fixture("custom-tool-call")]), request);
+    const calls = chunksOf(text).flatMap(({ choices }) => (choices[0]?.delta.tool_calls ?? []) as { custom: { input: string } }[]);
+    expect(calls[0]).toMatchObject({ index: 0, id: "call_a", type: "custom", custom: { name: "apply_patch", input: "" } });
+    expect(calls.map(({ custom }) => custom.input).join("")).toBe('*** Begin "Patch"\n');
+    expect(validateStream("openai-chat", text)).toEqual([]);
+  });
+  test("nothing that a client sees of a cut call is JSON, even if the server had closed it", () => {
+    for (const json of ["", " ", "{}", '{"a":1}', '{"a":{"b":1}} ', '{"a":']) {
+      const text = encode([
+        { type: "tool-start", id: "1", index: 0, name: "f" },
+        ...[...json].map((char): Event => ({ type: "tool-delta", id: "1", json: char })),
+        { type: "tool-end", id: "1", index: 0, name: "f", arguments: {}, truncated: true },
+        { type: "finish", reason: "length" },
+      ]);
+      const calls = chunksOf(text).flatMap(({ choices }) => (choices[0]?.delta.tool_calls ?? []) as { function: { arguments: string } }[]);
+      const sent = calls.map((call) => call.function.arguments).join("");
+      if (calls.length > 0) expect(() => JSON.parse(sent || "{}")).toThrow();
+    }
+  });
+  test("a heartbeat is a comment, and nothing comes after the end", () => {
+    const encoder = openaiChat.createStreamEncoder(asked);
+    expect(encoder.heartbeat()).toBe(":\n\n");
+    encoder.encode({ type: "finish", reason: "stop" });
+    expect([encoder.heartbeat(), encoder.encode({ type: "text", text: "x" }), encoder.end()]).toEqual(["", "", ""]);
+  });
+  test("what only another wire knows is left out, with a warning", () => {
+    const warnings: Warning[] = [];
+    encode(
+      [
+        { type: "extension", wire: "gemini", data: 1 },
+        { type: "extension", wire: "ollama", data: 1, quiet: true },
+        { type: "finish", reason: "stop" },
+      ],
+      asked,
+      warnings,
+    );
+    expect(warnings).toEqual([{ code: "dropped", message: expect.stringContaining("gemini") }]);
+  });
+  test("another provider's state goes along with a call and comes back", () => {
+    const state: Opaque[] = [{ wire: "anthropic", kind: "caller", data: { type: "direct" } }];
+    const thinkingState: Opaque[] = [{ wire: "anthropic", kind: "signature", data: "sig" }];
+    const events: Event[] = [
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "hm" },
+      { type: "thinking-end", state: thinkingState },
+      { type: "tool-start", id: "1", index: 0, name: "f" },
+      { type: "tool-end", id: "1", index: 0, name: "f", arguments: {}, json: "{}", state },
+      { type: "finish", reason: "tool-calls" },
+    ];
+    const whole = openaiChat.encodeResponse(collect(events), asked) as { choices: { message: object }[] };
+    const call = {
+      ...chunksOf(encode(events))
+        .flatMap(({ choices }) => (choices[0]?.delta.tool_calls as object[] | undefined) ?? [])
+        .reduceRight((all, piece) => Object.assign(all, piece), {}),
+    };
+    const streamed = { role: "assistant", content: null, reasoning_content: "hm", tool_calls: [call] };
+    for (const message of [whole.choices[0]!.message, streamed]) {
+      const body = { model: "m", messages: [{ role: "user", content: "Hi" }, message] };
+      expect(openaiChat.decodeRequest({ path: "", query: {}, headers: {}, body }).messages[1]).toMatchObject({
+        content: [
+          { type: "thinking", text: "hm", state: thinkingState },
+          { type: "tool-call", id: "1", state },
+        ],
+      });
+    }
+  });
+});
+
+describe("errors and lists of models", () => {
+  test("errors have OpenAI's form", () => {
+    expect(openaiChat.encodeError({ code: "rate-limit", message: "slow down", retryAfterMs: 1200 })).toEqual({
+      status: 429,
+      headers: { "content-type": "application/json", "retry-after": "2" },
+      body: { error: { message: "slow down", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } },
+    });
+    expect(openaiChat.decodeError(401, {}, '{"error":{"message":"no"}}')).toEqual({ code: "auth", message: "no", status: 401 });
+  });
+  test("models", () => {
+    const models = [{ id: "a", created: 5, contextLength: 8192 }, { id: "b" }];
+    expect(openaiChat.decodeModels(openaiChat.encodeModels(models))).toEqual([models[0], { id: "b", created: 0 }]);
+    expect(openaiChat.decodeModels({ data: [{ id: "v", max_model_len: 4096 }, { meta: {} }, null] })).toEqual([
+      { id: "v", contextLength: 4096 },
+    ]);
+    expect(openaiChat.decodeModels("oops")).toEqual([]);
+  });
+});

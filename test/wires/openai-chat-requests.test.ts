@@ -1,0 +1,367 @@
+// Chat completions: requests written for servers.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Message, Request, Tool } from "../../src/core/nouns.ts";
+import { openaiChat } from "../../src/wires/openai-chat.ts";
+import type { WireProfile } from "../../src/wires/wire.ts";
+import { describeShared, shared } from "../shared.ts";
+import { validateRequest } from "./validators.ts";
+
+interface Body {
+  [key: string]: unknown;
+  messages: Record<string, unknown>[];
+  tools?: { type: string; function: { name: string } }[];
+}
+const user: Message = { role: "user", content: [{ type: "text", text: "Hi" }] };
+const ask = (fields: Partial<Request>): Request => ({ model: "m", messages: [user], ...fields });
+function encode(fields: Partial<Request>, profile?: WireProfile) {
+  const { body, context } = openaiChat.encodeRequest(ask(fields), profile);
+  return {
+    body: body as Body,
+    context,
+    codes: context.warnings.map(({ code }) => code),
+    said: context.warnings.map(({ message }) => message),
+  };
+}
+const decode = (body: unknown): Request => openaiChat.decodeRequest({ path: "", query: {}, headers: {}, body });
+const callOf = (id: string, name: string, args = "{}"): Message => ({
+  role: "assistant",
+  content: [{ type: "tool-call", id, name, arguments: JSON.parse(args), json: args }],
+});
+const f: Tool = { name: "f", description: "F", parameters: { type: "object" } };
+
+describe("a body comes back as it was", () => {
+  const part = (fields: object) => ({ role: "user", content: [{ type: "text", text: "see" }, fields] });
+  test.each<[string, object]>([
+    ["roles", { messages: ["system", "developer", "user", "assistant", "system"].map((role) => ({ role, content: role })) }],
+    [
+      "no content",
+      {
+        messages: [
+          { role: "user", content: "" },
+          { role: "assistant", content: "" },
+        ],
+      },
+    ],
+    ["thinking", { messages: [{ role: "assistant", content: "yes", reasoning_content: "hm" }] }],
+    ["an image", { messages: [part({ type: "image_url", image_url: { url: "data:image/png;base64,AA", detail: "low" } })] }],
+    ["a linked image", { messages: [part({ type: "image_url", image_url: { url: "https://x/y.png" } })] }],
+    ["a sound", { messages: [part({ type: "input_audio", input_audio: { data: "AA", format: "wav" } })] }],
+    ["a file", { messages: [part({ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA" } })] }],
+    ["a file by its id", { messages: [part({ type: "file", file: { file_id: "file-1" } })] }],
+    ["a refusal", { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: "no" }] }] }],
+    [
+      "calls and results",
+      {
+        messages: [
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: '{"n": 1.0}' } }],
+          },
+          { role: "tool", tool_call_id: "1", content: "ok" },
+        ],
+      },
+    ],
+    [
+      "a broken call",
+      {
+        messages: [
+          { role: "assistant", content: null, tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: '{"n": ' } }] },
+        ],
+      },
+    ],
+    [
+      "a custom call",
+      { messages: [{ role: "assistant", content: null, tool_calls: [{ id: "1", type: "custom", custom: { name: "p", input: "x\n" } }] }] },
+    ],
+    [
+      "a result in parts",
+      {
+        messages: [
+          { role: "assistant", content: null, tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: "{}" } }] },
+          { role: "tool", tool_call_id: "1", content: [{ type: "text", text: "a" }] },
+        ],
+      },
+    ],
+    [
+      "Gemini's signature",
+      {
+        messages: [
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [
+              {
+                id: "1",
+                type: "function",
+                function: { name: "f", arguments: "{}" },
+                extra_content: { google: { thought_signature: "s" } },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      "tools",
+      {
+        tools: [
+          { type: "function", function: { name: "f", description: "F", parameters: { type: "object" } } },
+          { type: "custom", custom: { name: "c", format: { type: "grammar", grammar: { syntax: "lark", definition: "x" } } } },
+        ],
+      },
+    ],
+    [
+      "a tool that only its own server knows",
+      { tools: [{ type: "web_search" }, { type: "function", function: { name: "f" } }, { type: "mcp", x: 1 }] },
+    ],
+    ["only such tools", { tools: [{ type: "web_search" }], tool_choice: "required" }],
+    [
+      "choices",
+      {
+        tools: [{ type: "function", function: { name: "f" } }],
+        tool_choice: { type: "function", function: { name: "f" } },
+        parallel_tool_calls: false,
+      },
+    ],
+    [
+      "allowed tools",
+      {
+        tools: [{ type: "function", function: { name: "f" } }],
+        tool_choice: { type: "allowed_tools", allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "f" } }] } },
+      },
+    ],
+    [
+      "settings",
+      {
+        temperature: 0,
+        top_p: 0.5,
+        top_k: 3,
+        min_p: 0.1,
+        seed: 1,
+        presence_penalty: 1,
+        frequency_penalty: -1,
+        repetition_penalty: 1.1,
+        max_completion_tokens: 5,
+        stop: ["a"],
+        reasoning_effort: "none",
+      },
+    ],
+    [
+      "structured output",
+      { response_format: { type: "json_schema", json_schema: { name: "n", description: "D", schema: { type: "object" }, strict: false } } },
+    ],
+    ["any JSON", { response_format: { type: "json_object" } }],
+    ["an output that only its own server knows", { response_format: { type: "grammar", grammar: "x" } }],
+    ["streaming", { stream: true, stream_options: { include_usage: true, include_obfuscation: false } }],
+    [
+      "unknown fields everywhere",
+      {
+        odd: { a: [1] },
+        logprobs: true,
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "x", cache_control: { type: "ephemeral" } },
+              { type: "image_url", image_url: { url: "https://x", odd: 1 }, odd: 2 },
+            ],
+            odd: 3,
+          },
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: "{}", odd: 4 }, odd: 5 }],
+            odd: 6,
+          },
+          { role: "tool", tool_call_id: "1", content: "ok", odd: 7 },
+        ],
+        tools: [{ type: "function", function: { name: "f", odd: 8 }, odd: 9 }],
+        response_format: { type: "json_schema", json_schema: { name: "n", schema: {}, odd: 10 } },
+      },
+    ],
+  ])("%s", (_, fields) => {
+    const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...fields };
+    const { body: again, context } = openaiChat.encodeRequest(decode(body));
+    expect(again).toEqual(body);
+    expect(context.warnings).toEqual([]);
+  });
+});
+
+describe("what chat completions cannot say", () => {
+  test("images in results move behind the results", () => {
+    const media = [{ type: "media", mediaType: "image/png", data: "AA" } as const];
+    const { body, codes } = encode({
+      messages: [user, callOf("1", "f"), { role: "tool", id: "1", name: "f", output: "see", media }, user],
+    });
+    expect(body.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user", "user"]);
+    expect(body.messages[3]?.content).toMatchObject([{ type: "text", text: expect.stringContaining("call 1") }, { type: "image_url" }]);
+    expect(codes).toEqual(["converted"]);
+    expect(validateRequest("openai-chat", body)).toEqual([]);
+  });
+  test("an object as a result is its JSON text, and a failure says so", () => {
+    const { body, codes } = encode({
+      messages: [
+        user,
+        callOf("1", "f"),
+        { role: "tool", id: "1", name: "f", output: { a: 1 } },
+        callOf("2", "f"),
+        { role: "tool", id: "2", name: "f", output: "no such file", isError: true },
+      ],
+    });
+    expect(body.messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual(['{"a":1}', "Error: no such file"]);
+    expect(codes).toEqual(["converted", "converted"]);
+  });
+  test("text behind a call moves in front of it", () => {
+    const { body, codes } = encode({
+      messages: [
+        {
+          role: "assistant",
+          content: [
+            { type: "tool-call", id: "1", name: "f", arguments: {} },
+            { type: "text", text: "x" },
+          ],
+        },
+      ],
+    });
+    expect(body.messages[0]).toMatchObject({ content: "x", tool_calls: [{ id: "1" }] });
+    expect(codes).toEqual(["converted"]);
+  });
+  test("names that are too long or strange go by another name", () => {
+    const name = `mcp.${"x".repeat(80)}`;
+    const { body, context } = encode({
+      tools: [{ name }],
+      toolChoice: { name },
+      messages: [user, callOf("1", name), { role: "tool", id: "1", name, output: "" }],
+    });
+    const sent = body.tools![0]!.function.name;
+    expect(sent).toMatch(/^[\w-]{1,64}$/);
+    expect(context.names).toEqual({ [sent]: name });
+    expect(body.tool_choice).toEqual({ type: "function", function: { name: sent } });
+    expect(validateRequest("openai-chat", body)).toEqual([]);
+  });
+  test("a deferred tool waits until it is asked for", () => {
+    expect(encode({ tools: [f, { name: "g", deferred: true }] }).body.tools).toHaveLength(1);
+    expect(encode({ tools: [f, { name: "g", deferred: true }], toolChoice: { name: "g" } }).body.tools).toHaveLength(2);
+  });
+  test("strict mode closes schemas and says what changed", () => {
+    const parameters = { type: "object", properties: { a: { type: "string" } } };
+    const { body, codes } = encode({ tools: [{ name: "f", parameters, strict: true }] });
+    expect(body.tools![0]!.function).toMatchObject({ parameters: { required: ["a"], additionalProperties: false } });
+    expect(codes).toEqual(["schema"]);
+    expect(validateRequest("openai-chat", body)).toEqual([]);
+  });
+  test.each<[string, NonNullable<Request["thinking"]>, string | undefined, string[]]>([
+    ["off", { enabled: false }, "none", []],
+    ["an effort", { effort: "max" }, "xhigh", []],
+    ["a budget", { enabled: true, budget: 10_000 }, "medium", ["converted"]],
+    ["on", { enabled: true }, undefined, ["dropped"]],
+    ["shown and kept", { effort: "low", show: true, keep: true }, "low", ["dropped"]],
+  ])("thinking: %s", (_, thinking, effort, codes) => {
+    const out = encode({ thinking });
+    expect([out.body.reasoning_effort, out.codes]).toEqual([effort, codes]);
+  });
+  test("another wire's state and extras are dropped, with a warning, once each", () => {
+    const state = [{ wire: "anthropic", kind: "signature", data: "s" } as const];
+    const thinking = { type: "thinking", text: "hm", state } as const;
+    const { said } = encode({
+      messages: [user, { role: "assistant", content: [thinking] }, { role: "assistant", content: [thinking] }],
+      extra: [
+        { wire: "anthropic", kind: "context_management", data: {} },
+        { wire: "anthropic", kind: "metadata", data: {}, quiet: true },
+      ],
+    });
+    expect(said.map((message) => message.split(" ")[0])).toEqual(["signature", "context_management"]);
+  });
+  test("a choice without tools is not sent", () => {
+    expect(encode({ toolChoice: "auto", parallelCalls: true })).toMatchObject({
+      codes: [],
+      body: expect.not.objectContaining({ tool_choice: "auto" }),
+    });
+    expect(encode({ toolChoice: "required" }).codes).toEqual(["dropped"]);
+  });
+  test("media that has no part of its own is named", () => {
+    const media = [
+      { type: "media", mediaType: "application/pdf", url: "https://x/a.pdf", name: "a.pdf" },
+      { type: "media", mediaType: "image/*" },
+    ] as const;
+    const { body, codes } = encode({ messages: [{ role: "user", content: [...media] }] });
+    expect(body.messages[0]?.content).toEqual([
+      { type: "text", text: "[a.pdf: https://x/a.pdf]" },
+      { type: "text", text: "[image/*]" },
+    ]);
+    expect(codes).toEqual(["converted", "converted"]);
+  });
+});
+
+describe("profiles", () => {
+  test("official: nothing that OpenAI would refuse", () => {
+    const { body, codes } = encode(
+      {
+        sampling: { temperature: 1, topK: 3 },
+        stop: ["1", "2", "3", "4", "5"],
+        messages: [
+          user,
+          {
+            role: "assistant",
+            content: [
+              { type: "thinking", text: "hm" },
+              { type: "text", text: "x" },
+            ],
+          },
+        ],
+      },
+      { official: true },
+    );
+    expect(body).not.toHaveProperty("top_k");
+    expect(body.messages[1]).toEqual({ role: "assistant", content: "x" });
+    expect(body.stop).toHaveLength(4);
+    expect(codes).toEqual(["dropped", "dropped", "dropped"]);
+  });
+  test("spellings", () => {
+    const messages: Message[] = [
+      { role: "developer", content: [{ type: "text", text: "d" }] },
+      { role: "assistant", content: [{ type: "thinking", text: "hm" }] },
+    ];
+    const { body } = encode({ messages, maxTokens: 5 }, { thinkingField: "reasoning", maxTokensField: "max_tokens", developerRole: false });
+    expect(body).toMatchObject({ max_tokens: 5, messages: [{ role: "system" }, { reasoning: "hm" }] });
+  });
+  test("custom tools as functions", () => {
+    const call: Message = { role: "assistant", content: [{ type: "tool-call", id: "1", name: "p", arguments: { input: "x" } }] };
+    const { body, codes } = encode(
+      { tools: [{ name: "p", kind: "custom", grammar: { syntax: "lark", definition: "start: x" } }], messages: [user, call] },
+      { customTools: false },
+    );
+    expect(body.tools).toMatchObject([
+      { type: "function", function: { name: "p", parameters: { required: ["input"] }, description: expect.stringContaining("start: x") } },
+    ]);
+    expect(body.messages[1]).toMatchObject({ tool_calls: [{ function: { arguments: '{"input":"x"}' } }] });
+    expect(codes).toEqual(["converted"]);
+  });
+  test("system texts in mid-conversation", () => {
+    const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
+    const { body } = encode({ messages: [system, system, user, system] }, { systemAnywhere: false });
+    expect(body.messages.map(({ role }) => role)).toEqual(["system", "system", "user", "user"]);
+    expect(body.messages[3]?.content).toBe("<system>\ns\n</system>");
+  });
+});
+
+describeShared("recorded requests", () => {
+  const folder = join(shared, "captures");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
+  const chats = files
+    .map((file) => ({ file, ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as { path: string; body: Body }) }))
+    .filter(({ path }) => path.endsWith("/chat/completions"));
+
+  test.each(chats)("$file is sent on, and read again, as the same request", ({ body }) => {
+    const request = decode(body);
+    const sent = openaiChat.encodeRequest(request);
+    expect(sent.context.warnings).toEqual([]);
+    expect(validateRequest("openai-chat", sent.body)).toEqual([]);
+    const { extra, ...again } = decode(sent.body);
+    expect(again).toEqual({ ...request, extra: undefined });
+    expect(extra ?? []).toEqual(expect.arrayContaining(request.extra ?? []));
+  });
+});

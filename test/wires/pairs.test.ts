@@ -1,0 +1,261 @@
+// All wires, against each other: what is said in one comes out of any other, or is listed in losses.json.
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event, Opaque, Request, WireId } from "../../src/core/nouns.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+import type { Wire } from "../../src/wires/wire.ts";
+import { eventFeatures, events, request, requestFeatures } from "./generate.ts";
+import { validateRequest, validateStream } from "./validators.ts";
+
+/** What a wire cannot say. `warning`: a part of what is said about it; `null`: bookkeeping, or there is nobody to tell. */
+interface Loss {
+  wire: WireId;
+  field?: string;
+  event?: string;
+  why: string;
+  warning: string | null;
+}
+const losses = JSON.parse(readFileSync(new URL("../losses.json", import.meta.url), "utf8")) as Loss[];
+const wires = listWires();
+const pairs = wires.flatMap((from) => wires.map((to) => [from, to] as const));
+const named = wires.map((wire) => [wire.id, wire] as const);
+
+// ---- Requests
+
+/** Over the wire and back, as text. */
+function roundTrip(wire: Wire, request: Request) {
+  const { path, headers, body, context } = wire.encodeRequest(request);
+  const [route = "", query = ""] = path.split("?");
+  const input = { path: route, query: Object.fromEntries(new URLSearchParams(query)), headers, body: printBody(body) };
+  return { again: wire.decodeRequest(input), body, warnings: context.warnings };
+}
+
+const loud = (state: readonly Opaque[] | undefined): Opaque[] => (state ?? []).filter(({ quiet }) => !quiet);
+
+/** Without bookkeeping and warnings; no stream is the same as none asked for; a call's text is there if only its object was sent. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+    if (key === "warnings" || item === undefined || (key === "stream" && item === false)) return [];
+    if (key !== "state" && key !== "extra") return [[key, key === "data" ? item : plain(item)]];
+    const kept = loud(item as Opaque[]);
+    return kept.length > 0 ? [[key, kept]] : [];
+  });
+  const object = Object.fromEntries(entries);
+  return object.type === "tool-call" ? { json: JSON.stringify(object.arguments), ...object } : object;
+}
+
+const listed = (wire: Wire, field: string): Loss | undefined => losses.find((loss) => loss.wire === wire.id && loss.field === field);
+
+describe("a request comes back as it was", () => {
+  test.each(named)("%s: what every wire can say", (_, wire) => {
+    fc.assert(
+      fc.property(request, (given) => {
+        const { again, body, warnings } = roundTrip(wire, given);
+        expect(plain(again)).toEqual(plain(given));
+        expect(warnings).toEqual([]);
+        expect(validateRequest(wire.id, body)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const features = Object.entries(requestFeatures);
+  const [sample] = fc.sample(request, { numRuns: 1, seed: 7 });
+
+  describe.each(named)("%s", (_, wire) => {
+    test.each(features)("%s", (field, change) => {
+      const given = change(sample!, wire.id);
+      const { again, warnings } = roundTrip(wire, given);
+      const loss = listed(wire, field);
+      if (loss) expect(plain(again), "nothing is lost: take it off losses.json").not.toEqual(plain(given));
+      else expect(plain(again)).toEqual(plain(given));
+      const said = warnings.map(({ message }) => message);
+      if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
+      else expect(said).toEqual([]);
+      const official = wire.encodeRequest(given, { official: true }).body;
+      if (!field.startsWith("its own")) expect(validateRequest(wire.id, official)).toEqual([]); // what is odd is odd to the validator, too
+    });
+    test("any features that it can say, at once", () => {
+      const own = features.filter(([field]) => !listed(wire, field) && field !== "tools: none");
+      fc.assert(
+        fc.property(request, fc.subarray(own, { maxLength: 5 }), (given, chosen) => {
+          const changed = chosen.reduce((so, [, change]) => change(so, wire.id), given);
+          const ids = changed.messages.flatMap((message) => (message.role === "tool" ? [message.id] : []));
+          fc.pre(new Set(ids).size === ids.length);
+          const once = roundTrip(wire, changed).again;
+          expect(plain(roundTrip(wire, once).again)).toEqual(plain(once)); // what was sent once stays as it is
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+});
+
+// ---- Events
+
+/** Pieces of the bytes, decoded as they come. */
+function* cutBytes(text: string, cuts: readonly number[]): Generator<string> {
+  const bytes = new TextEncoder().encode(text);
+  const decoder = new TextDecoder();
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+  for (const [i, place] of places.slice(1).entries()) yield decoder.decode(bytes.slice(places[i], place), { stream: true });
+  yield decoder.decode();
+}
+
+const asked = (wire: Wire): Request => ({
+  model: "some-model",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+  stream: wire.id === "ollama" ? "ndjson" : "sse",
+  extra: [
+    { wire: "openai-chat", kind: "stream_options", data: { include_usage: true } },
+    { wire: "openai-responses", kind: "include", data: ["reasoning.encrypted_content"] },
+  ],
+  thinking: { enabled: true, show: true },
+});
+
+function encode(wire: Wire, events: readonly Event[], request = asked(wire), warn: (message: string) => void = () => {}): string {
+  const options = { now: () => new Date(1_760_000_000_000), warn: ({ message }: { message: string }) => warn(message) };
+  const encoder = wire.createStreamEncoder(request, options);
+  return events.map((event) => encoder.encode(event)).join("") + encoder.end();
+}
+
+function decode(wire: Wire, pieces: Iterable<string>): Event[] {
+  const decoder = wire.createStreamDecoder();
+  const events: Event[] = [];
+  for (const piece of pieces) events.push(...decoder.feed(piece));
+  return [...events, ...decoder.flush()];
+}
+
+/** Neighbouring deltas joined, the server's own words left out, and an id that nobody had given. */
+function merged(events: readonly Event[]): Event[] {
+  const out: Event[] = [];
+  for (const event of events) {
+    const last = out.at(-1);
+    if (event.type === "text" && last?.type === "text" && !event.state && !last.state) last.text += event.text;
+    else if (event.type === "refusal" && last?.type === "refusal") last.text += event.text;
+    else if (event.type === "thinking-delta" && last?.type === "thinking-delta") last.text += event.text;
+    else if (event.type === "tool-delta" && last?.type === "tool-delta") last.json += event.json;
+    else if (event.type === "extension" && !JSON.stringify(event.data).includes("odd_field"))
+      continue; // a wire's own bookkeeping
+    else out.push(bare(event));
+  }
+  return out;
+}
+
+function bare(event: Event): Event {
+  if (event.type === "start" && event.id !== "answer-1") return { type: "start", ...(event.model ? { model: event.model } : {}) };
+  const { native: _, quiet: __, state, ...rest } = event as Event & { native?: string; quiet?: true; state?: Opaque[] };
+  const kept = event.type === "tool-start" || event.type === "thinking-start" ? [] : loud(state);
+  return (kept.length > 0 ? { ...rest, state: kept } : rest) as Event;
+}
+
+const cuts = fc.array(fc.nat(), { maxLength: 12 });
+
+describe("events come back as they were", () => {
+  test.each(named)("%s: any events, the bytes cut anywhere", (_, wire) => {
+    fc.assert(
+      fc.property(events, cuts, (given, places) => {
+        const text = encode(wire, given);
+        expect(merged(decode(wire, cutBytes(text, places)))).toEqual(merged(given));
+        expect(validateStream(wire.id, text)).toEqual([]);
+      }),
+    );
+  });
+  test.each(pairs.map(([from, to]) => [from.id, to.id] as const))("%s to %s", (from, to) => {
+    fc.assert(
+      fc.property(events, cuts, cuts, (given, first, second) => {
+        const heard = decode(getWire(from), cutBytes(encode(getWire(from), given), first));
+        const again = decode(getWire(to), cutBytes(encode(getWire(to), heard), second));
+        expect(merged(again)).toEqual(merged(given));
+      }),
+      { numRuns: 30 },
+    );
+  });
+  test.each(named)("%s: cut at every byte", (_, wire) => {
+    const [given] = fc.sample(events, { numRuns: 1, seed: 3 });
+    const text = encode(wire, given!);
+    const whole = merged(decode(wire, [text]));
+    const length = new TextEncoder().encode(text).length;
+    for (let at = 0; at < length; at++) expect(merged(decode(wire, cutBytes(text, [at])))).toEqual(whole);
+  });
+
+  describe.each(named)("%s", (_, wire) => {
+    test.each(Object.entries(eventFeatures(wire.id)))("%s", (event, given) => {
+      const said: string[] = [];
+      const again = merged(decode(wire, [encode(wire, given, asked(wire), (message) => said.push(message))]));
+      const loss = losses.find((loss) => loss.wire === wire.id && loss.event === event);
+      if (loss) expect(again, "nothing is lost: take it off losses.json").not.toEqual(merged(given));
+      else expect(again).toEqual(merged(given));
+      if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
+      else expect(said.filter((message) => !/ cut/.test(message))).toEqual([]); // that a call was cut may be said in any case
+    });
+  });
+
+  test("no wire lets a cut call pass for a whole one", () => {
+    for (const { id } of wires) {
+      for (const name of ["call: cut", "call: cut before its arguments"]) {
+        const again = decode(getWire(id), [encode(getWire(id), eventFeatures(id)[name]!)]);
+        expect(again.filter((event) => event.type === "tool-end" && !event.truncated)).toEqual([]);
+        expect(again.at(-1)).toMatchObject({ type: "finish", reason: "length" });
+      }
+    }
+  });
+});
+
+// ---- What a client brings back
+
+/** The next request of a client that sends the whole answer back, as SDKs do. */
+const echoes: Record<WireId, (answer: never) => object> = {
+  "openai-chat": ({ choices: [{ message }] }: { choices: [{ message: object }] }) => ({ messages: [hi, message] }),
+  "openai-responses": ({ output }: { output: object[] }) => ({ input: [hi, ...output] }),
+  anthropic: ({ content }: { content: object[] }) => ({ max_tokens: 9, messages: [hi, { role: "assistant", content }] }),
+  gemini: ({ candidates: [{ content }] }: { candidates: [{ content: object }] }) => ({
+    contents: [{ role: "user", parts: [{ text: "Hi" }] }, content],
+  }),
+  ollama: ({ message }: { message: object }) => ({ messages: [hi, message] }),
+};
+const hi = { role: "user", content: "Hi" };
+const PATHS: Partial<Record<WireId, string>> = { gemini: "/v1beta/models/m:generateContent" };
+
+describe("another provider's state goes to the client, who brings it back", () => {
+  const states: Opaque[] = [
+    { wire: "gemini", kind: "thoughtSignature", data: "c2ln" },
+    { wire: "anthropic", kind: "signature", data: "c2ln" },
+    { wire: "openai-responses", kind: "encrypted_content", data: "c2ln" },
+  ];
+  const cases = wires
+    .filter(({ id }) => id !== "ollama") // no field of it is left alone by clients
+    .flatMap((wire) => states.filter((state) => state.wire !== wire.id).map((state) => [wire.id, state.wire, state] as const));
+
+  test.each(cases)("%s carries what is %s's", (id, _, state) => {
+    const wire = getWire(id);
+    const { stream: __, ...request } = asked(wire);
+    const thinking = { type: "thinking", text: "Hm.", ...(state.wire === "gemini" ? {} : { state: [state] }) } as const;
+    const call = {
+      type: "tool-call",
+      id: "call_y0",
+      name: "lookup",
+      arguments: { a: 1 },
+      json: '{"a":1}',
+      ...(state.wire === "gemini" ? { state: [state] } : {}),
+    } as const;
+    const answer = wire.encodeResponse({ content: [thinking, call], finish: { reason: "tool-calls" } }, request);
+    const body = { model: "m", ...echoes[id](JSON.parse(printBody(answer)) as never) };
+    const [, last] = wire.decodeRequest({ path: PATHS[id] ?? "", query: {}, headers: {}, body }).messages;
+    const parts = plain(
+      last?.role === "assistant"
+        ? last.content.filter((part) => part.type !== "thinking" || part.text !== "" || loud(part.state).length > 0)
+        : [],
+    );
+    expect(parts).toEqual([plain(thinking), plain(call)]);
+  });
+});
+
+test("losses.json lists nothing that is not checked", () => {
+  const known = new Set([...Object.keys(requestFeatures), ...Object.keys(eventFeatures("gemini"))]);
+  expect(losses.filter(({ field, event }) => !known.has(field ?? event ?? ""))).toEqual([]);
+});

@@ -1,0 +1,244 @@
+// The small parts that all wires share: names, media, raw JSON, bridged tools, state, the capsule, events.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Event, Message, Opaque, Request } from "../../src/core/nouns.ts";
+import { bridgeTool, customInput, customNames } from "../../src/wires/bridge.ts";
+import { EventWriter } from "../../src/wires/events.ts";
+import { hoistMedia, mediaFromUrl, urlOfMedia } from "../../src/wires/media.ts";
+import { Names, ownName } from "../../src/wires/names.ts";
+import { openCapsule, putExtra, putState, sealCapsule, stateOf, Unmodelled, withState } from "../../src/wires/opaque.ts";
+import { argumentsValue, printBody } from "../../src/wires/raw.ts";
+import { Field } from "../../src/wires/read.ts";
+import { Warnings } from "../../src/wires/warnings.ts";
+import { NO_CONTEXT } from "../../src/wires/wire.ts";
+
+describe("names", () => {
+  const rule = { forbidden: /[^A-Za-z0-9_-]/g, max: 64 };
+
+  test("what is allowed stays", () => {
+    const names = new Names(["get_weather", "b-2"], rule);
+    expect(["get_weather", "b-2"].map((name) => names.out(name))).toEqual(["get_weather", "b-2"]);
+    expect(names.context).toEqual({});
+  });
+  test("any names come back, none meets another, and the order does not matter", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90, unit: fc.constantFrom("a", "_", ".", "é") })), (list) => {
+        const names = new Names(list, rule);
+        const sent = list.map((name) => names.out(name));
+        expect(new Set(sent).size).toBe(list.length);
+        for (const name of sent) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+        expect(sent.map((name) => ownName({ names: names.context }, name))).toEqual(list);
+      }),
+    );
+    expect(new Names(["x.y", "a b"], rule).out("a b")).toBe(new Names(["a b"], rule).out("a b"));
+  });
+  test("a first character of its own", () => {
+    const names = new Names(["1st"], { forbidden: /[^\w.:-]/g, max: 128, first: /^[A-Za-z_]/ });
+    expect(names.out("1st")).toMatch(/^_1st_/);
+  });
+});
+
+describe("media", () => {
+  test("data URLs are taken apart and put together", () => {
+    const png = { type: "media", mediaType: "image/png", data: "AA" } as const;
+    expect(mediaFromUrl("data:image/png;base64,AA", "image/*")).toEqual(png);
+    expect(urlOfMedia(png)).toBe("data:image/png;base64,AA");
+    expect(mediaFromUrl("https://x/y,z.png", "image/*")).toEqual({ type: "media", mediaType: "image/*", url: "https://x/y,z.png" });
+    expect(mediaFromUrl("data:text/plain,hi", "text/*").url).toBe("data:text/plain,hi");
+  });
+  test("media of results moves behind all results of the round", () => {
+    const media = [{ type: "media", mediaType: "image/png", data: "AA" } as const];
+    const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
+    const user: Message = { role: "user", content: [] };
+    const warnings = new Warnings();
+    const messages = hoistMedia([{ ...result("1"), media } as Message, result("2"), user, { ...result("3"), media } as Message], warnings);
+    expect(messages).toEqual([
+      result("1"),
+      result("2"),
+      { role: "user", content: [{ type: "text", text: expect.stringContaining("f, call 1") }, ...media] },
+      user,
+      result("3"),
+      { role: "user", content: [{ type: "text", text: expect.stringContaining("call 3") }, ...media] },
+    ]);
+    expect(warnings.list).toHaveLength(1);
+  });
+});
+
+describe("argument bytes", () => {
+  test("survive in a printed body, and only the value in any other", () => {
+    const json = '{"n":12345678901234567890,"x": 1.0}';
+    const call = { arguments: JSON.parse(json), json };
+    const body = { a: argumentsValue(call), mark: "\u00010\u0001", list: [argumentsValue(call)] };
+    expect(printBody(body)).toBe(`{"a":${json},"mark":"\\u00010\\u0001","list":[${json}]}`);
+    expect(JSON.parse(JSON.stringify(body)).a).toEqual(JSON.parse(json));
+  });
+  test("an object that prints alike stays an object", () => {
+    const args = { a: 1 };
+    expect(argumentsValue({ arguments: args, json: '{"a":1}' })).toBe(args);
+    expect(argumentsValue({ arguments: args })).toBe(args);
+    expect(printBody({ args })).toBe('{"args":{"a":1}}');
+  });
+});
+
+test("a custom tool becomes a function with one string", () => {
+  const tool = { name: "patch", kind: "custom", description: "D", grammar: { syntax: "lark", definition: "start: x" } } as const;
+  expect(bridgeTool(tool)).toMatchObject({
+    name: "patch",
+    description: expect.stringMatching(/^D\n\n.*lark.*\nstart: x$/s),
+    parameters: { required: ["input"] },
+  });
+  expect(bridgeTool(tool)).not.toHaveProperty("kind");
+  expect([...customNames({ model: "", messages: [], tools: [tool, { name: "f" }] })]).toEqual(["patch"]);
+  expect(customInput({ arguments: { input: "x" } })).toBe("x");
+});
+
+describe("what a wire does not model", () => {
+  const wire = "gemini";
+
+  test("comes back to the place where it stood", () => {
+    const body = {
+      model: "m",
+      odd: 1,
+      deep: { known: 1, odd: { x: [1] } },
+      tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }],
+    };
+    const root = new Field(body, "");
+    const rest = new Unmodelled(wire);
+    root.at("model");
+    const deep = root.at("deep");
+    deep.at("known");
+    rest.keep(deep);
+    const [search, f, maps] = root.at("tools").list();
+    rest.take(search!);
+    rest.take(maps!, { quiet: true });
+    f!.at("name");
+    const tool = withState({ name: "f" }, stateOf(wire, f!));
+    expect(tool.state).toContainEqual({ wire, kind: "cache_control", data: {}, quiet: true });
+    const request: Request = { model: "m", messages: [], extra: [...stateOf(wire, root), ...rest.extra] };
+
+    const warnings = new Warnings();
+    const again = { model: "m", deep: { known: 1 }, tools: [putState(wire, { name: "f" }, tool.state, warnings)] };
+    putExtra(wire, again, request, warnings);
+    expect(again).toEqual(body);
+    expect(warnings.list).toEqual([]);
+
+    const elsewhere = { model: "m", tools: [putState("ollama", { name: "f" }, tool.state, warnings)] };
+    putExtra("ollama", elsewhere, request, warnings);
+    expect(elsewhere).toEqual({ model: "m", tools: [{ name: "f" }] });
+    expect(warnings.list.map(({ code, message }) => `${code}: ${message.split(" ")[0]}`)).toEqual(
+      ["dropped: odd", "dropped: odd", "dropped: deep", "dropped: tools[0]"].slice(1),
+    );
+  });
+  test("what we say ourselves stays, and __proto__ is a key like any other", () => {
+    const data = JSON.parse('{"__proto__": 1}');
+    const target = putState(wire, { a: 1 }, [
+      { wire, kind: "a", data: 2 },
+      { wire, kind: "__proto__", data },
+    ]);
+    expect(target.a).toBe(1);
+    expect(Object.hasOwn(target, "__proto__")).toBe(true);
+  });
+  test("a list that is gone is made again, an element without a place is reported", () => {
+    const warnings = new Warnings();
+    const body = {};
+    const extra: Opaque[] = [
+      { wire, kind: "tools[0]", data: { search: {} } },
+      { wire, kind: "tools[5]", data: {} },
+      { wire, kind: "messages[3].content[1]", data: {} },
+    ];
+    putExtra(wire, body, { model: "", messages: [], extra }, warnings);
+    expect(body).toMatchObject({ tools: [{ search: {} }] });
+    expect(warnings.list.map(({ code }) => code)).toEqual(["moved", "moved"]);
+  });
+});
+
+describe("our capsule", () => {
+  test("carries thinking and state", () => {
+    const state: Opaque[] = [{ wire: "gemini", kind: "thoughtSignature", data: "s" }];
+    const sealed = sealCapsule({ thinking: "hm … \u{1f600}", state })!;
+    expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
+    expect(openCapsule(sealed)).toEqual({ thinking: "hm … \u{1f600}", state });
+  });
+  test("is not made for nothing, nor for too much", () => {
+    expect(sealCapsule({ thinking: "", state: [] })).toBeUndefined();
+    expect(sealCapsule({ thinking: "x".repeat(300_000) })).toBeUndefined();
+  });
+  test("is ignored when it is broken or another's", () => {
+    const sealed = sealCapsule({ thinking: "hm" })!;
+    for (const other of [
+      "",
+      "abc",
+      "skip_thought_signature_validator",
+      sealed.slice(0, -9),
+      `${sealed}!`,
+      btoa("dragoman/2:{}"),
+      btoa("dragoman/1:[]"),
+    ]) {
+      expect(openCapsule(other)?.thinking).toBeUndefined();
+    }
+    fc.assert(fc.property(fc.string(), (text) => openCapsule(text) === undefined && openCapsule(btoa("dragoman/1:") + text) !== null));
+    expect(openCapsule(btoa('dragoman/1:{"state":[{"wire":1}, null]}'))).toEqual({});
+  });
+});
+
+describe("the events of an answer", () => {
+  const written = (write: (writer: EventWriter) => void): Event[] => {
+    const writer = new EventWriter(NO_CONTEXT);
+    write(writer);
+    return writer.take();
+  };
+  const finished = (write: (writer: EventWriter) => void) => written(write).at(-1);
+  const call = (args: string) => ({ index: 0, id: "1", name: "f", arguments: args });
+
+  test("thinking opens and closes in pairs; start, usage and finish come once", () => {
+    expect(
+      written((to) => {
+        to.start("1", "m");
+        to.start("2");
+        to.usage({ inputTokens: 5 });
+        to.thinking("a");
+        to.thinking("");
+        to.thinking("b");
+        to.text("");
+        to.text("x");
+        to.endThinking();
+        to.thinking("c");
+        to.usage({ outputTokens: 7 });
+        to.finish({ reason: "stop", native: "STOP" });
+        to.text("too late");
+        to.finish({ reason: "length" });
+      }),
+    ).toEqual([
+      { type: "start", id: "1", model: "m" },
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "a" },
+      { type: "thinking-delta", text: "b" },
+      { type: "thinking-end" },
+      { type: "text", text: "x" },
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "c" },
+      { type: "thinking-end" },
+      { type: "usage", inputTokens: 5, outputTokens: 7 },
+      { type: "finish", reason: "stop", native: "STOP" },
+    ]);
+  });
+  test.each([
+    ["a call", "{}", { reason: "stop" }, { reason: "tool-calls" }],
+    ["a call and length", "{}", { reason: "length" }, { reason: "length" }],
+    ["a cut call", "{", { reason: "length" }, { reason: "length" }],
+    ["an unreadable call", "{", { reason: "tool-calls" }, { reason: "error", error: { code: "malformed-call" } }],
+    ["no reason, but an end", "{}", { ended: true }, { reason: "tool-calls" }],
+    ["no end", "{}", {}, { reason: "error", error: { code: "upstream" } }],
+    ["an error", "{}", { error: { code: "overloaded", message: "" } }, { reason: "error", error: { code: "overloaded" } }],
+  ] as const)("%s", (_, args, end, finish) => {
+    expect(
+      finished((to) => {
+        to.call(call(args));
+        to.finish(end);
+      }),
+    ).toMatchObject(finish);
+  });
+  test("tool-calls without a call is stop", () => {
+    expect(finished((to) => to.finish({ reason: "tool-calls" }))).toMatchObject({ reason: "stop" });
+  });
+});
