@@ -140,6 +140,13 @@ const NO_MARKS = new Marks([]);
 
 const schemaOf = (s: Scan, key: string): SchemaNode | undefined => propertySchema(s.schemaOf(s.call?.name ?? ""), key);
 
+/** What the schema says about a value; nothing: it is a string. */
+function typeBySchema(s: Scan, key: string): Param["type"] {
+  const types = schemaTypes(schemaOf(s, key));
+  if (types.size > 0 && !types.has("string")) return "json";
+  return types.has("null") ? "nullable" : "string";
+}
+
 /** The key leaves with the first byte of its value. */
 function writeKey({ json, key }: Param): void {
   if (json.text === "") json.open("{");
@@ -164,9 +171,9 @@ function say(param: Param, piece: string, strips: boolean): void {
     param.newline = "\n";
     text = text.slice(0, -1);
   }
-  if (param.type !== "string") {
+  if (param.all || param.type !== "string") {
     param.text.add(text);
-    if (param.type !== "nullable" || "null".startsWith(param.text.toString())) return;
+    if (param.all || param.type === "json" || "null".startsWith(param.text.toString())) return;
     param.type = "string";
     text = param.text.toString();
   }
@@ -197,7 +204,9 @@ function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolean): Out
       outcome = readJson(plain, NO_SINK, depth);
       if (outcome === "done") text = plain;
     }
-    if (outcome === "done" && !(text.trim() === "null" && isText(s, param.key))) {
+    // What says of itself that it is no string may still be the word `null`, where nothing but a string can be.
+    const types = schemaTypes(schemaOf(s, param.key));
+    if (outcome === "done" && !(text.trim() === "null" && types.has("string") && !types.has("null"))) {
       writeKey(param);
       return readJson(text.trim(), json, depth);
     }
@@ -211,12 +220,6 @@ function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolean): Out
   writeString(param, param.written ? "" : text);
   if (!wasCut) json.done();
   return "done";
-}
-
-/** Whether the schema wants a string, and nothing but a string. */
-function isText(s: Scan, key: string): boolean {
-  const types = schemaTypes(schemaOf(s, key));
-  return types.has("string") && !types.has("null");
 }
 
 /** A list or an object whose quotes the model escaped, as it was meant. */
@@ -241,7 +244,7 @@ function holdsArguments(s: Scan, text: string): boolean {
 // ---- Calls
 
 export function tagCalls(form: TagForm): TagSteps {
-  const { open, close, calls, callClose, params, stops, wrappers = [], strips = false, escaped = false } = form;
+  const { open, close, calls, callClose, params, stops, strips = false, escaped = false } = form;
   const callTags = new Map(calls.map((tag) => [tag.open, tag]));
   const paramTags = new Map(params.map((tag) => [tag.open, tag]));
   const opens = (tags: readonly Tag[]): string[] => tags.flatMap((tag) => (tag.slip ? [] : tag.open));
@@ -415,10 +418,8 @@ export function tagCalls(form: TagForm): TagSteps {
   /** The input ended here, perhaps inside a mark. That of the next call ends this one. */
   const ended = (s: Scan, legal: Marks): Step => {
     const rest = s.text.slice(s.pos, s.stop);
-    if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest))) {
-      finish(s, false);
-      return endCall(s);
-    }
+    if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest)))
+      return finish(s, true) === "deep" ? tooDeep : endCall(s);
     s.pos = s.stop;
     if (s.param) endParam(s, s.param, escaped, true);
     return cut;
@@ -480,12 +481,9 @@ export function tagCalls(form: TagForm): TagSteps {
     const json = s.call?.json;
     if (!json) return speak;
     const { close: closer = "" } = tag;
-    const types = schemaTypes(schemaOf(s, key));
-    const text = types.size === 0 || types.has("string");
-    const all = wrappers.includes(key) && s.param === undefined && !fits(s, key);
-    const type =
-      typed === "true" || (typed !== "false" && text) ? (all ? "all" : types.has("null") && !typed ? "nullable" : "string") : "json";
     const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
+    const type = typed === "true" ? "string" : typed === "false" ? "json" : typeBySchema(s, key);
+    const all = form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key);
     s.param = { json, key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
     return tag.value === undefined ? valueStart : valueTag(new Marks([tag.value]));
   };

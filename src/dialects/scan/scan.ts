@@ -52,9 +52,9 @@ export interface Call {
 export interface Param {
   readonly json: JsonWriter;
   readonly key: string;
-  /** A string is written while it arrives. One that may be `null` or `all` arguments waits until it cannot be; JSON waits until it is whole. */
-  type: "string" | "nullable" | "all" | "json";
-  /** It may hold all arguments. */
+  /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
+  type: "string" | "nullable" | "json";
+  /** It may hold all arguments, and waits until it is whole. */
   readonly all: boolean;
   /** What was read and waits. */
   readonly text: Pile;
