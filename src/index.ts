@@ -6,5 +6,6 @@ export type * from "./dialects/dialect.ts";
 export { promptText } from "./dialects/prompt.ts";
 export { getDialect, listDialects } from "./dialects/registry.ts";
 export { scannerStream, scanStream, scanText } from "./dialects/scan/streams.ts";
-export { getWire } from "./wires/registry.ts";
+export { printBody } from "./wires/raw.ts";
+export { getWire, listWires } from "./wires/registry.ts";
 export type * from "./wires/wire.ts";

@@ -55,7 +55,17 @@ interface Frame {
 
 const NO_MARKS = new Marks([]);
 /** Listens to what does not matter. */
-export const NO_SINK: Sink = { open: () => undefined, shut() {}, key() {}, comma() {}, space() {}, string() {}, run() {}, done() {}, scalar() {} };
+export const NO_SINK: Sink = {
+  open: () => undefined,
+  shut() {},
+  key() {},
+  comma() {},
+  space() {},
+  string() {},
+  run() {},
+  done() {},
+  scalar() {},
+};
 
 export class Reader extends Window {
   /** Why the last outcome was `bad`. */

@@ -8,13 +8,13 @@
  *     </｜DSML｜invoke>
  *     </｜DSML｜function_calls>
  */
-import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { callBlock, createScanner, exampleBlock, STOPS, schemaLines, t, thought } from "./dsml.ts";
+import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { thinkingOption, variantOf } from "./options.ts";
-import { type Pieces, prompt } from "./prompt.ts";
+import { prompt } from "./prompt.ts";
 import { explain } from "./tools.ts";
-import { callsOf, hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
 const WORD = "function_calls";
@@ -36,23 +36,15 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
         const goesOn = (turn.rounds[i - 1]?.results.length ?? 0) > 0;
         const thinking = thinks && turn.current && !goesOn ? thinkingOf(said) : "";
         return [
-          said.length > 0 ? [goesOn ? "\n\n" : t`<｜Assistant｜>`, thinking ? thought(thinking) : t`</think>`, saidPieces(said)] : [],
+          said.length > 0
+            ? [goesOn ? "\n\n" : t`<｜Assistant｜>`, thinking ? thought(thinking) : t`</think>`, saidPieces(said, renderToolCalls)]
+            : [],
           results.length > 0 ? ["\n\n", renderToolResults(results)] : [],
         ];
       });
     }),
     options.addGenerationPrompt === false ? [] : [resumes ? "\n\n" : t`<｜Assistant｜>`, t`<think>${thinks ? [] : t`</think>`}`],
   );
-}
-
-function saidPieces(said: readonly Part[]): Pieces {
-  const calls = renderToolCalls(callsOf(said));
-  return [
-    textOf(said),
-    calls.length > 0 ? ["\n\n", calls] : [],
-    said.map((part) => (part.type === "malformed" ? ["\n\n", part.raw] : [])),
-    t`<｜end▁of▁sentence｜>`,
-  ];
 }
 
 function renderTools(tools: readonly Tool[]): Prompt {

@@ -7,14 +7,14 @@
  *     </｜DSML｜invoke>
  *     </｜DSML｜tool_calls>
  */
-import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { callBlock, createScanner, exampleBlock, STOPS, schemaLines, t, thought } from "./dsml.ts";
+import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces, prompt } from "./prompt.ts";
 import { explain } from "./tools.ts";
-import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
 const WORD = "tool_calls";
@@ -49,7 +49,11 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
     }
     for (const { said, results } of turn.rounds) {
       if (said.length > 0) {
-        turns.push(t`<｜Assistant｜>`, thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`, saidPieces(said));
+        turns.push(
+          t`<｜Assistant｜>`,
+          thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`,
+          saidPieces(said, renderToolCalls),
+        );
         userSide = false;
       }
       for (const result of results) user(renderToolResults([result]));
@@ -62,16 +66,6 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
     turns,
     options.addGenerationPrompt === false ? [] : t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
   );
-}
-
-function saidPieces(said: readonly Part[]): Pieces {
-  const calls = renderToolCalls(callsOf(said));
-  return [
-    textOf(said),
-    calls.length > 0 ? ["\n\n", calls] : [],
-    said.map((part) => (part.type === "malformed" ? ["\n\n", part.raw] : [])),
-    t`<｜end▁of▁sentence｜>`,
-  ];
 }
 
 function renderTools(tools: readonly Tool[]): Prompt {

@@ -2,14 +2,15 @@
  * DSML, the markup of DeepSeek-V3.2 and V4. Parameters stand between tags and say themselves whether they are strings, which are raw text,
  * or JSON. The two models have another word for the block, and either may write the other's.
  */
-import type { Tool } from "../core/nouns.ts";
-import type { RenderableCall } from "./dialect.ts";
+import type { Part, Tool } from "../core/nouns.ts";
+import type { Prompt, RenderableCall } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { functionObject } from "./tools.ts";
+import { callsOf, textOf } from "./transcript.ts";
 
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"];
@@ -53,6 +54,17 @@ ${Object.keys(call.arguments).length === 0 ? nothing : []}${argumentTexts(call, 
 /** `nothing`: what stands for no arguments. */
 export const callBlock = (word: string, calls: readonly RenderableCall[], nothing = ""): Pieces =>
   calls.length > 0 ? t`<｜DSML｜${word}>\n${calls.map((call) => invoke(call, nothing))}</｜DSML｜${word}>` : [];
+
+/** A whole message: the text, an empty line, the calls. */
+export function saidPieces(said: readonly Part[], renderToolCalls: (calls: readonly RenderableCall[]) => Prompt): Pieces {
+  const calls = renderToolCalls(callsOf(said));
+  return [
+    textOf(said),
+    calls.length > 0 ? ["\n\n", calls] : [],
+    said.map((part) => (part.type === "malformed" ? ["\n\n", part.raw] : [])),
+    t`<｜end▁of▁sentence｜>`,
+  ];
+}
 
 /** The example in the declaration of tools. */
 export const exampleBlock = (word: string, name: string): Pieces => t`<｜DSML｜${word}>

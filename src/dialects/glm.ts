@@ -29,7 +29,7 @@ const calls = tagCalls({
   stops: STOPS,
   bareNames: "always",
   escaped: true,
-  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", ...STOPS] }).marked,
+  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
 });
 
 const createScanner = scannerOf({

@@ -36,12 +36,12 @@ const calls = tagCalls({
 
 const createScanner = scannerOf({
   calls: { "<minimax:tool_call>": calls.block },
-  callsInText: { "<invoke ": calls.bare },
   closers: ["</minimax:tool_call>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
   control: TURNS,
   callsInThinking: "promote-if-unclosed",
+  inLine: { "<invoke ": calls.bare },
 });
 
 // ---- Rendering

@@ -47,7 +47,7 @@ const calls = tagCalls({
   bareNames: "declared",
   strips: true,
   ownTags: true,
-  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", ...STOPS] }).marked,
+  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
 });
 
 const createScanner = scannerOf({

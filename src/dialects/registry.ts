@@ -13,8 +13,12 @@ import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
+import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
+import { mistral } from "./mistral.ts";
+import { phi4Mini } from "./phi4-mini.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
+import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
   deepseekV3,
@@ -29,8 +33,12 @@ const DIALECTS: readonly Dialect[] = [
   hermes,
   json,
   kimiK2,
+  llama3,
   minimaxM2,
+  mistral,
+  phi4Mini,
   qwen3Coder,
+  xlam,
 ];
 
 export function listDialects(): Dialect[] {

@@ -380,7 +380,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const legal = legalHere(s);
     const mark = s.match(legal, true);
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
-    if (mark === "") return s.param ? content(s, s.param, s.param.blanks) : body(s, code);
+    if (mark === "") return s.param ? content(s.param, s.param.blanks) : body(s, code);
     const tag = paramTags.get(mark);
     if (finish(s, !tag) === "deep") return tooDeep;
     const own = !tag && !behindParam.list.includes(mark);
@@ -467,7 +467,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
       const { name, string } = head.read(s.word);
-      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(s, inside, s.word);
+      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(inside, s.word);
       if (mark === null || name === undefined) return broken(s, "bad-arguments", "a parameter has no name");
       if (inside && finish(s, false) === "deep") return tooDeep;
       if (!head.next.includes(mark)) s.pos += mark.length;
@@ -526,7 +526,7 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   /** The mark was content, and so is what was read behind it. */
-  const content = (s: Scan, param: Param, behind: string): Step => {
+  const content = (param: Param, behind: string): Step => {
     say(param, param.mark + behind, strips);
     return value;
   };
@@ -542,7 +542,7 @@ export function tagCalls(form: TagForm): TagSteps {
       s.pos = s.stop;
       return cut;
     }
-    if (mark === "") return content(s, param, param.blanks);
+    if (mark === "") return content(param, param.blanks);
     return finish(s, true) === "deep" ? tooDeep : endCall(s);
   };
 
