@@ -117,4 +117,27 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     ],
     thinking: THINK,
   },
+  llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
+  mistral: {
+    values: jsonValues,
+    call: (name) => [`[TOOL_CALLS]${name}[ARGS]`, ARGUMENTS],
+    words: ["[TOOL_CALLS]"],
+    preserved: ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"],
+    thinking: { open: "[THINK]", close: "[/THINK]" },
+  },
+  "phi4-mini": {
+    ...TAGGED,
+    call: (name) => [jsonCall(name), ARGUMENTS, "}"],
+    between: ", ",
+    section: { begin: "functools[", end: "]" },
+    words: ["functools"],
+    preserved: [],
+  },
+  xlam: {
+    ...BARE,
+    call: (name) => [jsonCall(name), ARGUMENTS, "}"],
+    between: ", ",
+    section: { begin: "[", end: "]" },
+    openers: ['[{"name":'],
+  },
 };
