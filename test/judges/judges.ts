@@ -27,11 +27,15 @@ export interface Judge {
   readonly wire: WireId;
   readonly streams: boolean;
   /** Its words for the reasons; absent: it tells none. */
-  readonly reasons?: Readonly<Record<Exclude<FinishReason, "error">, string>>;
+  readonly reasons?: Readonly<Record<Exclude<FinishReason, "error">, string>> & { readonly error?: string };
   /** The counts that it can tell. */
   readonly counts?: readonly (keyof Usage)[];
-  /** Throws what the SDK throws. */
-  hear(url: string, model: string): Promise<Heard>;
+  /** Reasons at which the SDK itself throws. */
+  readonly throwsAt?: readonly FinishReason[];
+  /** Its SDK runs the tools, and asks again. */
+  readonly runs?: true;
+  /** Throws what the SDK throws; `ran` has what was run by then. */
+  hear(url: string, model: string, ran: Call[]): Promise<Heard>;
 }
 
 const key = "some-key";
@@ -95,7 +99,13 @@ const chatChunks: Judge = {
   streams: true,
   async hear(url, model) {
     const stream_options = { include_usage: true };
-    const chunks = await openai(url).chat.completions.create({ model, messages: [...question], tools: chatTools, stream: true, stream_options });
+    const chunks = await openai(url).chat.completions.create({
+      model,
+      messages: [...question],
+      tools: chatTools,
+      stream: true,
+      stream_options,
+    });
     const calls: { name: string; json: string }[] = [];
     const heard: Heard = { text: "", thinking: "", ran: [] };
     for await (const { choices, usage } of chunks) {
@@ -131,8 +141,9 @@ function chatRunner(streams: boolean): Judge {
     name: `openai chat.completions.runTools${streams ? ", streamed" : ""}`,
     wire: "openai-chat",
     streams,
-    async hear(url, model) {
-      const ran: Call[] = [];
+    runs: true,
+    ...(streams ? {} : { throwsAt: ["length", "content-filter"] }),
+    async hear(url, model, ran) {
       const tools = described.map(({ name, description }) => ({
         type: "function" as const,
         function: {
@@ -163,7 +174,10 @@ function responsesHeard(response: OpenAI.Responses.Response): Heard {
   if (response.error) throw new Error(response.error.message);
   return {
     text: response.output_text,
-    thinking: output.flatMap((item) => (item.type === "reasoning" ? item.summary : [])).map(({ text }) => text).join(""),
+    thinking: output
+      .flatMap((item) => (item.type === "reasoning" ? item.summary : []))
+      .map(({ text }) => text)
+      .join(""),
     ran: output.flatMap((item) => (item.type === "function_call" ? runnable(item.name, item.arguments) : [])),
     finish: cut ? `${status}: ${cut.reason}` : status,
     usage: known({
@@ -249,8 +263,8 @@ function anthropicRunner(streams: boolean, eager = false): Judge {
     name: `@anthropic-ai/sdk toolRunner${streams ? ", streamed" : ""}${eager ? ", eager" : ""}`,
     wire: "anthropic",
     streams,
-    async hear(url, model) {
-      const ran: Call[] = [];
+    runs: true,
+    async hear(url, model, ran) {
       const tools = described.map((fn) =>
         betaTool({
           ...fn,
@@ -300,7 +314,7 @@ const geminiWhole: Judge = {
   name: "@google/genai generateContent",
   wire: "gemini",
   streams: false,
-  reasons: { stop: "STOP", "tool-calls": "STOP", length: "MAX_TOKENS", "content-filter": "SAFETY" },
+  reasons: { stop: "STOP", "tool-calls": "STOP", length: "MAX_TOKENS", "content-filter": "SAFETY", error: "MALFORMED_FUNCTION_CALL" },
   counts: ["inputTokens", "outputTokens", "thinkingTokens", "cachedTokens"],
   async hear(url, model) {
     const config = { tools: [{ functionDeclarations: declarations }] };
@@ -325,8 +339,8 @@ function geminiRunner(streams: boolean): Judge {
     name: `@google/genai callable tools${streams ? ", streamed" : ""}`,
     wire: "gemini",
     streams,
-    async hear(url, model) {
-      const ran: Call[] = [];
+    runs: true,
+    async hear(url, model, ran) {
       const callable = {
         tool: async () => ({ functionDeclarations: declarations }),
         callTool: async (calls: { id?: string; name?: string; args?: Record<string, unknown> }[]): Promise<Part[]> =>
@@ -345,14 +359,16 @@ function geminiRunner(streams: boolean): Judge {
 
 // ---- ollama
 
-const ollamaTools = described.map((fn) => ({ type: "function", function: { ...fn, parameters: { type: "object", properties: {} } } }));
+const ollamaTools = described.map((fn) => ({ type: "function", function: { ...fn, parameters } }));
 
 function ollamaHeard(lines: readonly ChatResponse[]): Heard {
   const last = lines.findLast(({ done }) => done);
   return {
     text: lines.map(({ message }) => message.content).join(""),
     thinking: lines.map(({ message }) => message.thinking ?? "").join(""),
-    ran: lines.flatMap(({ message }) => (message.tool_calls ?? []).map(({ function: fn }) => ({ name: fn.name, arguments: fn.arguments as JsonObject }))),
+    ran: lines.flatMap(({ message }) =>
+      (message.tool_calls ?? []).map(({ function: fn }) => ({ name: fn.name, arguments: fn.arguments as JsonObject })),
+    ),
     finish: last?.done_reason,
     usage: known({ inputTokens: last?.prompt_eval_count, outputTokens: last?.eval_count }),
   };
@@ -383,7 +399,13 @@ const ollamaStream: Judge = {
 
 // ---- ai, with its providers
 
-const aiReasons = { stop: "stop", "tool-calls": "tool-calls", length: "length", "content-filter": "content-filter" } as const;
+const aiReasons = {
+  stop: "stop",
+  "tool-calls": "tool-calls",
+  length: "length",
+  "content-filter": "content-filter",
+  error: "error",
+} as const;
 
 const providers: readonly {
   name: string;
@@ -428,18 +450,25 @@ function aiJudge({ name, wire, counts, model: modelOf }: (typeof providers)[numb
     name: `ai ${streams ? "streamText" : "generateText"}, ${name}`,
     wire,
     streams,
+    runs: true,
     reasons: aiReasons,
     counts,
-    async hear(url, model) {
-      const ran: Call[] = [];
+    async hear(url, model, ran) {
       const made = described.map(({ name, description }) => {
         const execute = (args: JsonObject): string => {
           ran.push({ name, arguments: args });
           return "ok";
         };
-        return [name, tool({ description, inputSchema: jsonSchema<JsonObject>({ type: "object" }), execute })] as const;
+        return [name, tool({ description, inputSchema: jsonSchema<JsonObject>(parameters), execute })] as const;
       });
-      const asked = { model: modelOf(url, model), prompt, tools: Object.fromEntries(made), stopWhen: stepCountIs(2), maxRetries: 0 };
+      const asked = {
+        model: modelOf(url, model),
+        prompt,
+        tools: Object.fromEntries(made),
+        stopWhen: stepCountIs(2),
+        maxRetries: 0,
+        providerOptions: { openai: { store: false } }, // otherwise it only names the items of its history, which we do not keep
+      };
       const [first] = streams ? await streamedSteps(asked) : (await generateText(asked)).steps;
       const { text, reasoningText: thinking = "", finishReason: finish, usage } = first!;
       return {

@@ -52,7 +52,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, seen:
   const { pathname, searchParams } = new URL(incoming.url ?? "", "http://stub");
   const wire = getWire(ROUTES.find(([route]) => route.test(pathname))?.[1] ?? "openai-chat");
   const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void => {
-    outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(printBody(body));
+    outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(typeof body === "string" ? body : printBody(body));
   };
   const fail = (error: ErrorInfo, request?: Request): void => {
     const { status, headers, body } = wire.encodeError(error, request);
