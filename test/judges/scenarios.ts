@@ -34,7 +34,7 @@ const fail = (error: ErrorInfo): Event => ({ type: "finish", reason: "error", er
 
 const begin = (index: number, name: string): Event => ({ type: "tool-start", id: `call_a${index}`, index, name });
 const pieces = (index: number, json: string): Event[] =>
-  (json.match(/[^]{1,5}/gu) ?? []).map((json) => ({ type: "tool-delta", id: `call_a${index}`, json }));
+  (json.match(/.{1,5}/gsu) ?? []).map((json) => ({ type: "tool-delta", id: `call_a${index}`, json }));
 const call = (index: number, name: string, json: string): Event[] => [
   begin(index, name),
   ...pieces(index, json),
