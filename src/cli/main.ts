@@ -10,6 +10,7 @@ import { addDemo } from "./demo.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
+import { addTranslate } from "./translate.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -25,6 +26,7 @@ const program = new Command("dragoman")
 
 addScan(program);
 addRender(program);
+addTranslate(program);
 addDemo(program);
 
 /** What was asked for and is on the screen already. */
