@@ -152,6 +152,38 @@ describe("a history that the SDK leaves to the server is asked for", () => {
   });
 });
 
+describe("a refusal", () => {
+  const refusal = "I cannot.";
+  test.each([true, false])("openai: chat, streamed: %s", async (stream) => {
+    const { completions } = clients.openai.chat;
+    const asked = { model: "refusal", messages: [question] };
+    const { choices } = stream ? await completions.stream(asked).finalChatCompletion() : await completions.create(asked);
+    expect(choices).toMatchObject([{ message: { refusal }, finish_reason: "stop" }]);
+  });
+  test.each([true, false])("openai: Responses, streamed: %s", async (stream) => {
+    const asked = { model: "refusal", input: "Hi" };
+    const { output } = stream ? await clients.openai.responses.stream(asked).finalResponse() : await clients.openai.responses.create(asked);
+    expect(output).toMatchObject([{ type: "message", content: [{ type: "refusal", refusal }] }]);
+  });
+  test.each([true, false])("@anthropic-ai/sdk, streamed: %s", async (stream) => {
+    const { messages } = clients.anthropic;
+    const asked = { model: "refusal", max_tokens: 9, messages: [question] };
+    const message = stream ? await messages.stream(asked).finalMessage() : await messages.create(asked);
+    expect(message).toMatchObject({ content: [], stop_reason: "refusal", stop_details: { type: "refusal", explanation: refusal } });
+  });
+  test("@google/genai and ollama have none: it is text", async () => {
+    expect((await clients.genai.models.generateContent({ model: "refusal", contents: "Hi" })).text).toBe(refusal);
+    expect((await clients.ollama.chat({ model: "refusal", messages: [question] })).message.content).toBe(refusal);
+  });
+});
+
+test("@anthropic-ai/sdk: which stop string it was", async () => {
+  const asked = { model: "stop-string", max_tokens: 9, messages: [question] };
+  const stopped = { stop_reason: "stop_sequence", stop_sequence: "END" };
+  expect(await clients.anthropic.messages.create(asked)).toMatchObject(stopped);
+  expect(await clients.anthropic.messages.stream(asked).finalMessage()).toMatchObject(stopped);
+});
+
 describe("openai: custom tools", () => {
   test.each([true, false])("a call of one, streamed: %s", async (stream) => {
     const tools = [{ type: "custom" as const, name: "write_file" }];

@@ -61,12 +61,13 @@ describe.each(judges.map((judge) => [judge.name, judge] as const))("%s", (_, jud
     expect(heard?.usage ?? {}).toMatchObject(counts);
   });
 
-  test.runIf(judge.streams)("heartbeats change nothing", async () => {
-    for (const [name] of played) {
-      const [without, beating] = [await outcome(judge, name), await outcome(judge, `${name}${HEARTBEATS}`)];
-      expect({ ...beating, error: beating.error?.message }, name).toEqual({ ...without, error: without.error?.message });
-    }
-  });
+  if (judge.streams)
+    test("heartbeats change nothing", async () => {
+      for (const [name] of played) {
+        const [without, beating] = [await outcome(judge, name), await outcome(judge, `${name}${HEARTBEATS}`)];
+        expect({ ...beating, error: beating.error?.message }, name).toEqual({ ...without, error: without.error?.message });
+      }
+    });
 
   test.each(Object.keys(errors) as ErrorName[])("an error with a status: %s", async (name) => {
     const { error } = await outcome(judge, name);
@@ -91,20 +92,21 @@ describe.each(judges.map((judge) => [judge.name, judge] as const))("%s", (_, jud
     expect(request?.warnings ?? []).toEqual([]);
   });
 
-  test.runIf(judge.runs)("calls and results come back as they were said", async () => {
-    await outcome(judge, "thinking-text-calls");
-    const [, second] = stub.take();
-    expect(second?.warnings ?? []).toEqual([]);
-    const [, answer, ...results] = second?.messages ?? [];
+  if (judge.runs)
+    test("calls and results come back as they were said", async () => {
+      await outcome(judge, "thinking-text-calls");
+      const [, second] = stub.take();
+      expect(second?.warnings ?? []).toEqual([]);
+      const [, answer, ...results] = second?.messages ?? [];
 
-    const { text, calls } = scenarios["thinking-text-calls"];
-    expect(partsOf(answer)).toMatchObject([
-      { type: "text", text },
-      ...calls.map((call, i) => ({ type: "tool-call", id: `call_a${i}`, ...call })),
-    ]);
-    expect(results).toMatchObject(calls.map(({ name }, i) => ({ role: "tool", id: `call_a${i}`, name })));
-    for (const result of results) expect(JSON.stringify(result.role === "tool" && result.output)).toContain("ok");
-  });
+      const { text, calls } = scenarios["thinking-text-calls"];
+      expect(partsOf(answer)).toMatchObject([
+        { type: "text", text },
+        ...calls.map((call, i) => ({ type: "tool-call", id: `call_a${i}`, ...call })),
+      ]);
+      expect(results).toMatchObject(calls.map(({ name }, i) => ({ role: "tool", id: `call_a${i}`, name })));
+      for (const result of results) expect(JSON.stringify(result.role === "tool" && result.output)).toContain("ok");
+    });
 });
 
 const partsOf = (message: Message | undefined) =>

@@ -107,6 +107,23 @@ export const scenarios = {
     calls: [write, list],
     reason: "tool-calls",
   },
+  interleaved: {
+    events: [
+      start,
+      ...say("a"),
+      ...think("b"),
+      ...say("c"),
+      ...think("d"),
+      ...call(0, "read_file", '{"path":"b.txt"}'),
+      ...say("e"),
+      ...call(1, "list_files", "{}"),
+      ...finish("tool-calls"),
+    ],
+    text: "ace",
+    thinking: "bd",
+    calls: [read, list],
+    reason: "tool-calls",
+  },
   "cut-text": { events: [start, ...say("Once upon"), ...finish("length")], text: "Once upon", reason: "length" },
   filtered: { events: [start, ...say("I "), ...finish("content-filter")], text: "I ", reason: "content-filter" },
   empty: { events: [start, ...finish("stop")], reason: "stop" },
@@ -144,6 +161,12 @@ export const scenarios = {
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof scenarios;
+
+/** What each wire has a form of its own for. */
+export const asides: Readonly<Record<string, readonly Event[]>> = {
+  refusal: [start, { type: "refusal", text: "I " }, { type: "refusal", text: "cannot." }, ...finish("stop")],
+  "stop-string": [start, ...say("Once"), counted, { type: "finish", reason: "stop", stop: "END" }],
+};
 
 /** What the server says once the tools have run. */
 export const done: readonly Event[] = [start, ...say("Done."), ...finish("stop")];

@@ -7,7 +7,7 @@ import type { ErrorInfo, Event, Request, WireId } from "../../src/core/nouns.ts"
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";
-import { done, errors, scenarios } from "./scenarios.ts";
+import { asides, done, errors, scenarios } from "./scenarios.ts";
 
 const ROUTES: readonly (readonly [RegExp, WireId])[] = [
   [/^\/v1\/chat\/completions$/, "openai-chat"],
@@ -85,7 +85,7 @@ const isKey = <T extends object>(table: T, key: PropertyKey): key is keyof T => 
 
 function playedTo({ messages }: Request, name: string): readonly Event[] {
   if (messages.some(({ role }) => role === "tool")) return done;
-  return isKey(scenarios, name) ? scenarios[name].events : done;
+  return isKey(scenarios, name) ? scenarios[name].events : (asides[name] ?? done);
 }
 
 function stream(wire: Wire, request: Request, events: readonly Event[], outgoing: ServerResponse): void {
