@@ -30,7 +30,7 @@ export interface Judge {
   readonly reasons?: Readonly<Record<Exclude<FinishReason, "error">, string>> & { readonly error?: string };
   /** The counts that it can tell. */
   readonly counts?: readonly (keyof Usage)[];
-  /** Reasons at which the SDK itself throws. */
+  /** Reasons at which the SDK itself throws, in some versions. */
   readonly throwsAt?: readonly FinishReason[];
   /** Its SDK runs the tools, and asks again. */
   readonly runs?: true;
@@ -142,7 +142,7 @@ function chatRunner(streams: boolean): Judge {
     wire: "openai-chat",
     streams,
     runs: true,
-    ...(streams ? {} : { throwsAt: ["length", "content-filter"] }),
+    throwsAt: ["length", "content-filter"],
     async hear(url, model, ran) {
       const tools = described.map(({ name, description }) => ({
         type: "function" as const,
