@@ -115,7 +115,9 @@ export class Reader extends Window {
     if (this.#state === BARE_KEY) return this.#bareKey(syntax);
     if (this.#state === BARE) return this.#bare(syntax);
     if (this.#state === AFTER && !this.#frame) return "done";
-    const code = syntax.gap(this);
+    // Mostly there is no gap: neither a blank nor, where those count, a comment.
+    let code: number | undefined = this.pos < this.stop && this.comment === undefined ? this.text.charCodeAt(this.pos) : 0;
+    if (code <= 32 || code === 47) code = syntax.gap(this);
     if (code === undefined) return undefined;
     if (code === -1) return "cut";
     if (this.#state === VALUE) return this.#value(syntax, code);

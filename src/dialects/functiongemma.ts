@@ -31,6 +31,7 @@ const calls = gemmaSteps({
     ...["false", "False"].map((word) => [word, "false"] as const),
     ...["null", "None"].map((word) => [word, "null"] as const),
   ]),
+  none: "None",
   asciiQuotes: false,
 });
 

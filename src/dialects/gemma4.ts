@@ -34,6 +34,7 @@ const calls = gemmaSteps({
     ...["true", "false"].map((word) => [word, word] as const),
     ...["null", "none", "nil", "None", "NULL"].map((word) => [word, "null"] as const),
   ]),
+  none: "null",
   asciiQuotes: true,
 });
 

@@ -16,6 +16,8 @@ export interface GemmaCalls {
   readonly ends: readonly string[];
   /** Bare words that are no strings, and their JSON text. */
   readonly words: ReadonlyMap<string, string>;
+  /** How the dialect spells null: it is null also where a string is expected. */
+  readonly none: string;
   /** A bare value in ASCII quotes is that string. */
   readonly asciiQuotes: boolean;
 }
@@ -102,8 +104,8 @@ function resolveName(s: Scan, name: string): string {
 }
 
 /** A bare value by its spelling, unless the schema says that such a thing cannot stand here and a string can. */
-function bareValue({ words, asciiQuotes }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
-  if (text === "null") return text;
+function bareValue({ words, none, asciiQuotes }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
+  if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);
   const json = words.get(text) ?? jsonNumber(text);
   if (json !== undefined && (!types.has("string") || literalTypes(json).some((type) => types.has(type)))) return json;
@@ -119,9 +121,12 @@ function literalTypes(json: string): JsonType[] {
 
 /** Strings without escapes: everything up to the next quote is literal. */
 function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "readString" | "gap"> {
-  const closers = new Map(list.map((quote) => [quote, new Marks([quote])]));
-  const quotes = new Marks(list);
-  return { quotes, readString: (reader) => inLiteral(reader, closers.get(reader.quote) ?? quotes), gap: (reader) => reader.blanks() };
+  const closers = list.map((quote) => new Marks([quote]));
+  return {
+    quotes: new Marks(list),
+    readString: (reader) => inLiteral(reader, closers[list.indexOf(reader.quote)] as Marks),
+    gap: (reader) => reader.blanks(),
+  };
 }
 
 function inLiteral(r: Reader, quote: Marks): Outcome | undefined | true {
