@@ -9,6 +9,7 @@ import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
 import { addDialects } from "./dialects.ts";
+import { addGrammar } from "./grammar.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
@@ -29,6 +30,7 @@ const program = new Command("dragoman")
 addScan(program);
 addRender(program);
 addTranslate(program);
+addGrammar(program);
 addDetect(program);
 addDialects(program);
 addDemo(program);

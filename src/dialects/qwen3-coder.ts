@@ -140,7 +140,7 @@ function textAndCalls(said: readonly Part[], text: string): Pieces {
 }
 
 /** Quoted where its end would not be found. */
-const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);
+export const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);
 
 /** Python's spelling, but lists and objects as JSON. */
 const valueText = (value: Tree): string => (typeof value === "object" && value !== null ? pythonJson(value) : pythonLiteral(value));
