@@ -25,7 +25,7 @@ const STOPS = ["<|im_end|>", "<|endoftext|>"];
 // ---- Scanning
 
 const createScanner = scannerOf({
-  calls: { "<tool_call>": jsonCalls({ marks: ["<tool_call>", "</tool_call>", ...STOPS] }).marked },
+  calls: { "<tool_call>": jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked },
   closers: ["</tool_call>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,

@@ -10,8 +10,26 @@ import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
+import { llama3 } from "./llama3.ts";
+import { mistral } from "./mistral.ts";
+import { phi4Mini } from "./phi4-mini.ts";
+import { xlam } from "./xlam.ts";
 
-const DIALECTS: readonly Dialect[] = [deepseekV3, deepseekV31, functiongemma, gemma4, granite, harmony, hermes, json, kimiK2];
+const DIALECTS: readonly Dialect[] = [
+  deepseekV3,
+  deepseekV31,
+  functiongemma,
+  gemma4,
+  granite,
+  harmony,
+  hermes,
+  json,
+  kimiK2,
+  llama3,
+  mistral,
+  phi4Mini,
+  xlam,
+];
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];

@@ -3,7 +3,7 @@
  * said and the results that answer its calls.
  */
 import { isObject } from "../core/json.ts";
-import type { Json, JsonObject, Media, Message, Part, Text, ToolCall, ToolResult } from "../core/nouns.ts";
+import type { Json, JsonObject, Media, Message, Part, Request, Text, ToolCall, ToolResult } from "../core/nouns.ts";
 import { pythonJson, pythonLiteral } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 
@@ -87,6 +87,29 @@ export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => P
   const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
   return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
 }
+
+/** The same where all calls of a message are written as one. */
+export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
+  const calls = callsOf(said);
+  const raws = said.flatMap((part) => (part.type === "malformed" ? part.raw : []));
+  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...raws], "\n");
+}
+
+/** Text as those templates print it that do not know parts: several of them are a Python literal. */
+export const printedText = (parts: Content): string =>
+  parts.length > 1 && parts.every(isText) ? pythonLiteral(parts.map(({ type, text }) => ({ type, text }))) : textOf(parts);
+
+/** For such templates: the texts of a message as one. */
+export function withJoinedTexts(request: Request): Request {
+  const joinTexts = (message: Message): Message => {
+    if (message.role === "assistant" || message.role === "tool" || message.content.filter(isText).length < 2) return message;
+    const others = message.content.filter((part) => !isText(part));
+    return { ...message, content: [{ type: "text", text: textOf(message.content, "\n") }, ...others] };
+  };
+  return { ...request, messages: request.messages.map(joinTexts) };
+}
+
+const isText = (part: Part): part is Text => part.type === "text";
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
 export function resultText(output: Json): string {

@@ -93,16 +93,18 @@ export class Scan extends Reader implements Scanner {
   readonly #raw = new Pile();
   /** Where, in the text at hand, the raw begins that no event carries yet. */
   #rawAt = 0;
+  /** So many characters of the raw are marks, whatever becomes of the rest. */
+  #marks = 0;
   #limit = NO_LIMIT;
   #onLimit: Step | undefined;
 
-  constructor(table: Table, options: ScannerOptions) {
+  constructor(table: Table, options: ScannerOptions, mintId = numberedId) {
     super();
     this.table = table;
     this.tools = options.tools ?? [];
     this.maxDepth = options.maxDepth ?? 256;
     this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
-    this.#mintId = options.mintId ?? numberedId;
+    this.#mintId = options.mintId ?? mintId;
     this.step = table.start;
   }
 
@@ -181,7 +183,13 @@ export class Scan extends Reader implements Scanner {
       this.#raw.clear();
     }
     this.#rawAt = this.pos;
+    this.#marks = 0;
     return raw;
+  }
+
+  /** What was read so far is never text, even if no call follows. */
+  keepMarks(): void {
+    this.#marks = this.#raw.length + this.pos - this.#rawAt;
   }
 
   // ---- what is said
@@ -198,13 +206,15 @@ export class Scan extends Reader implements Scanner {
     this.#rawAt = this.pos;
     this.#say(this.run);
   }
-  /** Says all that waits, or only the last `length` characters: then what stands before them is control. */
+  /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
   sayRaw(length?: number): string {
+    const marks = this.#marks;
     const raw = this.takeRaw();
-    const from = length === undefined ? 0 : raw.length - length;
+    const from = length === undefined ? marks : raw.length - length;
+    const text = raw.slice(from);
     if (from > 0) this.#emit({ type: "control", raw: raw.slice(0, from) });
-    if (from < raw.length) this.#say(raw.slice(from));
-    return raw;
+    if (text !== "") this.#say(text);
+    return text;
   }
   #say(text: string): void {
     this.#emit(this.#saying(text));
@@ -281,6 +291,7 @@ export class Scan extends Reader implements Scanner {
     this.#emit(id === undefined ? event : { ...event, id });
     this.call = undefined;
     this.fault = undefined;
+    this.lineStart = true;
     this.unbound();
   }
 
@@ -288,6 +299,10 @@ export class Scan extends Reader implements Scanner {
 
   get holding(): boolean {
     return this.#held !== undefined;
+  }
+  /** Events wait, and no call is among them. */
+  get holdsNoCall(): boolean {
+    return this.#held?.index === this.#index;
   }
   /** From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. */
   hold(onLimit: Step): void {
