@@ -13,6 +13,7 @@ import { kimiK2 } from "./kimi-k2.ts";
 import { llama3 } from "./llama3.ts";
 import { mistral } from "./mistral.ts";
 import { phi4Mini } from "./phi4-mini.ts";
+import { pythonic } from "./pythonic.ts";
 import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
@@ -28,6 +29,7 @@ const DIALECTS: readonly Dialect[] = [
   llama3,
   mistral,
   phi4Mini,
+  pythonic,
   xlam,
 ];
 

@@ -77,6 +77,8 @@ export class Scan extends Reader implements Scanner {
   /** For the forms without a mark: only blanks stand on this line yet; and something was said since the beginning or the last call. */
   lineStart = true;
   prose = false;
+  /** A mark announced calls: the forms without one are off. */
+  marked = false;
   call: Call | undefined;
   /** The step behind the arguments. */
   behind: Step | undefined;
