@@ -7,6 +7,8 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
+import { addDetect } from "./detect.ts";
+import { addDialects } from "./dialects.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
@@ -25,6 +27,8 @@ const program = new Command("dragoman")
 
 addScan(program);
 addRender(program);
+addDetect(program);
+addDialects(program);
 addDemo(program);
 
 /** What was asked for and is on the screen already. */

@@ -69,7 +69,10 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup(["<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>", "<|tool_call|>", "<tool_call>", "</tool_call>"]);
+const t = markup([
+  ...["<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>", "<|tool_call|>"],
+  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"],
+]);
 
 const VARIANTS = { "granite-4.0": "You are a helpful assistant. Please ensure responses are professional, accurate, and safe." };
 
@@ -117,11 +120,11 @@ const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joi
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(
     joined(
-      results.map(({ output }) => `<tool_response>\n${resultText(output)}\n</tool_response>`),
+      results.map(({ output }) => t`<tool_response>\n${resultText(output)}\n</tool_response>`),
       "\n",
     ),
   );
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
 export const granite: Dialect = {
   id: "granite",

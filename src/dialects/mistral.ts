@@ -87,35 +87,15 @@ const createScanner = scannerOf({
 
 const t = markup([...TOKENS, ...STOPS, CALLS, "[IMG]"]);
 
-interface Variant {
-  /** What the system says when nobody else does. */
-  readonly system?: (today: string) => Pieces;
-  /** Tools stand before the last user message, and not in front of all. */
-  readonly toolsLast: boolean;
-  /** There is no mark for the system: its text is the beginning of the last user message. */
-  readonly systemLast: boolean;
-  readonly thinks: boolean;
-  readonly calls: (calls: readonly RenderableCall[]) => Pieces;
-  readonly result: (id: string, output: Json) => Pieces;
-}
-
-const VARIANTS: Readonly<Record<string, Variant>> = {
-  "ministral-3-14b-reasoning-2512": {
-    system: () => t`# HOW YOU SHOULD THINK AND ANSWER
+const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
 
 First draft your thinking process (inner monologue) until you arrive at a response. Format your response using Markdown, and use LaTeX for any mathematical equations. Write both your thoughts and the response in the same language as the input.
 
-Your thinking process must follow the template below:[THINK]Your thoughts or/and draft, like working through an exercise on scratch paper. Be as casual and as long as you want until you are confident to generate the response to the user.[/THINK]Here, provide a self-contained response.`,
-    toolsLast: false,
-    systemLast: false,
-    thinks: true,
-    calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[ARGS]${argumentsText(call)}`),
-    result: (_, output) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
-  },
-  "mistral-small-3.2-2506": {
-    system: (
-      today,
-    ) => `You are Mistral Small 3, a Large Language Model (LLM) created by Mistral AI, a French startup headquartered in Paris.
+Your thinking process must follow the template below:[THINK]Your thoughts or/and draft, like working through an exercise on scratch paper. Be as casual and as long as you want until you are confident to generate the response to the user.[/THINK]Here, provide a self-contained response.`;
+
+const knowing = (
+  today: string,
+): string => `You are Mistral Small 3, a Large Language Model (LLM) created by Mistral AI, a French startup headquartered in Paris.
 Your knowledge base was last updated on 2023-10-01. The current date is ${today}.
 
 When you're not sure about some information or when the user's request requires up-to-date or specific data, you must use the available tools to fetch the information. Do not hesitate to use tools whenever they can provide a more accurate or complete response. If no relevant tools are available, then clearly state that you don't have the information and avoid making up anything.
@@ -142,7 +122,31 @@ You may have access to tools that you can use to fetch information or perform ac
 2. When the request requires specific data that you do not have in your knowledge base.
 3. When the request involves actions that you cannot perform without tools.
 
-Always prioritize using tools to provide the most accurate and helpful response. If tools are not available, inform the user that you cannot perform the requested action at the moment.`,
+Always prioritize using tools to provide the most accurate and helpful response. If tools are not available, inform the user that you cannot perform the requested action at the moment.`;
+
+interface Variant {
+  /** What the system says when nobody else does. */
+  readonly system?: (today: string) => Pieces;
+  /** Tools stand before the last user message, and not in front of all. */
+  readonly toolsLast: boolean;
+  /** There is no mark for the system: its text is the beginning of the last user message. */
+  readonly systemLast: boolean;
+  readonly thinks: boolean;
+  readonly calls: (calls: readonly RenderableCall[]) => Pieces;
+  readonly result: (id: string, output: Json) => Pieces;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "ministral-3-14b-reasoning-2512": {
+    system: () => REASONING,
+    toolsLast: false,
+    systemLast: false,
+    thinks: true,
+    calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[ARGS]${argumentsText(call)}`),
+    result: (_, output) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
+  },
+  "mistral-small-3.2-2506": {
+    system: knowing,
     toolsLast: true,
     systemLast: false,
     thinks: false,

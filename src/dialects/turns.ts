@@ -16,7 +16,8 @@ export const CHATML: TurnMarks = {
 };
 
 const llama3 = markup([
-  ...["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|eom_id|>", "<|python_tag|>"],
+  ...["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>"],
+  ...["<|eot_id|>", "<|eom_id|>", "<|python_tag|>"],
 ]);
 
 export const LLAMA3: TurnMarks = {
@@ -26,15 +27,8 @@ export const LLAMA3: TurnMarks = {
 };
 
 const phi = markup([
-  "<|system|>",
-  "<|user|>",
-  "<|assistant|>",
-  "<|tool|>",
-  "<|/tool|>",
-  "<|tool_call|>",
-  "<|/tool_call|>",
-  "<|end|>",
-  "<|endoftext|>",
+  ...["<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>"],
+  ...["<|tool|>", "<|/tool|>", "<|tool_call|>", "<|/tool_call|>"],
 ]);
 
 export const PHI: TurnMarks = {

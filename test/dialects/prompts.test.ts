@@ -23,7 +23,7 @@ for (const dialect of listDialects()) {
     const { request, options } = JSON.parse(readFileSync(`${folder}${name}.json`, "utf8")) as { request: unknown; options?: RenderOptions };
     return {
       request: openaiChat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body: request }),
-      options: { ...options, ...(variant !== undefined && { variant }) },
+      options: { now: new Date(2026, 0, 15, 12), ...options, ...(variant !== undefined && { variant }) },
     };
   };
 

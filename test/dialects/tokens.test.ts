@@ -49,7 +49,14 @@ function fixtures(dialect: Dialect): Case[] {
     .flatMap((file) => {
       const { request, options } = JSON.parse(readFileSync(folder + file, "utf8")) as { request: unknown; options?: RenderOptions };
       const decoded = openaiChat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body: request });
-      return dialect.variants.map((variant) => ({ request: decoded, options: { ...options, variant, bos: true } }));
+      const answered: Request = {
+        ...decoded,
+        messages: [...decoded.messages, { role: "assistant", content: [{ type: "text", text: "Yes." }] }],
+      };
+      return dialect.variants.flatMap((variant) => [
+        { request: decoded, options: { ...options, variant, bos: true } },
+        { request: answered, options: { ...options, variant, addGenerationPrompt: false } },
+      ]);
     });
 }
 
@@ -95,7 +102,8 @@ function requests(dialect: Dialect, text: fc.Arbitrary<string>): fc.Arbitrary<Ca
   });
 }
 
-const render = (dialect: Dialect, { request, options }: Case): Prompt => dialect.render(request, options);
+const render = (dialect: Dialect, { request, options }: Case): Prompt =>
+  dialect.render(request, { now: new Date(2026, 0, 15, 12), ...options });
 
 /** Every control token that some dialect writes. */
 const control = [...new Set(listDialects().flatMap((dialect) => fixtures(dialect).flatMap((one) => controlTexts(render(dialect, one)))))];

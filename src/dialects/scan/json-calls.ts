@@ -54,9 +54,10 @@ interface Block {
 }
 
 const BARE: Block = { closer: "", list: false, marked: false, sure: false, strict: false };
+const MARKED: Block = { ...BARE, marked: true, sure: true };
+
 /** How most call objects begin, and little else: here they are found again behind what cannot be read, and in prose. */
 export const OBJECT = '{"name"';
-const MARKED: Block = { ...BARE, marked: true, sure: true };
 
 export function jsonCalls(form: JsonForm): JsonSteps {
   const { wrappers = {}, firstKeys, separators = [], tags = [], needsArguments = false } = form;

@@ -84,8 +84,8 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     if (policy === "promote") thinking.set(mark, promote(step));
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
-  if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
   for (const [mark, step] of Object.entries({ ...inLine, ...spec.bare })) text.set(mark, step);
+  if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
