@@ -100,8 +100,8 @@ export class Reader extends Window {
 
   /** Begins inside an object whose bracket has been read, and maybe its first key. */
   enter(close: "}" | ")", pair: ":" | "=", key?: string): this {
-    if (this.#syntax) this.#push(this.#syntax, false, close.charCodeAt(0), pair.charCodeAt(0));
-    if (key !== undefined) this.#keyRead(key);
+    if (this.#syntax) this.#push(this.#syntax, false, close, pair);
+    if (key !== undefined) this.#keyRead(key, escapeJson(key));
     return this;
   }
 
@@ -137,7 +137,7 @@ export class Reader extends Window {
     if (code === 123 || (frame && (code === 91 || (code === 40 && syntax.tuples)))) {
       this.pos++;
       if (this.depth >= this.#maxDepth) return "deep";
-      this.#push(syntax, code !== 123, code + (code > 40 ? 2 : 1), 58);
+      this.#push(syntax, code !== 123, code === 123 ? "}" : code === 91 ? "]" : ")", ":");
       return true;
     }
     return frame ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
@@ -155,19 +155,20 @@ export class Reader extends Window {
     if (ended !== true) return ended;
     const key = trimBlanks(this.#text);
     if (key === "" && syntax.wide) return this.bad("a key was expected");
-    this.#keyRead(key);
+    this.#keyRead(key, escapeJson(key));
     return true;
   }
 
   #colon(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
     const set = this.#brace && (code === 44 || code === 125);
-    if (code !== frame?.pair && !set) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
+    if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
+    frame.array = set;
     if (this.#brace) this.#open(set);
     if (set) return this.#scalar(syntax);
     this.pos++;
     this.#sink.key(this.#text, `"${this.#keyJson}"${this.#keyGap}:`);
-    if (syntax.inner) this.#schema = syntax.inner(frame?.schema, this.#text);
+    if (syntax.inner) this.#schema = syntax.inner(frame.schema, this.#text);
     this.#state = VALUE;
     return true;
   }
@@ -247,7 +248,7 @@ export class Reader extends Window {
     return true;
   }
 
-  #keyRead(key: string, json = escapeJson(key)): void {
+  #keyRead(key: string, json: string): void {
     this.#text = key;
     this.#keyJson = json;
     this.#keyGap = "";
@@ -274,19 +275,18 @@ export class Reader extends Window {
     return "cut";
   }
 
-  #push(syntax: Syntax, array: boolean, close: number, pair: number): void {
-    const frame = { close, array, pair, schema: this.#schema, sink: this.#sink };
+  #push(syntax: Syntax, array: boolean, close: string, pair: string): void {
+    const frame = { close: close.charCodeAt(0), array, pair: pair.charCodeAt(0), schema: this.#schema, sink: this.#sink };
     if (this.#frame) this.#outer.push(this.#frame);
     this.#frame = frame;
     this.depth++;
-    if (syntax.tuples && close === 125) this.#brace = true;
+    if (syntax.tuples && close === "}") this.#brace = true;
     else this.#open(array);
     this.#next(syntax, frame);
   }
 
   #open(array: boolean): void {
     this.#brace = false;
-    if (this.#frame) this.#frame.array = array;
     this.#sink = this.#sink.open(array ? "[" : "{") ?? this.#sink;
   }
 
