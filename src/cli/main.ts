@@ -12,6 +12,7 @@ import { addDialects } from "./dialects.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
+import { addTranslate } from "./translate.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -27,6 +28,7 @@ const program = new Command("dragoman")
 
 addScan(program);
 addRender(program);
+addTranslate(program);
 addDetect(program);
 addDialects(program);
 addDemo(program);

@@ -31,6 +31,13 @@ export function leadingSystem(messages: readonly Message[]): { system?: Content;
   return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
 }
 
+/** System texts stand in front, wherever they come. */
+export function hoisted({ messages }: Request): { system: string; rest: Message[] } {
+  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
+  const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
+  return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
+}
+
 export function turnsOf(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   const calls = new Map<string, ToolCall>();
@@ -82,6 +89,16 @@ const texts = (parts: readonly Part[], type: "text" | "thinking", separator: str
 export const textOf = (parts: readonly Part[], separator = ""): string => texts(parts, "text", separator);
 export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking", "");
 
+/** What was thought and what was said. Thinking that a server left in the text is thinking. */
+export function thoughtAndText(said: readonly Part[]): { thinking: string; text: string } {
+  const [head = "", ...tail] = textOf(said).split("</think>");
+  const leaked = tail.length > 0 ? (head.split("<think>").at(-1) ?? "") : "";
+  return {
+    thinking: (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, ""),
+    text: tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head,
+  };
+}
+
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
   const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
@@ -118,14 +135,17 @@ export function resultText(output: Json): string {
 }
 
 /** The same where a template prints a list of parts as Python does, and so the model was trained. */
-export const printedResult = (output: Json): string =>
-  Array.isArray(output) && output.every(isTextPart) ? pythonLiteral(output) : resultText(output);
+export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** A list of text parts is the text that they make; other results stay what they are. */
 export function plainOutput(output: Json): Json {
-  if (!Array.isArray(output) || output.length === 0 || !output.every(isTextPart)) return output;
-  return output.map((part) => part.text).join("");
+  const parts = textParts(output);
+  return parts && parts.length > 0 ? parts.map((part) => part.text).join("") : output;
 }
+
+/** A result that is nothing but text parts. */
+export const textParts = (output: Json): readonly (JsonObject & { text: string })[] | undefined =>
+  Array.isArray(output) && output.every(isTextPart) ? output : undefined;
 
 const isTextPart = (part: Json): part is JsonObject & { text: string } =>
   isObject(part) && part.type === "text" && typeof part.text === "string";

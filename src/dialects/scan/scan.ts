@@ -48,6 +48,28 @@ export interface Call {
   nativeId: string | undefined;
 }
 
+/** A parameter that stands between tags, while it is being read. */
+export interface Param {
+  readonly json: JsonWriter;
+  readonly key: string;
+  /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
+  type: "string" | "nullable" | "json";
+  /** It may hold all arguments, and waits until it is whole. */
+  readonly all: boolean;
+  /** What was read and waits. */
+  readonly text: Pile;
+  /** The string has begun. */
+  written: boolean;
+  /** The newline that belongs to the closer, if that comes next. */
+  newline: string;
+  /** What closes it, and all marks that matter inside it. */
+  readonly closer: string;
+  readonly marks: Marks;
+  /** The mark that ends it if something legal follows, and the blanks behind that mark. */
+  mark: string;
+  blanks: string;
+}
+
 interface Hold {
   readonly events: Event[];
   readonly index: number;
@@ -80,6 +102,8 @@ export class Scan extends Reader implements Scanner {
   /** A mark announced calls: the forms without one are off. */
   marked = false;
   call: Call | undefined;
+  /** The parameter that is being read, or was read last. */
+  param: Param | undefined;
   /** The step behind the arguments. */
   behind: Step | undefined;
   /** The word that is being read. */
@@ -115,7 +139,11 @@ export class Scan extends Reader implements Scanner {
     if (this.step === this.table.speak && this.pos === this.text.length && this.#held === undefined) {
       // Most pieces are nothing but text: they leave as they came.
       const { marks } = this.thinking ? this.table.thinking : this.table.text;
-      if (marks.absentFrom(text)) return [this.#saying(text)];
+      if (marks.absentFrom(text)) {
+        this.text = text;
+        this.#rawAt = this.pos = this.stop = text.length;
+        return [this.#saying(text)];
+      }
     }
     if (this.#rawAt < this.pos)
       this.#raw.add(this.#rawAt === 0 && this.pos === this.text.length ? this.text : this.text.slice(this.#rawAt, this.pos));
@@ -167,11 +195,11 @@ export class Scan extends Reader implements Scanner {
   // ---- what is read
 
   /** Reads a word up to one of the marks, and answers with the mark, unread. `null`: longer than names may be. */
-  readWord(stops: Marks): string | null | undefined {
+  readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;
-    if (this.word.length > MAX_NAME) {
-      this.pos -= this.word.length - MAX_NAME;
+    if (this.word.length > max) {
+      this.pos -= this.word.length - max;
       return null;
     }
     return mark;
@@ -245,6 +273,7 @@ export class Scan extends Reader implements Scanner {
 
   /** A call may be beginning. */
   openCall(): Call {
+    this.param = undefined;
     this.call = { json: new JsonWriter(), id: undefined, index: -1, name: "", nativeId: undefined };
     return this.call;
   }

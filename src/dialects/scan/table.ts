@@ -39,7 +39,7 @@ export interface Spec {
   readonly start?: Step;
   /** In the forms without a mark: what may begin where a line does. */
   readonly line?: Step;
-  /** The same: what may begin a call in the middle of a line, and the step that reads on behind it. */
+  /** What may begin a call in the middle of a line, though not in thinking, and the step that reads on behind it. */
   readonly inLine?: Readonly<Record<string, Step>>;
   /** The same, where it is too common to end a block that cannot be read. */
   readonly bare?: Readonly<Record<string, Step>>;
