@@ -1,5 +1,5 @@
 /** JSON, and what models make of it: single quotes, bare keys, comments, trailing commas, raw control characters, invalid escapes. */
-import { escapeJson, jsonNumber } from "./json.ts";
+import { escapeJson, jsonScalar } from "./json.ts";
 import type { Outcome, Reader, Syntax } from "./reader.ts";
 import { charTable, charTableExcept, Marks } from "./window.ts";
 
@@ -7,12 +7,7 @@ const QUOTES = new Marks(['"', "'"]);
 const LINE_END = new Marks(["\n"]);
 const BLOCK_END = new Marks(["*/"]);
 const STRING_STOPS = charTable(`"'\\${String.fromCharCode(...Array(32).keys())}`);
-const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
-const LITERALS = new Map([
-  ...["true", "false", "null"].map((word) => [word, word] as const),
-  ...(["True", "False"] as const).map((word) => [word, word.toLowerCase()] as const),
-  ["None", "null"] as const,
-]);
+export const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
 const HEX = /^[0-9a-fA-F]*$/;
 
 export const JSON_SYNTAX: Syntax = {
@@ -22,7 +17,7 @@ export const JSON_SYNTAX: Syntax = {
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: true,
-  bare: (text) => LITERALS.get(text) ?? jsonNumber(text),
+  bare: jsonScalar,
 };
 
 export function inString(r: Reader): Outcome | undefined | true {
@@ -32,7 +27,7 @@ export function inString(r: Reader): Outcome | undefined | true {
   if (code === -1) return "cut";
   if (code === 92) {
     const json = readEscape(r);
-    if (json === undefined) return r.last ? "cut" : undefined;
+    if (json === undefined) return r.cut();
     r.say(json);
     return true;
   }
@@ -44,7 +39,7 @@ export function inString(r: Reader): Outcome | undefined | true {
 }
 
 /** Behind a quote: it closes the string only before one of these, a mark, or the end; elsewhere it is content. */
-export function closing(r: Reader, before: string): undefined | true {
+export function closing(r: Reader, before: string, quote = r.quote): undefined | true {
   const code = r.blanks();
   if (r.from < r.pos) r.tail += r.run;
   if (code === undefined) return undefined;
@@ -59,7 +54,7 @@ export function closing(r: Reader, before: string): undefined | true {
   if (closes) {
     r.closeString();
     if (tail !== "") r.space(tail);
-  } else r.say(escapeJson(r.quote + tail));
+  } else r.say(escapeJson(quote + tail));
   return true;
 }
 

@@ -53,6 +53,12 @@ export function jsonNumber(text: string): string | undefined {
   return `${sign === "-" ? "-" : ""}${digits}${fraction ? `.${fraction.replaceAll("_", "")}` : ""}${exponent ? `e${exponent}` : ""}`;
 }
 
+/** The JSON text of a number or a literal, also as Python spells it; `undefined` if it is none. */
+export function jsonScalar(text: string): string | undefined {
+  if (text === "None") return "null";
+  return /^([tT]rue|[fF]alse|null)$/.test(text) ? text.toLowerCase() : jsonNumber(text);
+}
+
 type Draft = Json[] | { [key: string]: Json };
 
 /** Builds a value while its text is still being written. */

@@ -19,6 +19,8 @@ export interface Syntax {
   readonly wide: boolean;
   /** The JSON text of a bare value; `undefined`: there is no such value. */
   bare(text: string, schema: SchemaNode | undefined): string | undefined;
+  /** Tuples and sets are lists: `(1, 2)` `{1, 2}`. */
+  readonly tuples?: boolean;
   /** The schema of a key's value, or of an element, where bare values are typed by it. */
   inner?(schema: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined;
 }
@@ -46,7 +48,7 @@ const BARE = 6;
 
 interface Frame {
   readonly close: number;
-  readonly array: boolean;
+  array: boolean;
   readonly pair: number;
   readonly schema: SchemaNode | undefined;
   /** Who listens outside. */
@@ -71,8 +73,9 @@ export class Reader extends Window {
   /** Why the last outcome was `bad`. */
   reason = "";
   marks = NO_MARKS;
-  /** What closes the open string. */
+  /** What opened the open string; and whether it is a key. */
   quote = "";
+  inKey = false;
   /** For a syntax: the blanks behind a quote that may close, and what ends the comment that is open. */
   tail: string | undefined;
   comment: Marks | undefined;
@@ -83,11 +86,13 @@ export class Reader extends Window {
   #any = false;
   #outer: Frame[] = [];
   #frame: Frame | undefined;
-  #depth = 0;
+  /** So many brackets are open. */
+  depth = 0;
   #state = VALUE;
   /** The schema of the value that comes next. */
   #schema: SchemaNode | undefined;
-  #inKey = false;
+  /** The first thing behind an open brace will tell a set. */
+  #brace = false;
   /** A key or a bare value, so far; the key as it stands in JSON, and the blanks behind it. */
   #text = "";
   #keyJson = "";
@@ -103,14 +108,15 @@ export class Reader extends Window {
     this.#schema = schema;
     this.#outer = [];
     this.#frame = this.tail = this.comment = undefined;
-    this.#depth = 0;
+    this.depth = 0;
     this.#state = VALUE;
     return this;
   }
 
-  /** Begins inside an object whose bracket has been read. */
-  enter(close: "}" | ")", pair: ":" | "="): this {
+  /** Begins inside an object whose bracket has been read, and maybe its first key. */
+  enter(close: "}" | ")", pair: ":" | "=", key?: string): this {
     if (this.#syntax) this.#push(this.#syntax, false, close, pair);
+    if (key !== undefined) this.#keyRead(key, escapeJson(key));
     return this;
   }
 
@@ -144,10 +150,10 @@ export class Reader extends Window {
     const frame = this.#frame;
     const free = frame !== undefined || this.#any;
     if (frame?.array && code === frame.close) return this.#shut();
-    if (code === 123 || (code === 91 && free)) {
+    if (code === 123 || (free && (code === 91 || (code === 40 && syntax.tuples)))) {
       this.pos++;
-      if (this.#depth >= this.#maxDepth) return "deep";
-      this.#push(syntax, code === 91, code === 91 ? "]" : "}", ":");
+      if (this.depth >= this.#maxDepth) return "deep";
+      this.#push(syntax, code !== 123, code === 123 ? "}" : code === 91 ? "]" : ")", ":");
       return true;
     }
     return free ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
@@ -171,9 +177,13 @@ export class Reader extends Window {
 
   #colon(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
-    if (code !== frame?.pair) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
+    const set = this.#brace && (code === 44 || code === 125);
+    if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
+    frame.array = set;
+    if (this.#brace) this.#open(set);
+    if (set) return this.#scalar(syntax);
     this.pos++;
-    this.#sink.key(this.#text, this.#keyGap === "" ? `"${this.#keyJson}":` : `"${this.#keyJson}"${this.#keyGap}:`);
+    this.#sink.key(this.#text, `"${this.#keyJson}"${this.#keyGap}:`);
     if (syntax.inner) this.#schema = syntax.inner(frame.schema, this.#text);
     this.#state = VALUE;
     return true;
@@ -191,9 +201,13 @@ export class Reader extends Window {
 
   #bare(syntax: Syntax): Outcome | undefined | true {
     const ended = this.#gather(syntax.bareEnd, syntax.wide);
-    if (ended !== true) return ended;
+    return ended === true ? this.#scalar(syntax) : ended;
+  }
+
+  /** What was read is a value. */
+  #scalar(syntax: Syntax): Outcome | undefined | true {
     const text = trimBlanks(this.#text);
-    const json = syntax.bare(text, this.#schema);
+    const json = this.quote === "" ? syntax.bare(text, this.#schema) : `"${this.#keyJson}"`;
     if (json === undefined) return this.bad(text === "" ? "a value was expected" : `${JSON.stringify(text)} is not a value`);
     if (json.startsWith('"')) {
       this.#sink.string();
@@ -225,24 +239,24 @@ export class Reader extends Window {
     if (code < 128 && syntax.quotes.leads[code] === 1) mark = this.match(syntax.quotes);
     if (mark === undefined) return undefined;
     this.#text = "";
+    this.quote = mark;
     this.#state = mark === "" ? bare : STRING;
     if (mark === "") return true;
     this.pos += mark.length;
-    this.quote = mark;
-    this.#inKey = bare === BARE_KEY;
-    if (!this.#inKey) this.#sink.string();
+    this.inKey = bare === BARE_KEY;
+    if (!this.inKey) this.#sink.string();
     return true;
   }
 
   /** The next piece of the open string, as JSON text. */
   say(json: string): void {
-    if (this.#inKey) this.#text += json;
+    if (this.inKey) this.#text += json;
     else this.#sink.run(json);
   }
 
   /** The open string ends here. */
   closeString(): true {
-    if (this.#inKey) this.#keyRead(unescapeJson(this.#text), this.#text);
+    if (this.inKey) this.#keyRead(unescapeJson(this.#text), this.#text);
     else {
       this.#sink.done();
       this.#state = AFTER;
@@ -267,6 +281,11 @@ export class Reader extends Window {
   bad(reason: string): Outcome | undefined {
     this.reason = reason;
     if (this.pos === this.stop || this.marks.at(this.text, this.pos, this.stop, false) !== undefined) return "bad";
+    return this.cut();
+  }
+
+  /** The input may end inside what stands here. */
+  cut(): Outcome | undefined {
     if (!this.last) return undefined;
     this.pos = this.stop;
     return "cut";
@@ -276,9 +295,15 @@ export class Reader extends Window {
     const frame = { close: close.charCodeAt(0), array, pair: pair.charCodeAt(0), schema: this.#schema, sink: this.#sink };
     if (this.#frame) this.#outer.push(this.#frame);
     this.#frame = frame;
-    this.#depth++;
-    this.#sink = this.#sink.open(array ? "[" : "{") ?? this.#sink;
+    this.depth++;
+    if (syntax.tuples && close === "}") this.#brace = true;
+    else this.#open(array);
     this.#next(syntax, frame);
+  }
+
+  #open(array: boolean): void {
+    this.#brace = false;
+    this.#sink = this.#sink.open(array ? "[" : "{") ?? this.#sink;
   }
 
   #next(syntax: Syntax, frame: Frame): void {
@@ -288,10 +313,11 @@ export class Reader extends Window {
 
   #shut(): Outcome | true {
     this.pos++;
+    if (this.#brace) this.#open(false);
     this.#sink.shut();
     if (this.#frame) this.#sink = this.#frame.sink;
     this.#frame = this.#outer.pop();
-    this.#depth--;
+    this.depth--;
     this.#state = AFTER;
     return this.#frame ? true : "done";
   }

@@ -3,6 +3,7 @@
  *
  *     <start_function_call>call:get_weather{city:<escape>Paris<escape>,days:2}<end_function_call><start_function_response>
  */
+import { jsonScalar } from "../core/json.ts";
 import type { Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
@@ -26,11 +27,7 @@ const TOKENS = [
 const calls = gemmaSteps({
   quote: QUOTE,
   ends: ["<end_function_call>", "<start_function_call>", ...STOPS],
-  words: new Map([
-    ...["true", "True"].map((word) => [word, "true"] as const),
-    ...["false", "False"].map((word) => [word, "false"] as const),
-    ...["null", "None"].map((word) => [word, "null"] as const),
-  ]),
+  scalar: jsonScalar,
   none: "None",
   asciiQuotes: false,
 });

@@ -5,6 +5,7 @@
  *     I need the weather.
  *     <channel|>Let me see.<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:2}<tool_call|>
  */
+import { jsonNumber } from "../core/json.ts";
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
@@ -30,10 +31,10 @@ const TOKENS = [
 const calls = gemmaSteps({
   quote: QUOTE,
   ends: ["<tool_call|>", "<|tool_call>", ...STOPS],
-  words: new Map([
-    ...["true", "false"].map((word) => [word, word] as const),
-    ...["null", "none", "nil", "None", "NULL"].map((word) => [word, "null"] as const),
-  ]),
+  scalar: (text) => {
+    if (/^(null|none|nil|None|NULL)$/.test(text)) return "null";
+    return /^(true|false)$/.test(text) ? text : jsonNumber(text);
+  },
   none: "null",
   asciiQuotes: true,
 });

@@ -9,7 +9,7 @@
 import type { Json, Message, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import { keepThinking, variantOf } from "./options.ts";
 import { argumentsText, compactJson, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
@@ -17,7 +17,7 @@ import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionTool } from "./tools.ts";
-import { type Content, callsOf, leadingSystem, printedResult, resultText, thinkingOf, turnsOf } from "./transcript.ts";
+import { type Content, callsOf, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["</s>"];
 const CALLS = "[TOOL_CALLS]";
@@ -183,13 +183,6 @@ function nineCharacters(id = ""): string {
   return digits(5, 0x811c9dc5) + digits(4, 0x5bd1e995);
 }
 
-/** Thinking goes back to a model that reasons, though the template has it only as an option. */
-function adapt(request: Request): Request {
-  const thinks = request.messages.some((message) => message.role === "assistant" && thinkingOf(message.content) !== "");
-  if (!thinks || request.thinking?.keep !== undefined) return request;
-  return { ...request, thinking: { ...request.thinking, keep: true } };
-}
-
 function render(request: Request, options: RenderOptions = {}): Prompt {
   const variant = variantOf(VARIANTS, options);
   const { toolsLast, systemLast } = variant;
@@ -268,7 +261,7 @@ export const mistral: Dialect = {
   variants: Object.keys(VARIANTS),
   stops: STOPS,
   createScanner,
-  adapt,
+  adapt: keepThinking,
   render,
   renderTools,
   renderToolCall,

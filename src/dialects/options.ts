@@ -1,6 +1,7 @@
 /** What `render` was asked for. */
 import type { Request } from "../core/nouns.ts";
 import type { RenderOptions } from "./dialect.ts";
+import { thinkingOf } from "./transcript.ts";
 
 /** The entry of a dialect's table of variants: the reference, which is the first, or the one that was asked for. */
 export function variantOf<T>(variants: Readonly<Record<string, T>>, { variant }: RenderOptions): T {
@@ -14,3 +15,10 @@ export function variantOf<T>(variants: Readonly<Record<string, T>>, { variant }:
 /** Whether the model shall think, if anybody said so. */
 export const thinkingOption = (request: Request, options: RenderOptions): boolean | undefined =>
   options.thinking ?? request.thinking?.enabled;
+
+/** The model gets its thinking back, unless the caller said otherwise: for templates that write it only where it is asked for. */
+export function keepThinking(request: Request): Request {
+  const thinks = request.messages.some((message) => message.role === "assistant" && thinkingOf(message.content) !== "");
+  if (!thinks || request.thinking?.keep !== undefined) return request;
+  return { ...request, thinking: { ...request.thinking, keep: true } };
+}

@@ -18,6 +18,7 @@ import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { mistral } from "./mistral.ts";
 import { phi4Mini } from "./phi4-mini.ts";
+import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
 import { xlam } from "./xlam.ts";
 
@@ -38,6 +39,7 @@ const WITHOUT_GRAMMARS: readonly Dialect[] = [
   minimaxM2,
   mistral,
   phi4Mini,
+  pythonic,
   qwen3Coder,
   xlam,
 ];

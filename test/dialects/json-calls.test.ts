@@ -1,29 +1,14 @@
 // Calls as JSON objects: what the vectors leave open. Each row is an input and what becomes of it, event by event.
 import { describe, expect, test } from "vitest";
-import type { Event, Tool } from "../../src/core/nouns.ts";
-import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
+import type { Tool } from "../../src/core/nouns.ts";
+import type { ScannerOptions } from "../../src/dialects/dialect.ts";
 import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
 import { xlam } from "../../src/dialects/xlam.ts";
-import { scanPieces, units } from "./scanning.ts";
+import { lines, scanPieces } from "./scanning.ts";
 
 const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
-
-/** `text Hello`, `call f{"a":1}`, `cut f{}`, `malformed bad-arguments`, `control ;`: one line per event. */
-function lines(dialect: Dialect, input: string, options?: ScannerOptions): string[] {
-  const events = scanPieces(dialect, [input], options);
-  expect(scanPieces(dialect, units(input), options)).toEqual(events);
-  return events.flatMap(lineOf);
-}
-
-function lineOf(event: Event): string | [] {
-  if (event.type === "text") return `text ${event.text}`;
-  if (event.type === "thinking-delta") return `thinking ${event.text}`;
-  if (event.type === "tool-end") return `${event.truncated ? "cut" : "call"} ${event.name}${JSON.stringify(event.arguments)}`;
-  if (event.type === "malformed") return `malformed ${event.code}`;
-  return event.type === "control" ? `control ${event.raw}` : [];
-}
 
 describe("llama3", () => {
   const call = '{"name": "f", "parameters": {"a": "x"}}';

@@ -1,4 +1,5 @@
 // What the scanner tests share: cutting texts, and comparing events whatever the cut.
+import { expect } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 
@@ -62,6 +63,21 @@ export function randomPieces(text: string, seed: number): string[] {
     at += length;
   }
   return pieces;
+}
+
+/** `text Hello`, `call f{"a":1}`, `cut f{}`, `malformed bad-arguments`, `control ;`: one line per event. */
+export function lines(dialect: Dialect, input: string, options?: ScannerOptions): string[] {
+  const events = scanPieces(dialect, [input], options);
+  expect(scanPieces(dialect, units(input), options)).toEqual(events);
+  return events.flatMap(lineOf);
+}
+
+function lineOf(event: Event): string | [] {
+  if (event.type === "text") return `text ${event.text}`;
+  if (event.type === "thinking-delta") return `thinking ${event.text}`;
+  if (event.type === "tool-end") return `${event.truncated ? "cut" : "call"} ${event.name}${JSON.stringify(event.arguments)}`;
+  if (event.type === "malformed") return `malformed ${event.code}`;
+  return event.type === "control" ? `control ${event.raw}` : [];
 }
 
 export type { Event };

@@ -19,6 +19,7 @@ interface Expectation {
 }
 interface Vector {
   id: string;
+  dialect: string;
   input: string;
   tools?: Tool[];
   chunks?: string[];
@@ -63,11 +64,19 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
   for (const pieces of cuts) expect(scanPieces(dialect, pieces, all)).toEqual(whole);
 }
 
+/** Models beyond the list whose calls a dialect of the list reads. */
+const alsoSpoken: Readonly<Record<string, readonly string[]>> = { hermes: ["reka-edge"], llama3: ["functionary-3.1"] };
+
 describeShared("vectors", () => {
+  const load = (name: string): Vector[] => {
+    const file = join(shared, "vectors", `${name}.json`);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Vector[]) : [];
+  };
+  const extra = load("extra");
   for (const dialect of listDialects()) {
-    const file = join(shared, "vectors", `${dialect.id}.json`);
-    if (!existsSync(file)) continue;
-    const vectors = JSON.parse(readFileSync(file, "utf8")) as Vector[];
+    const spoken = [dialect.id, ...(alsoSpoken[dialect.id] ?? [])];
+    const vectors = [...load(dialect.id), ...extra.filter((vector) => spoken.includes(vector.dialect))];
+    if (vectors.length === 0) continue;
     describe(dialect.id, () => {
       for (const vector of vectors) {
         if (argued.has(vector.id))

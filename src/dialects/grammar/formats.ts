@@ -6,7 +6,7 @@ import { isBare } from "../gemma-syntax.ts";
 import { quoted } from "../print.ts";
 import { tagName } from "../qwen3-coder.ts";
 import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
-import { gemmaValues, jsonValues, xmlValues } from "./values.ts";
+import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NEWLINE = { pattern: "[\\n]{0,1}" };
 const THINK_TAGS = [THINK.open, THINK.close];
@@ -174,6 +174,15 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "functools[", end: "]" },
     words: ["functools"],
     preserved: [],
+  },
+  pythonic: {
+    values: pythonValues,
+    call: (name) => [`${name}(`, ARGUMENTS, ")"],
+    between: ", ",
+    section: { begin: "<|tool_call_start|>[", end: "]<|tool_call_end|>" },
+    words: ["<|tool_call_start|>"],
+    preserved: ["<|tool_call_start|>", "<|tool_call_end|>", ...THINK_TAGS],
+    thinking: THINK,
   },
   "qwen3-coder": {
     values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>\n`, close: "\n</parameter>", behind: "\n", python: true }),

@@ -118,7 +118,7 @@ export const pythonValues: Values = (rules) => {
     open: "",
     comma: `"," ${ws}`,
     close: "",
-    pair: (name, value) => `${literal(`${name}=`)} ${value}`,
+    pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
     otherPair: (declared, value) => `${otherWord(declared, "\\x00-\\x2F:-@\\x5B-\\x5E\\x60\\x7B-\\x7F")} "=" ${value}`,
   };
   return { ...inner, object, inner };

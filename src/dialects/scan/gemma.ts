@@ -2,7 +2,7 @@
  * The call that Google's dialects share: `call:NAME{key:QtextQ,n:7,on:true}`, where Q is the dialect's own quote token. Its value
  * syntax is transcoded to JSON while it arrives.
  */
-import { escapeJson, jsonNumber } from "../../core/json.ts";
+import { escapeJson } from "../../core/json.ts";
 import type { Outcome, Reader, Syntax } from "../../core/reader.ts";
 import { innerSchema, type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
@@ -14,8 +14,8 @@ export interface GemmaCalls {
   readonly quote: string;
   /** What ends a block: closers, openers, stops. */
   readonly ends: readonly string[];
-  /** Bare words that are no strings, and their JSON text. */
-  readonly words: ReadonlyMap<string, string>;
+  /** The JSON text of a bare value that is no string. */
+  readonly scalar: (text: string) => string | undefined;
   /** How the dialect spells null: it is null also where a string is expected. */
   readonly none: string;
   /** A bare value in ASCII quotes is that string. */
@@ -50,7 +50,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     ...literalStrings(['"', "'"]),
     keyEnd: WORD_END,
     bareEnd: WORD_END,
-    bare: (text) => calls.words.get(text) ?? jsonNumber(text),
+    bare: calls.scalar,
   };
   const head = new Marks([HEAD, ...calls.ends]);
   const nameEnd = new Marks(["{", "(", ...calls.ends]);
@@ -104,10 +104,10 @@ function resolveName(s: Scan, name: string): string {
 }
 
 /** A bare value by its spelling, unless the schema says that such a thing cannot stand here and a string can. */
-function bareValue({ words, none, asciiQuotes }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
+function bareValue({ scalar, none, asciiQuotes }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
   if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);
-  const json = words.get(text) ?? jsonNumber(text);
+  const json = scalar(text);
   if (json !== undefined && (!types.has("string") || literalTypes(json).some((type) => types.has(type)))) return json;
   if (types.has("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
   const quoted = asciiQuotes && text.length > 1 && /^["']/.test(text) && text.endsWith(text.charAt(0));
@@ -133,10 +133,7 @@ function inLiteral(r: Reader, quote: Marks): Outcome | undefined | true {
   const mark = r.until(quote, true);
   if (r.from < r.pos) r.say(escapeJson(r.run));
   if (mark === undefined) return undefined;
-  if (mark === "") {
-    r.pos = r.stop;
-    return "cut";
-  }
+  if (mark === "") return r.cut();
   r.pos += mark.length;
   return r.closeString();
 }

@@ -27,6 +27,8 @@ export interface JsonForm {
 export interface JsonSteps {
   /** Behind a mark: an object or a list of objects. */
   readonly marked: Step;
+  /** Behind a mark and the bracket of a list. */
+  readonly element: Step;
   /** Behind a word that is a mark only if a list of objects follows. */
   readonly listed: Step;
   /** At the beginning of a line. */
@@ -194,6 +196,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
       s.bound(tooLong);
       return inside(MARKED);
     },
+    element: objectAhead,
     listed: (s) => {
       s.bound(release);
       return listAhead;

@@ -99,6 +99,8 @@ export class Scan extends Reader implements Scanner {
   /** For the forms without a mark: only blanks stand on this line yet; and something was said since the beginning or the last call. */
   lineStart = true;
   prose = false;
+  /** A mark announced calls: the forms without one are off. */
+  marked = false;
   call: Call | undefined;
   /** The parameter that is being read, or was read last. */
   param: Param | undefined;

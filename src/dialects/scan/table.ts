@@ -41,6 +41,8 @@ export interface Spec {
   readonly line?: Step;
   /** What may begin a call in the middle of a line, though not in thinking, and the step that reads on behind it. */
   readonly inLine?: Readonly<Record<string, Step>>;
+  /** The same, where it is too common to end a block that cannot be read. */
+  readonly bare?: Readonly<Record<string, Step>>;
   /** The ids that the models of this dialect expect. */
   readonly mintId?: (n: number) => string;
 }
@@ -82,7 +84,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     if (policy === "promote") thinking.set(mark, promote(step));
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
-  for (const [mark, step] of Object.entries(inLine)) text.set(mark, step);
+  for (const [mark, step] of Object.entries({ ...inLine, ...spec.bare })) text.set(mark, step);
   if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];

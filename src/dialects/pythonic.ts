@@ -1,0 +1,215 @@
+/**
+ * Calls as Python writes them: LFM2 and LFM2.5, Llama 4, Olmo 3, Gemma 3. What stands around them differs:
+ *
+ *     <|tool_call_start|>[get_weather(city='Paris', days=2), get_time(timezone='Europe/Paris')]<|tool_call_end|>
+ */
+import { isObject } from "../core/json.ts";
+import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { keepThinking, variantOf } from "./options.ts";
+import { argumentsTree, entriesOf, Numeral, prettyJson, pythonJson, pythonLiteral, type Tree } from "./print.ts";
+import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { pythonCalls } from "./scan/python.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import type { TurnMarks } from "./turns.ts";
+
+const STOPS = ["<|im_end|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
+const LFM = [
+  ...["<|startoftext|>", "<|im_start|>", "<|im_end|>", "<|tool_list_start|>", "<|tool_list_end|>"],
+  ...["<|tool_call_start|>", "<|tool_call_end|>", "<|tool_response_start|>", "<|tool_response_end|>"],
+];
+const LLAMA = ["<|begin_of_text|>", "<|header_start|>", "<|header_end|>", "<|eot|>", "<|eom|>", "<|python_start|>", "<|python_end|>"];
+const TAGS = ["<function_calls>", "</function_calls>", "```tool_code", "```"];
+
+// ---- Scanning
+
+const calls = pythonCalls([...LFM, ...LLAMA, ...TAGS, "<end_of_turn>", "</think>"]);
+
+const createScanner = scannerOf({
+  calls: {
+    "<|tool_call_start|>": calls.announced,
+    "<|python_start|>": calls.announced,
+    "<function_calls>": calls.tagged,
+    "```tool_code": calls.printed,
+  },
+  closers: ["<|tool_call_end|>", "<|python_end|>", "</function_calls>", "```"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text", behind: calls.start },
+  stops: STOPS,
+  control: [...LFM, ...LLAMA],
+  callsInThinking: "promote-if-unclosed",
+  start: calls.start,
+  bare: calls.bare,
+});
+
+// ---- Rendering
+
+const t = markup(LFM);
+const llama = markup(LLAMA);
+
+interface Variant extends TurnMarks {
+  /** The tools, and how they are told where the caller says nothing else. */
+  readonly tools: (tools: readonly Tool[], alone: boolean) => Pieces;
+  readonly system: (text: string) => string;
+  /** What stands around the calls, and how their strings are written. */
+  readonly list: (calls: Pieces) => Pieces;
+  readonly string: (text: string) => string;
+  readonly resultRole: string;
+  readonly result: (text: string) => Pieces;
+  readonly thinks?: boolean;
+}
+
+const LFM25: Variant = {
+  bos: t`<|startoftext|>`,
+  turn: (role, text) => t`<|im_start|>${role}\n${text}<|im_end|>\n`,
+  open: t`<|im_start|>assistant\n`,
+  tools: (tools) => `List of tools: ${pythonJson(tools.map(functionTool))}`,
+  system: (text) => text,
+  list: (calls) => t`<|tool_call_start|>[${calls}]<|tool_call_end|>`,
+  string: pythonLiteral,
+  resultRole: "tool",
+  result: (text) => text,
+};
+
+/** The templates of the second and third write no calls, only their results. */
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "lfm2.5-8b-a1b": { ...LFM25, thinks: true },
+  "lfm2.5-instruct": LFM25,
+  "lfm2-8b-a1b": {
+    ...LFM25,
+    tools: (tools) => t`List of tools: <|tool_list_start|>${pythonJson(tools.map(functionTool))}<|tool_list_end|>`,
+    result: (text) => t`<|tool_response_start|>${text}<|tool_response_end|>`,
+  },
+  "vllm-llama4-pythonic": {
+    bos: llama`<|begin_of_text|>`,
+    turn: (role, text) => llama`<|header_start|>${role}<|header_end|>\n\n${text}<|eot|>`,
+    open: llama`<|header_start|>assistant<|header_end|>\n\n`,
+    tools: (tools, alone) => [alone ? LLAMA_SYSTEM : LLAMA_TOOLS, "\n", prettyJson(tools.map(functionTool))],
+    system: (text) => text.trim(),
+    list: (calls) => ["[", calls, "]"],
+    string: pythonJson,
+    resultRole: "ipython",
+    result: pythonJson,
+  },
+};
+
+const LLAMA_TOOLS =
+  "Here is a list of functions in JSON format that you can invoke. Use exact format: [func_name1(param1=value1, param2=value2), func_name2(...)]";
+const LLAMA_SYSTEM = `You are a helpful assistant and an expert in function composition. You can answer general questions using your internal knowledge OR invoke functions when necessary. Follow these strict guidelines:
+
+1. FUNCTION CALLS:
+- ONLY use functions that are EXPLICITLY listed in the function list below
+- If NO functions are listed (empty function list []), respond ONLY with internal knowledge or "I don't have access to [Unavailable service] information"
+- If a function is not in the list, respond ONLY with internal knowledge or "I don't have access to [Unavailable service] information"
+- If ALL required parameters are present AND the query EXACTLY matches a listed function's purpose: output ONLY the function call(s)
+- Use exact format: [func_name1(param1=value1, param2=value2), func_name2(...)]
+Examples:
+CORRECT: [get_weather(location="Vancouver"), calculate_route(start="Boston", end="New York")] <- Only if get_weather and calculate_route are in function list
+INCORRECT: get_weather(location="New York")
+INCORRECT: Let me check the weather: [get_weather(location="New York")]
+INCORRECT: [get_events(location="Singapore")] <- If function not in list
+
+2. RESPONSE RULES:
+- For pure function requests matching a listed function: ONLY output the function call(s)
+- For knowledge questions: ONLY output text
+- For missing parameters: ONLY request the specific missing parameters
+- For unavailable services (not in function list): output ONLY with internal knowledge or "I don't have access to [Unavailable service] information". Do NOT execute a function call.
+- If the query asks for information beyond what a listed function provides: output ONLY with internal knowledge about your limitations
+- NEVER combine text and function calls in the same response
+- NEVER suggest alternative functions when the requested service is unavailable
+- NEVER create or invent new functions not listed below
+
+3. STRICT BOUNDARIES:
+- ONLY use functions from the list below - no exceptions
+- NEVER use a function as an alternative to unavailable information
+- NEVER call functions not present in the function list
+- NEVER add explanatory text to function calls
+- NEVER respond with empty brackets
+- Use proper Python/JSON syntax for function calls
+- Check the function list carefully before responding
+
+4. TOOL RESPONSE HANDLING:
+- When receiving tool responses: provide concise, natural language responses
+- Don't repeat tool response verbatim
+- Don't add supplementary information
+
+Here is a list of functions in JSON format that you can invoke:`;
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const variant = variantOf(VARIANTS, options);
+  const { tools = [] } = request;
+  const { system = [], rest } = leadingSystem(request.messages);
+  const head = [variant.system(textOf(system)), tools.length > 0 ? variant.tools(tools, system.length === 0) : ""].filter(
+    (text) => text !== "",
+  );
+  const said = (parts: readonly Part[], current: boolean): Pieces => [
+    variant.thinks && current && request.thinking?.keep ? renderThinking(thinkingOf(parts)) : [],
+    textOf(parts),
+    listPieces(callsOf(parts), variant),
+    parts.map((part) => (part.type === "malformed" ? part.raw : [])),
+  ];
+  return prompt(
+    options.bos ? variant.bos : [],
+    head.length > 0 ? variant.turn("system", joined(head, "\n")) : [],
+    turnsOf(rest).map((turn) => {
+      if (turn.side !== "assistant") return variant.turn(turn.side === "user" ? "user" : "system", textOf(turn.content));
+      return turn.rounds.map((round) => [
+        round.said.length > 0 ? variant.turn("assistant", said(round.said, turn.current)) : [],
+        round.results.map((result) => resultPieces(result, variant)),
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : variant.open,
+  );
+}
+
+const listPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces =>
+  calls.length > 0
+    ? variant.list(
+        joined(
+          calls.map((call) => callText(call, variant)),
+          ", ",
+        ),
+      )
+    : [];
+
+const callText = (call: RenderableCall, variant: Variant): string =>
+  `${call.name}(${entriesOf(argumentsTree(call))
+    .map(([key, value]) => `${keyword(key)}=${literal(value, variant)}`)
+    .join(", ")})`;
+
+/** What Python could not take for a keyword is quoted. */
+const keyword = (key: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(key) ? key : pythonLiteral(key));
+
+/** An object stands as JSON, but not inside a list. */
+function literal(value: Tree, { string }: Variant): string {
+  if (typeof value === "string") return string(value);
+  return isObject(value) && !(value instanceof Numeral) ? pythonJson(value) : pythonLiteral(value);
+}
+
+const resultPieces = ({ output }: RenderableResult, { turn, resultRole, result }: Variant): Pieces =>
+  turn(resultRole, result(resultText(output)));
+
+const renderTools = (tools: readonly Tool[]): Prompt => (tools.length === 0 ? [] : prompt(LFM25.tools(tools, true)));
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(listPieces(calls, LFM25));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map((result) => resultPieces(result, LFM25)));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+
+export const pythonic: Dialect = {
+  id: "pythonic",
+  title: "Python calls",
+  models: ["LFM2", "LFM2.5", "Llama-4", "Olmo-3", "gemma-3"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  adapt: keepThinking,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, pythonic),
+};

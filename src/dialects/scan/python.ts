@@ -1,0 +1,349 @@
+/**
+ * Calls written as Python writes them, `[get_weather(city='Paris', days=2), get_time()]`, between marks that announce them or bare. Values
+ * are literals and are transcoded to JSON while they arrive. A bare list may well be prose: until a name, its bracket and a keyword or the
+ * closing bracket are there the bytes wait, and what cannot go on leaves as text.
+ */
+import { escapeJson, jsonScalar } from "../../core/json.ts";
+import { closing as closingQuote, WORD_END } from "../../core/json-syntax.ts";
+import type { MalformedCode } from "../../core/nouns.ts";
+import type { Outcome, Reader, Syntax } from "../../core/reader.ts";
+import { charTable, charTableExcept, isBlank, Marks } from "../../core/window.ts";
+import { jsonCalls, release } from "./json-calls.ts";
+import { MAX_NAME, type Scan, type Step } from "./scan.ts";
+import { broken, closing, cut, nameTooLong, speak, tooDeep, tooLong } from "./steps.ts";
+
+// ---- Literals
+
+const QUOTES = ["'", '"', "'''", '"""'];
+const STRING_STOPS = `"'\\${String.fromCharCode(...Array(32).keys())}`;
+const PLAIN_STOPS = charTable(STRING_STOPS);
+const FORMAT_STOPS = charTable(`${STRING_STOPS}{}`);
+
+const PYTHON: Syntax = {
+  quotes: new Marks(["", "f", "r"].flatMap((prefix) => QUOTES.map((quote) => prefix + quote))),
+  readString,
+  gap: (reader) => reader.blanks(),
+  keyEnd: WORD_END,
+  bareEnd: WORD_END,
+  wide: false,
+  bare: jsonScalar,
+  tuples: true,
+};
+
+const FIELD = "an f-string has a field";
+
+function readString(r: Reader): Outcome | undefined | true {
+  const kind = r.quote.charCodeAt(0);
+  const quote = kind > 96 ? r.quote.slice(1) : r.quote;
+  if (r.tail !== undefined) return closingQuote(r, r.inKey ? ",}]:)=" : ",}]:)", quote);
+  const code = r.span(kind === 102 ? FORMAT_STOPS : PLAIN_STOPS, false);
+  if (r.from < r.pos) r.say(r.run);
+  if (code === undefined) return undefined;
+  if (code === -1) return "cut";
+  if (code === 92) return readEscape(r, kind === 114);
+  const { text, pos, stop } = r;
+  if (code === quote.charCodeAt(0)) {
+    const ahead = text.slice(pos, Math.min(pos + quote.length, stop));
+    if (ahead.length < quote.length && quote.startsWith(ahead) && !r.last) return undefined;
+    if (ahead === quote) {
+      r.pos += quote.length;
+      r.tail = "";
+      return true;
+    }
+  }
+  if (code > 122) {
+    // A brace in an f-string: two are one, a single one begins a field.
+    if (pos + 1 >= stop) return r.cut();
+    if (text.charCodeAt(pos + 1) !== code) return r.bad(FIELD);
+    r.pos++;
+  }
+  r.pos++;
+  r.say(escapeJson(String.fromCharCode(code)));
+  return true;
+}
+
+const LETTERS = "abfnrtv\\'\"\n";
+const LETTERS_MEAN = "\x07\b\f\n\r\t\v\\'\"";
+const X = "[0-9a-fA-F]";
+const NUMBER = new RegExp(`^\\\\(?:x${X}{2}|u${X}{4}|U${X}{8}|[0-7]{1,3})`);
+const HALF_NUMBER = new RegExp(`^\\\\(?:x${X}?|u${X}{0,3}|U${X}{0,7}|[0-7]{0,2})$`);
+
+/** An escape that Python does not know keeps its backslash; in a raw string all do. */
+function readEscape(r: Reader, raw: boolean): Outcome | undefined | true {
+  const { text, pos, stop } = r;
+  const ahead = text.slice(pos, Math.min(pos + 10, stop));
+  const number = raw ? "" : (NUMBER.exec(ahead)?.[0] ?? "");
+  if (raw ? ahead.length < 2 : HALF_NUMBER.test(ahead) && !(r.last && number)) return r.cut();
+  const letter = LETTERS.indexOf(ahead.charAt(1));
+  const digits = number.replace(/^\\[xuU]?/, "");
+  const code = Number.parseInt(digits, number.length - digits.length > 1 ? 16 : 8);
+  if (code < 0x110000) {
+    r.pos += number.length;
+    r.say(escapeJson(String.fromCodePoint(code)));
+  } else {
+    r.pos += letter < 0 ? 1 : 2;
+    r.say(escapeJson(letter < 0 ? "\\" : raw ? ahead.slice(0, 2) : LETTERS_MEAN.charAt(letter)));
+  }
+  return true;
+}
+
+// ---- Calls
+
+export interface PythonSteps {
+  /** Behind a mark that announces calls. */
+  readonly announced: Step;
+  /** The same, where the mark and its closer are text, */
+  readonly tagged: Step;
+  /** and where moreover `print(f())` stands for `f()`. */
+  readonly printed: Step;
+  /** What may begin a bare list in the text. */
+  readonly bare: Readonly<Record<string, Step>>;
+  /** Where nothing was said yet. */
+  readonly start: Step;
+}
+
+// What stands around a call is a set of flags, so that the steps between the same things are made once.
+
+const BARE = 1;
+/** The mark that announces the calls, and the one behind them, are text. */
+const TAGGED = 2;
+/** `print(f())` stands for `f()`; and its bracket is open. */
+const PRINTS = 4;
+const IN_PRINT = 8;
+/** What cannot be read is malformed; else it is text. */
+const SURE = 16;
+/** A name must be declared to count. */
+const STRICT = 32;
+const LIST = 64;
+/** A call came before. */
+const CALLED = 128;
+
+const LETTER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+const NAME_START = charTable(LETTER);
+const NAME_END = charTableExcept(`${LETTER}0123456789.-`);
+
+/** So many blanks behind a call, and it stands alone. */
+const ALONE = 64;
+
+/** `marks`: those of the dialect. None of them can stand in a call outside a string. */
+export function pythonCalls(marks: readonly string[]): PythonSteps {
+  const json = jsonCalls({ marks });
+  const ends = new Marks(marks);
+  const brackets = new Marks([..."([{)]},\n'\"", ...marks]);
+  const inQuotes = new Map([..."'\""].map((quote) => [quote, new Marks([quote, `\\${quote}`, "\\\\", "\n", ...marks])]));
+
+  const made: Step[] = [];
+  const next = (flags: number): Step => {
+    made[flags] ??= steps(flags);
+    return made[flags];
+  };
+
+  /** The steps between such things. The first stands before a call, or behind the last one. */
+  function steps(flags: number): Step {
+    const is = (flag: number): boolean => (flags & flag) !== 0;
+    const sure = is(SURE);
+    const flagsAfter = ((is(BARE) ? flags & ~SURE : flags | SURE) & ~STRICT) | CALLED;
+    const onLimit = sure ? tooLong : release;
+
+    const start: Step = (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      if (begins(code, sure)) {
+        s.word = "";
+        s.bound(onLimit);
+        return name;
+      }
+      if (code === 44 && is(CALLED)) {
+        s.pos++;
+        return next(flags | SURE);
+      }
+      if (code === 93 && is(LIST) && is(SURE | CALLED)) {
+        s.pos++;
+        s.unbound();
+        s.control();
+        return is(BARE) ? textStart : behindList;
+      }
+      if (code === 41 && is(IN_PRINT)) {
+        s.pos++;
+        return next(flags & ~IN_PRINT);
+      }
+      if (!sure && code !== -1) return release;
+      if (code === 91 && !is(LIST)) {
+        s.pos++;
+        return next(flags | LIST);
+      }
+      if (code === 123 && !is(BARE)) return is(LIST) ? json.element : json.marked;
+      const mark = markAt(s, s.pos);
+      if (mark === undefined) return undefined;
+      if (code === -1 ? is(CALLED) : mark) {
+        s.unbound();
+        s.control();
+        return closing;
+      }
+      if (code === -1) return sure ? cut : release;
+      return unreadable(s, "no-name", "a call was expected");
+    };
+
+    const name: Step = (s) => {
+      const code = s.span(NAME_END, !sure);
+      s.word += s.run;
+      const excess = s.word.length - MAX_NAME;
+      if (excess > 0) {
+        s.pos -= excess;
+        return sure ? nameTooLong : release;
+      }
+      if (code === undefined) return undefined;
+      if (code === -1) return sure ? cut : release;
+      if (code !== 40) return unreadable(s, "no-name", "a call was expected");
+      s.pos++;
+      if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
+      if (is(STRICT) && !s.declares(s.word)) return release;
+      s.openCall().name = s.word;
+      if (sure) return begin(s);
+      s.word = "";
+      return keyAhead;
+    };
+
+    /** Behind the bracket of what may be prose: a keyword, or nothing. */
+    const keyAhead: Step = (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      if (code === 41) return begin(s);
+      return begins(code, true) ? firstKey : release;
+    };
+    const firstKey: Step = (s) => {
+      const code = s.span(NAME_END, false);
+      s.word += s.run;
+      return code === undefined ? undefined : behindKey;
+    };
+    const behindKey: Step = (s) => {
+      const code = s.blanks();
+      if (code === undefined || (code === 61 && s.pos + 1 >= s.stop && !s.last)) return undefined;
+      return code === 61 && s.text.charAt(s.pos + 1) !== "=" ? begin(s, s.word) : release;
+    };
+
+    const begin = (s: Scan, key?: string): Step => {
+      s.bound(tooLong);
+      s.begin(PYTHON, s.startCall(s.call?.name ?? "").json, { marks: ends, maxDepth: s.maxDepth }).enter(")", "=", key);
+      return inArguments;
+    };
+    const inArguments: Step = (s) => {
+      const outcome = s.read();
+      if (outcome === undefined) return undefined;
+      if (outcome === "cut") return cut;
+      if (outcome === "deep") return tooDeep;
+      if (outcome !== "done") return unreadable(s, "bad-arguments", s.reason);
+      s.bound(ended);
+      return behind;
+    };
+
+    /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
+    const behind: Step = (s) => {
+      let at = s.pos;
+      while (at < s.stop && at - s.pos < ALONE && s.text.charCodeAt(at) !== 10 && isBlank(s.text.charCodeAt(at))) at++;
+      if (at === s.stop) return s.last ? ended : undefined;
+      if (at - s.pos === ALONE || (is(IN_PRINT) ? "\n,])" : "\n,]").includes(s.text.charAt(at))) return ended;
+      const mark = markAt(s, at);
+      if (mark === undefined) return undefined;
+      return mark ? ended : unreadable(s, "bad-arguments", "the call is part of an expression");
+    };
+    const ended: Step = (s) => {
+      s.endCall();
+      return after;
+    };
+    const after: Step = (s) => {
+      s.unclosed = is(TAGGED);
+      s.bound(release);
+      return next(flagsAfter);
+    };
+
+    /** Another list may follow between the same marks. */
+    const behindList: Step = (s) => {
+      s.bound(release);
+      return listAhead;
+    };
+    const listAhead: Step = (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      if (code !== 91) return closing;
+      s.pos++;
+      return next(flags & ~(SURE | CALLED));
+    };
+
+    /** What announced itself as a call and is none takes no other call with it. */
+    const unreadable = (s: Scan, code: MalformedCode, reason: string): Step => {
+      if (!sure && s.call?.id === undefined) return release;
+      const skip = broken(s, code, reason);
+      s.quote = reason === FIELD ? s.quote.slice(-1) : "";
+      return code === "no-name" && !is(BARE) ? skip : over;
+    };
+    const over: Step = (s) => {
+      const { quote } = s;
+      const mark = s.until(inQuotes.get(quote) ?? brackets);
+      if (mark === undefined) return undefined;
+      const separates = mark === "," || mark === "]" || (mark === ")" && is(IN_PRINT)) || (mark === "\n" && !is(LIST));
+      if (mark === "" || marks.includes(mark) || (separates && quote === "" && s.depth === 0)) {
+        const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "" };
+        s.malformed(code, reason);
+        s.depth = 0;
+        return after;
+      }
+      s.pos += mark.length;
+      if (quote !== "") s.quote = mark === quote || mark === "\n" ? "" : quote;
+      else if (inQuotes.has(mark)) s.quote = mark;
+      else if ("([{".includes(mark)) s.depth++;
+      else if (s.depth > 0 && ")]}".includes(mark)) s.depth--;
+      return over;
+    };
+
+    return start;
+  }
+
+  const begins = (code: number, wide: boolean): boolean => (code < 128 ? NAME_START[code] === 1 : wide);
+
+  /** Whether a mark stands there, or half a one at the end of all input. */
+  const markAt = (s: Scan, at: number): boolean | undefined => {
+    const mark = ends.at(s.text, at, s.stop, false);
+    return mark === undefined && !s.last ? undefined : mark !== "";
+  };
+
+  // ---- where calls begin
+
+  const announced =
+    (flags: number): Step =>
+    (s) => {
+      s.marked = true;
+      s.bound(tooLong);
+      return next(flags | SURE);
+    };
+
+  /** Behind a `[` that may begin a list. */
+  const bare =
+    (strict: number): Step =>
+    (s) => {
+      s.pos--;
+      s.sayRaw();
+      s.pos++;
+      if (s.marked) return release;
+      s.bound(release);
+      return next(BARE | LIST | (s.tools.length > 0 ? strict : 0));
+    };
+  const lineStart = bare(0);
+
+  const textStart: Step = (s) => {
+    const code = s.blanks();
+    s.sayRun();
+    if (code === undefined) return undefined;
+    if (code !== 91) return speak;
+    s.pos++;
+    return lineStart;
+  };
+
+  return {
+    announced: announced(0),
+    tagged: announced(TAGGED),
+    printed: announced(TAGGED | PRINTS),
+    bare: { "[": bare(STRICT), "\n[": lineStart },
+    start: textStart,
+  };
+}
