@@ -1,0 +1,155 @@
+/** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
+import type { Request, Sampling, ThinkingSettings } from "../core/nouns.ts";
+import type { Engine } from "../engines/engine.ts";
+import type { ModelInfo } from "../wires/wire.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface ModelRule {
+  /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
+  readonly name: string;
+  /** Another name to ask for instead; or the upstream, and its own name for the model (otherwise: what was asked for). */
+  readonly alias?: string | undefined;
+  readonly upstream?: string | undefined;
+  readonly model?: string | undefined;
+  /** Where the request says nothing. */
+  readonly sampling?: Sampling | undefined;
+  readonly thinking?: ThinkingSettings | undefined;
+  readonly maxTokens?: number | undefined;
+}
+
+export interface Target {
+  readonly upstream: string;
+  readonly engine: Engine;
+  /** As the upstream calls it. */
+  readonly model: string;
+  /** The name or pattern of the configuration that led here. */
+  readonly rule?: ModelRule | undefined;
+}
+
+/** How long a list counts, and how long the lack of one. */
+const FRESH_MS = 30_000;
+const FAILED_MS = 5_000;
+const MAX_ALIASES = 8;
+
+interface Listing {
+  readonly models: Promise<readonly ModelInfo[] | undefined>;
+  until: number;
+}
+
+export class Models {
+  readonly upstreams: Readonly<Record<string, Engine>>;
+  readonly #rules: readonly ModelRule[];
+  readonly #listings = new Map<string, Listing>();
+
+  constructor(upstreams: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
+    this.upstreams = upstreams;
+    this.#rules = rules;
+    for (const { name, upstream } of rules) {
+      if (upstream !== undefined && !Object.hasOwn(upstreams, upstream))
+        throw new Error(`the model "${name}" names an unknown upstream "${upstream}"`);
+    }
+  }
+
+  async resolve(asked: string, depth = 0): Promise<Target> {
+    const rule = ruleFor(asked, this.#rules);
+    if (rule?.alias !== undefined) {
+      if (depth >= MAX_ALIASES) throw new Refusal(500, `the alias "${rule.name}" leads in a circle`);
+      const target = await this.resolve(rule.alias, depth + 1);
+      return { ...target, rule: target.rule ?? rule };
+    }
+    if (rule?.upstream !== undefined) {
+      const model = rule.model ?? (rule.name.includes("*") ? await this.#onlyModel(rule.upstream, asked) : asked);
+      return this.#target(rule.upstream, model, rule);
+    }
+    return this.#unruled(asked, rule);
+  }
+
+  async #unruled(asked: string, rule: ModelRule | undefined): Promise<Target> {
+    const names = Object.keys(this.upstreams);
+    const [only] = names;
+    if (only !== undefined && names.length === 1) return this.#target(only, rule?.model ?? (await this.#onlyModel(only, asked)), rule);
+    const slash = asked.indexOf("/");
+    if (slash > 0 && Object.hasOwn(this.upstreams, asked.slice(0, slash)))
+      return this.#target(asked.slice(0, slash), asked.slice(slash + 1), rule);
+    const lists = await Promise.all(names.map(async (name) => [name, await this.#list(name)] as const));
+    for (const [name, models = []] of lists) if (models.some(({ id }) => id === asked)) return this.#target(name, asked, rule);
+    const known = lists.flatMap(([, models = []]) => models.map(({ id }) => id));
+    throw new Refusal(404, `no upstream has the model "${asked}"${known.length > 0 ? `; there are: ${shortList(known)}` : ""}`);
+  }
+
+  /** Where an upstream has one model, clients that ask for another by habit mean that one. */
+  async #onlyModel(upstream: string, asked: string): Promise<string> {
+    const models = (await this.#list(upstream)) ?? [];
+    return models.length === 1 && models[0] ? models[0].id : asked;
+  }
+
+  /** What clients can ask for: the names of the rules, then what the upstreams list. */
+  async list(): Promise<ModelInfo[]> {
+    const lists = await Promise.all(Object.keys(this.upstreams).map((name) => this.#list(name)));
+    const found = new Map<string, ModelInfo>();
+    for (const { name } of this.#rules) if (!name.includes("*")) found.set(name, { id: name });
+    for (const model of lists.flatMap((models) => models ?? [])) if (!found.has(model.id)) found.set(model.id, model);
+    return [...found.values()];
+  }
+
+  /** Whether any upstream answers. */
+  async ready(): Promise<boolean> {
+    const lists = await Promise.all(Object.keys(this.upstreams).map((name) => this.#list(name)));
+    return lists.some((models) => models !== undefined);
+  }
+
+  #target(upstream: string, model: string, rule: ModelRule | undefined): Target {
+    return { upstream, engine: this.upstreams[upstream]!, model, rule };
+  }
+
+  /** `undefined`: it does not say. Whoever asks while one is being fetched waits for the same. */
+  #list(upstream: string): Listing["models"] {
+    const known = this.#listings.get(upstream);
+    if (known && known.until > Date.now()) return known.models;
+    const models = this.upstreams[upstream]!.models().catch(() => undefined);
+    const listing: Listing = { models, until: Number.POSITIVE_INFINITY };
+    this.#listings.set(upstream, listing);
+    models.then((list) => {
+      listing.until = Date.now() + (list ? FRESH_MS : FAILED_MS);
+    });
+    return models;
+  }
+}
+
+/** The exact name before patterns, and of these the one that says most. */
+export function ruleFor(asked: string, rules: readonly ModelRule[]): ModelRule | undefined {
+  const exact = rules.find(({ name }) => name === asked);
+  if (exact) return exact;
+  const literal = (rule: ModelRule): number => rule.name.replaceAll("*", "").length;
+  const matching = rules.filter(({ name }) => name.includes("*") && matches(name, asked));
+  return matching.reduce<ModelRule | undefined>((best, rule) => (best && literal(best) >= literal(rule) ? best : rule), undefined);
+}
+
+/** Each literal is looked for once, from the left: no pattern takes long. */
+function matches(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  const last = rest.pop() ?? "";
+  for (const literal of rest) {
+    const found = text.indexOf(literal, at);
+    if (found < 0) return false;
+    at = found + literal.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+const shortList = (names: readonly string[]): string =>
+  names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
+
+/** The request as the target gets it. */
+export function aimed(request: Request, { model, rule }: Target): Request {
+  const { sampling, thinking, maxTokens } = rule ?? {};
+  return {
+    ...request,
+    model,
+    ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
+    ...(thinking ? { thinking: { ...thinking, ...request.thinking } } : {}),
+    ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
+  };
+}
