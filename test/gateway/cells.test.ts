@@ -97,7 +97,7 @@ describe.each(wires)("an upstream of %s", (upstreamWire) => {
     expect(second.finish?.reason).toBe("stop");
     expect(upstream.requests.map(({ model }) => model)).toEqual(["asked/for:it", "asked/for:it"]);
     expect(upstream.requests[1]?.messages.find(({ role }) => role === "tool")).toMatchObject({ name: "write_file" });
-    expect(gateway.exchanges).toMatchObject([
+    expect(await gateway.ended(2)).toMatchObject([
       { wire: id, upstream: "up", outcome: "ok", status: 200, calls: { complete: 1 }, usage: { inputTokens: 30 } },
       { outcome: "ok", calls: { complete: 0 } },
     ]);

@@ -12,26 +12,34 @@ export interface Started {
   url: string;
   port: number;
   exchanges: Exchange[];
-  /** The next exchange that ends. */
-  next(): Promise<Exchange>;
+  /** When so many have ended. */
+  ended(count: number): Promise<Exchange[]>;
   close(): Promise<void>;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Started> {
   const exchanges: Exchange[] = [];
-  const waiting: ((exchange: Exchange) => void)[] = [];
+  const waiting = new Set<() => void>();
   const gateway = createGateway({
     port: 0,
     ...options,
     onExchange: (exchange) => {
       exchanges.push(exchange);
       options.onExchange?.(exchange);
-      for (const resolve of waiting.splice(0)) resolve(exchange);
+      for (const look of waiting) look();
     },
   });
   const { url, port } = await gateway.listen();
   closeLater(() => gateway.close());
-  return { url, port, exchanges, next: () => new Promise((resolve) => waiting.push(resolve)), close: () => gateway.close() };
+  const ended = (count: number): Promise<Exchange[]> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (exchanges.length >= count) resolve(exchanges);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { url, port, exchanges, ended, close: () => gateway.close() };
 }
 
 export const hello: Event[] = [
