@@ -31,9 +31,16 @@ const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 const MAX_ALIASES = 8;
 
+/** An exchange does not wait longer for a list: the name is then taken as it is. */
+const WAIT_MS = 2_000;
+
+type List = readonly ModelInfo[] | undefined;
+
 interface Listing {
-  readonly models: Promise<readonly ModelInfo[] | undefined>;
+  /** The last one that came, however old. */
+  last: List;
   until: number;
+  coming: Promise<List> | undefined;
 }
 
 export class Models {
@@ -102,17 +109,33 @@ export class Models {
     return { upstream, engine: this.upstreams[upstream]!, model, rule };
   }
 
-  /** `undefined`: it does not say. Whoever asks while one is being fetched waits for the same. */
-  #list(upstream: string): Listing["models"] {
-    const known = this.#listings.get(upstream);
-    if (known && known.until > Date.now()) return known.models;
-    const models = this.upstreams[upstream]!.models().catch(() => undefined);
-    const listing: Listing = { models, until: Number.POSITIVE_INFINITY };
+  /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
+  async #list(upstream: string): Promise<List> {
+    const listing = this.#listings.get(upstream) ?? { last: undefined, until: 0, coming: undefined };
     this.#listings.set(upstream, listing);
-    models.then((list) => {
-      listing.until = Date.now() + (list ? FRESH_MS : FAILED_MS);
-    });
+    if (listing.until > Date.now()) return listing.last;
+    listing.coming ??= this.#fetch(upstream, listing);
+    return listing.last ?? within(WAIT_MS, listing.coming);
+  }
+
+  async #fetch(upstream: string, listing: Listing): Promise<List> {
+    const models = await this.upstreams[upstream]!.models().catch(() => undefined);
+    listing.last = models;
+    listing.until = Date.now() + (models ? FRESH_MS : FAILED_MS);
+    listing.coming = undefined;
     return models;
+  }
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

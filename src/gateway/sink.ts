@@ -16,6 +16,8 @@ export const streamHeaders = (stream: NonNullable<Exclude<Request["stream"], fal
   "x-accel-buffering": "no",
 });
 
+const MAX_PENDING = 65_536;
+
 export class Sink {
   readonly #raw: ServerResponse;
   readonly #encoder: StreamEncoder;
@@ -49,9 +51,14 @@ export class Sink {
   write(text: string): void {
     if (text === "") return;
     this.#pending += text;
+    if (this.#pending.length > MAX_PENDING) this.#flush(); // or an upstream that never pauses would fill the memory
     if (this.#scheduled) return;
     this.#scheduled = true;
-    process.nextTick(() => this.#flush()); // behind all events of the piece that the upstream sent
+    // Behind all events of the piece that the upstream sent.
+    process.nextTick(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
   }
 
   /** Something to wait for while the client is behind. */
@@ -79,7 +86,6 @@ export class Sink {
   }
 
   #flush(): void {
-    this.#scheduled = false;
     const text = this.#take();
     if (text !== "") this.#send(text);
   }

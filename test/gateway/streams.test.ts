@@ -41,7 +41,8 @@ describe("no silence", () => {
   test.each(wires)("%s: status and headers leave with the upstream's", async (id) => {
     const [go, upstream] = [
       signalOf(),
-      await startServer(async (response) => {
+      await startServer(async (response, { method }) => {
+        if (method === "GET") return void response.writeHead(404).end();
         response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "up-1" }).flushHeaders();
         await go.promise;
         response.end(sse(chunk({ content: "Hello" }, "stop"), "[DONE]"));
