@@ -65,6 +65,8 @@ const HABITS: Readonly<Record<WireId, Habit>> = {
   ollama: { credentials: bearer, prefix: /\/(api|v1)$/ },
 };
 
+export const credentialsOf = (wire: WireId, key: string): Headers => HABITS[wire].credentials(key);
+
 /** Where a path of the wire is found under a URL that a user gave. */
 export function resolveUrl(wire: WireId, url: string, path: string): URL {
   const { prefix, inUrl } = HABITS[wire];
@@ -208,7 +210,7 @@ export class Remote implements Engine {
     options: CallOptions & { body?: string | Uint8Array },
   ): Promise<Dispatcher.ResponseData> {
     const { key, headers: own } = this.#options;
-    const credentials = key ? HABITS[this.wire].credentials(key) : {};
+    const credentials = key ? credentialsOf(this.wire, key) : {};
     const first = this.#turn++;
     for (let n = 0; ; n++) {
       const url = resolveUrl(this.wire, this.urls[(first + n) % this.urls.length]!, path);

@@ -26,6 +26,7 @@ import { aimed, type ModelRule, Models, type Target } from "./models.ts";
 import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
 import { Sink, streamHeaders } from "./sink.ts";
+import { GREETING } from "./upstreams.ts";
 
 export interface GatewayOptions {
   /** By the names that models and logs call them. They are closed with the gateway. */
@@ -245,7 +246,7 @@ class Server implements Gateway {
         reply.header("content-type", this.#options.metrics.contentType).send(await this.#options.metrics.print());
         return;
       case "root":
-        reply.header("content-type", "text/plain; charset=utf-8").send("dragoman is running\n");
+        reply.header("content-type", "text/plain; charset=utf-8").send(GREETING);
         return;
       default:
         return sendJson(reply, await this.#look(route, body));
