@@ -9,6 +9,7 @@ import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
+import { addServe } from "./serve.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
@@ -26,6 +27,7 @@ const program = new Command("dragoman")
 addScan(program);
 addRender(program);
 addDemo(program);
+addServe(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);

@@ -14,8 +14,9 @@ import { parse, TomlError } from "smol-toml";
 import type { Sampling, ThinkingSettings, WireId } from "../core/nouns.ts";
 import { listWires } from "../wires/registry.ts";
 import type { GatewayOptions } from "./gateway.ts";
+import { KNOWN } from "./known.ts";
 import type { ModelRule } from "./models.ts";
-import { KNOWN, type UpstreamSettings } from "./upstreams.ts";
+import type { UpstreamSettings } from "./upstreams.ts";
 
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;

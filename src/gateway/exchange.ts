@@ -66,9 +66,8 @@ export class Recorder {
     this.exchange.outcome = error.code === "aborted" ? "aborted" : "error";
   }
 
-  done(): Exchange {
+  done(): void {
     this.exchange.ms = this.#elapsed();
-    return this.exchange;
   }
 
   #elapsed(): number {

@@ -22,6 +22,7 @@ import { readBody } from "./body.ts";
 import { corsHeaders, hostAllowed, hostName, isLoopback, Keys, originAllowed, preflightHeaders } from "./edge.ts";
 import { type Exchange, Recorder } from "./exchange.ts";
 import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
+import type { Metrics } from "./metrics.ts";
 import { aimed, type ModelRule, Models, type Target } from "./models.ts";
 import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
@@ -50,12 +51,17 @@ export interface GatewayOptions {
   /** Hears of every exchange, when it is over. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
   /** What `/metrics` says; without it there is none. */
-  metrics?: { readonly contentType: string; print(): Promise<string> } | undefined;
+  metrics?: Metrics | undefined;
 }
+
+/** What can change while the gateway runs. */
+export type Changes = Pick<GatewayOptions, "upstreams" | "models" | "keys" | "names" | "origins" | "bodyLimit" | "patience">;
 
 export interface Gateway {
   /** Rejects where the configuration forbids it, or the port is taken (`EADDRINUSE`). */
-  listen(): Promise<{ url: string; host: string; port: number }>;
+  listen(port?: number): Promise<{ url: string; host: string; port: number }>;
+  /** From the next request on; exchanges under way end as they began, and then the upstreams that are no more are closed. */
+  update(changes: Changes): void;
   /** Takes no more requests; those under way have so long to end. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -81,13 +87,15 @@ interface Passage {
 }
 
 class Server implements Gateway {
-  readonly #options: GatewayOptions;
-  readonly #keys: Keys;
-  readonly #models: Models;
+  #options: GatewayOptions;
+  #keys: Keys;
+  #models: Models;
   readonly #app: FastifyInstance;
   readonly #passages = new WeakMap<FastifyRequest, Passage>();
   readonly #open = new Set<AbortController>();
   #idle: (() => void) | undefined;
+  /** Upstreams that are no more, and the exchanges that may still use them. */
+  readonly #retired = new Set<{ engines: Engine[]; users: Set<AbortController> }>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -96,15 +104,34 @@ class Server implements Gateway {
     this.#app = this.#build();
   }
 
-  async listen(): Promise<{ url: string; host: string; port: number }> {
-    const { host = "127.0.0.1", port = 8080, insecure } = this.#options;
-    if (!isLoopback(hostName(host.includes(":") ? `[${host}]` : host)) && !this.#keys.needed && !insecure) {
-      throw new Refusal(403, `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`);
-    }
+  async listen(port = this.#options.port ?? 8080): Promise<{ url: string; host: string; port: number }> {
+    const { host = "127.0.0.1" } = this.#options;
+    refuseOpen(this.#options);
     await this.#app.listen({ host, port });
     const address = this.#app.server.address() as AddressInfo;
     const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
     return { url: `http://${name}:${address.port}`, host: address.address, port: address.port };
+  }
+
+  update(changes: Changes): void {
+    refuseOpen({ ...this.#options, ...changes });
+    const models = new Models(changes.upstreams, changes.models);
+    const kept = new Set(Object.values(changes.upstreams));
+    const engines = Object.values(this.#options.upstreams).filter((engine) => !kept.has(engine));
+    this.#options = { ...this.#options, ...changes };
+    this.#keys = new Keys(changes.keys ?? []);
+    this.#models = models;
+    this.#retired.add({ engines, users: new Set(this.#open) });
+    this.#retire();
+  }
+
+  #retire(gone?: AbortController): void {
+    for (const retired of this.#retired) {
+      if (gone) retired.users.delete(gone);
+      if (retired.users.size > 0) continue;
+      this.#retired.delete(retired);
+      for (const engine of retired.engines) engine.close().catch(() => {});
+    }
   }
 
   async close({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
@@ -198,8 +225,12 @@ class Server implements Gateway {
     }
     exchange.status = reply.raw.statusCode;
     this.#open.delete(controller);
+    this.#retire(controller);
     if (this.#open.size === 0) this.#idle?.();
-    if (!QUIET.has(exchange.kind)) this.#options.onExchange?.(recorder.done());
+    if (QUIET.has(exchange.kind)) return;
+    recorder.done();
+    this.#options.metrics?.see(exchange);
+    this.#options.onExchange?.(exchange);
   }
 
   /** Every error in the caller's own format. */
@@ -329,6 +360,8 @@ class Server implements Gateway {
     const open = (): void => {
       if (sink.opened) return;
       reply.hijack();
+      this.#options.metrics?.streams(1);
+      reply.raw.once("close", () => this.#options.metrics?.streams(-1));
       const warned = warningHeader(recorder.exchange.warnings);
       sink.open({ ...reply.getHeaders(), ...back, ...warned, ...streamHeaders(asked.stream || "sse") });
     };
@@ -434,6 +467,12 @@ class Server implements Gateway {
       .send(Readable.from(answer.body, { objectMode: false }));
     await reply;
   }
+}
+
+/** Beyond loopback everybody could use the upstream's key. */
+function refuseOpen({ host = "127.0.0.1", keys = [], insecure }: GatewayOptions): void {
+  if (insecure || keys.length > 0 || isLoopback(hostName(host.includes(":") ? `[${host}]` : host))) return;
+  throw new Refusal(403, `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`);
 }
 
 /** What needs no key. */

@@ -1,9 +1,10 @@
-/** Upstreams that have a name, and how a server at a URL shows which wire it speaks. */
+/** Upstreams as they are configured, and how a server at a URL shows which wire it speaks. */
 import { request } from "undici";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import { createRemote, credentialsOf, type Remote, resolveUrl, type Timeouts } from "../engines/remote.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
+import { KNOWN, type Known, OPEN_MODELS } from "./known.ts";
 
 export interface UpstreamSettings {
   readonly urls: readonly string[];
@@ -14,33 +15,6 @@ export interface UpstreamSettings {
   readonly timeouts?: Timeouts | undefined;
   readonly profile?: WireProfile | undefined;
 }
-
-interface Known {
-  readonly url: string;
-  readonly wire: WireId;
-  readonly profile: WireProfile;
-  /** The variable that usually has its key. */
-  readonly keyVariable?: string;
-}
-
-/** Servers of open models: their templates know neither developers nor custom tools, and a system text only at the beginning. */
-const OPEN_MODELS: WireProfile = { maxTokensField: "max_tokens", developerRole: false, customTools: false, systemAnywhere: false };
-
-export const KNOWN: Readonly<Record<string, Known>> = {
-  ollama: { url: "http://127.0.0.1:11434", wire: "ollama", profile: { systemAnywhere: false } },
-  "llama-server": { url: "http://127.0.0.1:8080/v1", wire: "openai-chat", profile: OPEN_MODELS },
-  lmstudio: { url: "http://127.0.0.1:1234/v1", wire: "openai-chat", profile: OPEN_MODELS },
-  vllm: { url: "http://127.0.0.1:8000/v1", wire: "openai-chat", profile: OPEN_MODELS },
-  openai: { url: "https://api.openai.com/v1", wire: "openai-chat", profile: { official: true }, keyVariable: "OPENAI_API_KEY" },
-  anthropic: { url: "https://api.anthropic.com", wire: "anthropic", profile: {}, keyVariable: "ANTHROPIC_API_KEY" },
-  gemini: { url: "https://generativelanguage.googleapis.com", wire: "gemini", profile: {}, keyVariable: "GEMINI_API_KEY" },
-  openrouter: {
-    url: "https://openrouter.ai/api/v1",
-    wire: "openai-chat",
-    profile: { thinkingField: "reasoning", customTools: false, maxTokensField: "max_tokens" },
-    keyVariable: "OPENROUTER_API_KEY",
-  },
-};
 
 /** What a server of that wire wants, if nothing else is known of it. */
 const PROFILES: Readonly<Record<WireId, WireProfile>> = {
@@ -67,6 +41,8 @@ export interface Found {
   wire: WireId;
   /** In words, for whoever started the gateway. */
   how: string;
+  /** `false`: a guess by the looks of its URL. */
+  certain: boolean;
 }
 
 const PROBE_MS = 3_000;
@@ -86,17 +62,17 @@ const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<stri
 /** `undefined`: nobody listens there. A server that shows nothing is taken for what its URL looks like. */
 export async function probeWire(url: string, key?: string): Promise<Found | undefined> {
   const known = knownByUrl(url);
-  if (known) return { wire: known.wire, how: "by its name" };
+  if (known) return { wire: known.wire, how: "by its name", certain: true };
   const answers = await Promise.all(PROBES.map(({ wire, path }) => look(resolveUrl(wire, url, path), key ? credentialsOf(wire, key) : {})));
   const at = PROBES.findIndex(
     ({ answers: fits }, i) => isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
   );
   const probe = PROBES[at];
-  if (probe) return { wire: probe.wire, how: `it answers ${probe.path}` };
+  if (probe) return { wire: probe.wire, how: `it answers ${probe.path}`, certain: true };
   if (answers.every((answer) => answer === undefined)) return undefined;
   const path = new URL(url).pathname;
   const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
-  return { wire, how: "it answers no list of models, so this is a guess; --upstream-wire or wire = … says it" };
+  return { wire, how: "a guess, since it answers no list of models; --upstream-wire, or wire in dragoman.toml, says it", certain: false };
 }
 
 /** `undefined`: no answer at all. */
@@ -122,13 +98,13 @@ function parsed(text: string): unknown {
 export const GREETING = "dragoman is running\n";
 
 /** The servers that run on this machine where they usually do. */
-export async function discover(urls: readonly string[] = LOCAL): Promise<{ url: string; wire: WireId; how: string }[]> {
+export async function discover(urls: readonly string[] = LOCAL): Promise<{ url: string; wire: WireId }[]> {
   const found = await Promise.all(
     urls.map(async (url) => {
       const root = await look(new URL("/", url), {});
       if (root === undefined || root.body === GREETING) return [];
       const probed = await probeWire(url);
-      return probed && !probed.how.includes("guess") ? [{ url, ...probed }] : [];
+      return probed?.certain ? [{ url, wire: probed.wire }] : [];
     }),
   );
   return found.flat();
