@@ -2,9 +2,13 @@
 export { BadRequest } from "./core/errors.ts";
 export { collect, createFold, type Fold } from "./core/fold.ts";
 export type * from "./core/nouns.ts";
+export { type Clues, type Confidence, type Detection, detectDialect, dialectOfModelType } from "./dialects/detect.ts";
 export type * from "./dialects/dialect.ts";
+export type { DialectId, ModelType, SamplingDefaults } from "./dialects/families.ts";
+export { schemaGrammar } from "./dialects/grammar/calls.ts";
 export { promptText } from "./dialects/prompt.ts";
 export { getDialect, listDialects } from "./dialects/registry.ts";
 export { scannerStream, scanStream, scanText } from "./dialects/scan/streams.ts";
-export { getWire } from "./wires/registry.ts";
+export { printBody } from "./wires/raw.ts";
+export { getWire, listWires } from "./wires/registry.ts";
 export type * from "./wires/wire.ts";

@@ -15,8 +15,7 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
   try {
     for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
   } catch (error) {
-    const name = file === STDIN ? "what is piped in" : visible(file);
-    throw new Complaint(`cannot read ${name}: ${whyUnreadable(error)}`, { cause: error });
+    throw unreadable(file, error);
   }
   yield decoder.decode();
 }
@@ -26,6 +25,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory, give a file",
   EACCES: "you may not read it",
 };
+
+export function unreadable(file: string, error: unknown): Complaint {
+  const name = file === STDIN ? "what is piped in" : visible(file);
+  return new Complaint(`cannot read ${name}: ${whyUnreadable(error)}`, { cause: error });
+}
 
 function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -7,10 +7,13 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
+import { addDetect } from "./detect.ts";
+import { addDialects } from "./dialects.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
+import { addTranslate } from "./translate.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 
@@ -26,6 +29,9 @@ const program = new Command("dragoman")
 
 addScan(program);
 addRender(program);
+addTranslate(program);
+addDetect(program);
+addDialects(program);
 addDemo(program);
 addServe(program);
 

@@ -164,6 +164,8 @@ export interface ErrorInfo {
   retryAfterMs?: number;
   upstream?: string;
   tokens?: { used: number; limit: number };
+  /** The wire's own word for it, where its clients act on that. */
+  native?: string;
 }
 
 /** Cumulative. `inputTokens` is the whole prompt, cache reads and writes included; `outputTokens` all that was generated, thinking included. */

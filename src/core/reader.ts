@@ -31,6 +31,8 @@ export interface ReaderOptions {
   readonly marks: Marks;
   readonly maxDepth: number;
   readonly schema?: SchemaNode | undefined;
+  /** The value need not be an object. */
+  readonly any?: boolean;
 }
 
 /** Where the reader stands. */
@@ -52,7 +54,18 @@ interface Frame {
 }
 
 const NO_MARKS = new Marks([]);
-const NO_SINK: Sink = { open: () => undefined, shut() {}, key() {}, comma() {}, space() {}, string() {}, run() {}, done() {}, scalar() {} };
+/** Listens to what does not matter. */
+export const NO_SINK: Sink = {
+  open: () => undefined,
+  shut() {},
+  key() {},
+  comma() {},
+  space() {},
+  string() {},
+  run() {},
+  done() {},
+  scalar() {},
+};
 
 export class Reader extends Window {
   /** Why the last outcome was `bad`. */
@@ -67,6 +80,7 @@ export class Reader extends Window {
   #syntax: Syntax | undefined;
   #sink = NO_SINK;
   #maxDepth = 0;
+  #any = false;
   #outer: Frame[] = [];
   #frame: Frame | undefined;
   #depth = 0;
@@ -80,11 +94,12 @@ export class Reader extends Window {
   #keyGap = "";
 
   /** Begins to read a value. */
-  begin(syntax: Syntax, sink: Sink, { marks, maxDepth, schema }: ReaderOptions): this {
+  begin(syntax: Syntax, sink: Sink, { marks, maxDepth, schema, any = false }: ReaderOptions): this {
     this.#syntax = syntax;
     this.#sink = sink;
     this.marks = marks;
     this.#maxDepth = maxDepth;
+    this.#any = any;
     this.#schema = schema;
     this.#outer = [];
     this.#frame = this.tail = this.comment = undefined;
@@ -127,14 +142,15 @@ export class Reader extends Window {
 
   #value(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
+    const free = frame !== undefined || this.#any;
     if (frame?.array && code === frame.close) return this.#shut();
-    if (code === 123 || (code === 91 && frame)) {
+    if (code === 123 || (code === 91 && free)) {
       this.pos++;
       if (this.#depth >= this.#maxDepth) return "deep";
       this.#push(syntax, code === 91, code === 91 ? "]" : "}", ":");
       return true;
     }
-    return frame ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
+    return free ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
   }
 
   #key(syntax: Syntax, code: number): Outcome | undefined | true {

@@ -96,8 +96,11 @@ export class Window {
   ended = false;
   /** Where the last question began; it ended at `pos`. */
   from = 0;
+  /** The code of the character before the text at hand. */
+  #before = 10;
 
   add(text: string): void {
+    if (this.pos > 0) this.#before = this.text.charCodeAt(this.pos - 1);
     this.text = this.pos < this.text.length ? this.text.slice(this.pos) + text : text;
     this.pos = 0;
     this.stop = this.text.length;
@@ -107,6 +110,11 @@ export class Window {
   get run(): string {
     const { text, from, pos } = this;
     return from === 0 && pos === text.length ? text : text.slice(from, pos);
+  }
+
+  /** Whether a line begins so many characters before here, or all input does. */
+  beginsLine(back: number): boolean {
+    return (this.pos > back ? this.text.charCodeAt(this.pos - back - 1) : this.#before) === 10;
   }
 
   /** Nothing behind `stop` will ever come. */
@@ -143,9 +151,9 @@ export class Window {
     return last ? "" : undefined;
   }
 
-  /** The mark that stands here, unread; `""` if there is none. */
-  match(marks: Marks): string | undefined {
-    return marks.at(this.text, this.pos, this.stop, this.last);
+  /** The mark that stands here, unread; `""` if there is none. At the end of all input half a mark is none, unless `cautious`: then it is undecided. */
+  match(marks: Marks, cautious = false): string | undefined {
+    return marks.at(this.text, this.pos, this.stop, this.last && !cautious);
   }
 
   /** Passes over blanks. Answers with the code of what stands behind them, unread; -1 at the end of all input. */

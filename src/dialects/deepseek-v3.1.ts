@@ -4,13 +4,13 @@
  *     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { createScanner, hoisted, outputs, STOPS, section, t } from "./deepseek.ts";
+import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { type Pieces, prompt } from "./prompt.ts";
 import { explain } from "./tools.ts";
-import { callsOf, resultText, textOf, turnsOf } from "./transcript.ts";
+import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
 

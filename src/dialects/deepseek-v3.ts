@@ -7,13 +7,13 @@
  *     ```<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { createScanner, hoisted, outputs, STOPS, section, t } from "./deepseek.ts";
+import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { joined, type Pieces, prompt } from "./prompt.ts";
 import { explain, functionTool } from "./tools.ts";
-import { callsOf, resultText, textOf, turnsOf } from "./transcript.ts";
+import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 /** R1 thinks, unless it is told not to. */
 const VARIANTS = { "vllm-deepseekv3": { thinks: false }, "deepseek-r1": { thinks: true } };

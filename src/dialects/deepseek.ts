@@ -2,14 +2,12 @@
  * What DeepSeek-V3, R1 and V3.1 share: a section of calls whose header names them. V3 puts a type word before the name and the object
  * into a fence; either model may write the other's form, and distills write ASCII for the marks' odd characters.
  */
-import type { Message, Request } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { broken, nameTooLong, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { textOf } from "./transcript.ts";
 
 const FENCE = "```";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
@@ -89,13 +87,6 @@ export const t = markup([
   ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
   ...["<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"],
 ]);
-
-/** System texts stand in front, wherever they come. */
-export function hoisted({ messages }: Request): { system: string; rest: Message[] } {
-  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
-  const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
-  return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
-}
 
 export const section = (calls: readonly Pieces[]): Pieces =>
   calls.length > 0 ? t`<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>` : [];

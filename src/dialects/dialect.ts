@@ -1,5 +1,5 @@
 /** What every dialect offers. One file per dialect holds one such object; nothing outside this room knows a model's syntax. */
-import type { Event, Json, Media, Request, Tool, ToolCall, ToolChoice, ToolResult } from "../core/nouns.ts";
+import type { Event, Json, JsonObject, Media, Request, Tool, ToolCall, ToolChoice, ToolResult } from "../core/nouns.ts";
 
 /**
  * A prompt keeps control tokens apart from data, so that data can never be tokenized as a control token.
@@ -33,7 +33,8 @@ export interface Dialect {
   renderThinking(text: string): Prompt;
   /** The convention explained to a model that was not trained on it. */
   instructions(tools: readonly Tool[]): string;
-  grammar?(tools: readonly Tool[], toolChoice: ToolChoice): Grammar;
+  /** Throws if a call is required and there is no tool for it. */
+  grammar?(tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions): Grammar;
 }
 
 export type RenderableCall = Pick<ToolCall, "name" | "arguments" | "json"> & { id?: string };
@@ -73,10 +74,22 @@ export interface RenderOptions {
   now?: Date;
 }
 
+export interface GrammarOptions {
+  /** Off: one call at most. */
+  parallelCalls?: boolean;
+  /** Whether the prompt ends inside a thinking block; unsaid: the model may open one. */
+  startInThinking?: boolean;
+  /** An answer without calls is JSON by this schema. */
+  output?: JsonObject;
+}
+
+/** What holds the model to the format of calls, the declared names and the tools' schemas. */
 export interface Grammar {
+  /** For llama.cpp. Empty: nothing can be held, since nothing in this dialect says where a call begins. */
   gbnf: string;
+  /** The same for xgrammar, as vLLM and SGLang take it. It is for the whole output, and needs no triggers. */
   structuralTag?: Json;
-  /** What arms the grammar in `auto`. */
+  /** What arms the grammar in `auto`, which begins with it. None: it holds from the first token on. */
   triggers: { type: "word" | "pattern"; value: string }[];
   /** Tokens that the server must not strip from the output. */
   preserved: string[];

@@ -57,6 +57,8 @@ export function gemmaSyntax(format: GemmaFormat) {
 
 type Values = ReturnType<typeof gemmaValues>;
 type Key = (name: string) => Pieces;
+
+export const isBare = (key: string): boolean => !/^$|^\s|[:,{}[\]<]|\s$/.test(key);
 type Field = readonly [name: string, value: Pieces];
 
 function gemmaValues({ string, none }: GemmaFormat) {
@@ -77,7 +79,7 @@ function gemmaValues({ string, none }: GemmaFormat) {
   };
 
   /** Quoted only where the syntax would not find the end of it. */
-  const bareKey: Key = (name) => (/^$|^\s|[:,{}[\]<]|\s$/.test(name) ? string(name) : name);
+  const bareKey: Key = (name) => (isBare(name) ? name : string(name));
 
   const fields = (all: readonly (Field | false | undefined)[]): Pieces => {
     const written = all.flatMap((field) => (field ? [[field[0], ":", field[1]]] : []));

@@ -25,7 +25,7 @@ const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 // ---- Scanning
 
 const OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
-const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", ...STOPS] });
+const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", "</think>", ...STOPS] });
 
 /** Version 3.2 thinks in phrases, if the output begins with one. */
 const THOUGHTS = new Marks(["Here is my thought process:", "Here's my thought process:"]);

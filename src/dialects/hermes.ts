@@ -18,14 +18,14 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionTool } from "./tools.ts";
-import { leadingSystem, printedResult, textOf, textThenCalls, thinkingOf, turnsOf } from "./transcript.ts";
+import { leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
 // ---- Scanning
 
 const createScanner = scannerOf({
-  calls: { "<tool_call>": jsonCalls({ marks: ["<tool_call>", "</tool_call>", ...STOPS] }).marked },
+  calls: { "<tool_call>": jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked },
   closers: ["</tool_call>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
@@ -78,12 +78,9 @@ function head(system: string | undefined, tools: readonly Tool[]): Pieces {
   return turnPieces("system", [system ? `${system}\n\n` : [], renderTools(tools)]);
 }
 
-/** Thinking stands in the current turn alone; the last message has a block even if it is empty. What a server left in the text is thinking. */
+/** Thinking stands in the current turn alone; the last message has a block even if it is empty. */
 function thought(said: readonly Part[], current: boolean, isLast: boolean): Pieces {
-  const [head = "", ...tail] = textOf(said).split("</think>");
-  const leaked = tail.length > 0 ? (head.split("<think>").at(-1) ?? "") : "";
-  const thinking = (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, "");
-  const text = tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head;
+  const { thinking, text } = thoughtAndText(said);
   if (!current || !(isLast || thinking)) return textThenCalls(said, callPieces, text);
   return [thinkPieces(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
 }

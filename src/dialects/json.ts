@@ -8,12 +8,13 @@ import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { callObject, compactJson } from "./print.ts";
-import { control, joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
+import { joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
+import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
 
 const STOPS = ["<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"];
 const FENCE = "```";
@@ -38,12 +39,8 @@ const createScanner = scannerOf({
 
 type Side = "system" | "user" | "assistant";
 
-/** The turn marks of a model family. */
-interface Variant {
-  readonly bos?: Pieces;
-  readonly turn: (side: Side, text: Pieces) => Pieces;
-  /** The generation prompt. */
-  readonly open: Pieces;
+/** A model family. */
+interface Variant extends TurnMarks {
   /** Without one the system text is the beginning of the first user turn. */
   readonly hasSystem: boolean;
   readonly trims: boolean;
@@ -51,10 +48,6 @@ interface Variant {
 }
 
 const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>"]);
-const chatml = markup(["<|im_start|>", "<|im_end|>", "<|endoftext|>"]);
-const llama3 = markup(["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|eom_id|>"]);
-const phi = markup(["<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|endoftext|>"]);
-const PLAIN = { system: "System", user: "User", assistant: "Assistant" };
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   gemma: {
@@ -65,30 +58,11 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     trims: true,
     image: "<start_of_image>",
   },
-  chatml: {
-    turn: (side, text) => chatml`<|im_start|>${side}\n${text}<|im_end|>\n`,
-    open: chatml`<|im_start|>assistant\n`,
-    hasSystem: true,
-    trims: false,
-    image: "",
-  },
-  llama3: {
-    bos: llama3`<|begin_of_text|>`,
-    turn: (side, text) => llama3`<|start_header_id|>${side}<|end_header_id|>\n\n${text}<|eot_id|>`,
-    open: llama3`<|start_header_id|>assistant<|end_header_id|>\n\n`,
-    hasSystem: true,
-    trims: true,
-    image: "",
-  },
-  phi: {
-    turn: (side, text) => [control(`<|${side}|>`), phi`${text}<|end|>`],
-    open: phi`<|assistant|>`,
-    hasSystem: true,
-    trims: false,
-    image: "",
-  },
+  chatml: { ...CHATML, hasSystem: true, trims: false, image: "" },
+  llama3: { ...LLAMA3, hasSystem: true, trims: true, image: "" },
+  phi: { ...PHI, hasSystem: true, trims: false, image: "" },
   plain: {
-    turn: (side, text) => [PLAIN[side], ": ", text, "\n\n"],
+    turn: (side, text) => [side.charAt(0).toUpperCase(), side.slice(1), ": ", text, "\n\n"],
     open: "Assistant:",
     hasSystem: true,
     trims: false,

@@ -17,7 +17,7 @@ import { explain, functionTool } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
-const ARGUMENTS = "<|tool_call_argument_begin|>";
+const ARGUMENTS_BEGIN = "<|tool_call_argument_begin|>";
 
 // ---- Scanning
 
@@ -25,7 +25,7 @@ const header: Step = (s) => {
   const mark = s.readWord(HEADER_END);
   if (mark === undefined) return undefined;
   if (mark === null) return nameTooLong;
-  if (mark !== ARGUMENTS) return headerCut(s, mark);
+  if (mark !== ARGUMENTS_BEGIN) return headerCut(s, mark);
   s.pos += mark.length;
   const id = s.word.trim();
   const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
@@ -51,14 +51,14 @@ const calls = sectionSteps(
   },
   (s) => header(s),
 );
-const HEADER_END = new Marks([ARGUMENTS, ...calls.marks]);
+const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...calls.marks]);
 
 const createScanner = scannerOf({
   calls: { "<|tool_calls_section_begin|>": calls.section, "<|tool_call_begin|>": calls.call },
   closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
-  control: [...calls.marks, ARGUMENTS],
+  control: [...calls.marks, ARGUMENTS_BEGIN],
   callsInThinking: "promote",
 });
 
@@ -66,7 +66,7 @@ const createScanner = scannerOf({
 
 const t = markup([
   ...["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>", "<|im_end|>", "[EOS]", "<think>", "</think>"],
-  ...[...calls.marks, ARGUMENTS],
+  ...[...calls.marks, ARGUMENTS_BEGIN],
 ]);
 
 const VARIANTS = {

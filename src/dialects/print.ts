@@ -49,6 +49,20 @@ export function argumentsText({ json, arguments: value }: RenderableCall): strin
 export const callObject = (call: RenderableCall, key: "arguments" | "parameters" = "arguments"): string =>
   `{"name": ${compactJson(call.name)}, "${key}": ${argumentsText(call)}}`;
 
+/**
+ * The arguments of a call where each stands between tags of its own: strings as they are, all else printed. What is printed can be kept
+ * from holding one of the `tags`; a string cannot.
+ */
+export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value: Tree) => string = pythonJson) =>
+  entriesOf(argumentsTree(call)).map(([key, value]) => {
+    if (typeof value === "string") return { key, text: value, string: true };
+    const text = print(value);
+    return { key, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
+  });
+
+/** An attribute's value. No format can escape in it; one with both kinds of quotes cannot be written. */
+export const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
+
 export function entriesOf(value: Tree): [string, Tree][] {
   if (value instanceof Map) return [...(value as ReadonlyMap<string, Tree>)];
   return isObject(value) ? Object.entries(value) : [];

@@ -1,17 +1,51 @@
 /** All dialects, by their ids. */
-
 import { deepseekV31 } from "./deepseek-v3.1.ts";
+import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
+import { deepseekV4 } from "./deepseek-v4.ts";
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
+import { glm } from "./glm.ts";
+import { grammarOf } from "./grammar/calls.ts";
+import { FORMATS } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
+import { llama3 } from "./llama3.ts";
+import { minimaxM2 } from "./minimax-m2.ts";
+import { mistral } from "./mistral.ts";
+import { phi4Mini } from "./phi4-mini.ts";
+import { qwen3Coder } from "./qwen3-coder.ts";
+import { xlam } from "./xlam.ts";
 
-const DIALECTS: readonly Dialect[] = [deepseekV3, deepseekV31, functiongemma, gemma4, granite, harmony, hermes, json, kimiK2];
+const WITHOUT_GRAMMARS: readonly Dialect[] = [
+  deepseekV3,
+  deepseekV31,
+  deepseekV32,
+  deepseekV4,
+  functiongemma,
+  gemma4,
+  glm,
+  granite,
+  harmony,
+  hermes,
+  json,
+  kimiK2,
+  llama3,
+  minimaxM2,
+  mistral,
+  phi4Mini,
+  qwen3Coder,
+  xlam,
+];
+
+const DIALECTS: readonly Dialect[] = WITHOUT_GRAMMARS.map((dialect) => {
+  const format = FORMATS[dialect.id];
+  return format ? { ...dialect, grammar: grammarOf(format) } : dialect;
+});
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];

@@ -3,7 +3,7 @@
  * said and the results that answer its calls.
  */
 import { isObject } from "../core/json.ts";
-import type { Json, JsonObject, Media, Message, Part, Text, ToolCall, ToolResult } from "../core/nouns.ts";
+import type { Json, JsonObject, Media, Message, Part, Request, Text, ToolCall, ToolResult } from "../core/nouns.ts";
 import { pythonJson, pythonLiteral } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 
@@ -29,6 +29,13 @@ export interface Answer extends ToolResult {
 export function leadingSystem(messages: readonly Message[]): { system?: Content; rest: readonly Message[] } {
   const [first, ...rest] = messages;
   return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
+}
+
+/** System texts stand in front, wherever they come. */
+export function hoisted({ messages }: Request): { system: string; rest: Message[] } {
+  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
+  const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
+  return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
 }
 
 export function turnsOf(messages: readonly Message[]): Turn[] {
@@ -82,11 +89,44 @@ const texts = (parts: readonly Part[], type: "text" | "thinking", separator: str
 export const textOf = (parts: readonly Part[], separator = ""): string => texts(parts, "text", separator);
 export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking", "");
 
+/** What was thought and what was said. Thinking that a server left in the text is thinking. */
+export function thoughtAndText(said: readonly Part[]): { thinking: string; text: string } {
+  const [head = "", ...tail] = textOf(said).split("</think>");
+  const leaked = tail.length > 0 ? (head.split("<think>").at(-1) ?? "") : "";
+  return {
+    thinking: (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, ""),
+    text: tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head,
+  };
+}
+
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
   const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
   return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
 }
+
+/** The same where all calls of a message are written as one. */
+export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
+  const calls = callsOf(said);
+  const raws = said.flatMap((part) => (part.type === "malformed" ? part.raw : []));
+  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...raws], "\n");
+}
+
+/** Text as those templates print it that do not know parts: several of them are a Python literal. */
+export const printedText = (parts: Content): string =>
+  parts.length > 1 && parts.every(isText) ? pythonLiteral(parts.map(({ type, text }) => ({ type, text }))) : textOf(parts);
+
+/** For such templates: the texts of a message as one. */
+export function withJoinedTexts(request: Request): Request {
+  const joinTexts = (message: Message): Message => {
+    if (message.role === "assistant" || message.role === "tool" || message.content.filter(isText).length < 2) return message;
+    const others = message.content.filter((part) => !isText(part));
+    return { ...message, content: [{ type: "text", text: textOf(message.content, "\n") }, ...others] };
+  };
+  return { ...request, messages: request.messages.map(joinTexts) };
+}
+
+const isText = (part: Part): part is Text => part.type === "text";
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
 export function resultText(output: Json): string {
@@ -95,14 +135,17 @@ export function resultText(output: Json): string {
 }
 
 /** The same where a template prints a list of parts as Python does, and so the model was trained. */
-export const printedResult = (output: Json): string =>
-  Array.isArray(output) && output.every(isTextPart) ? pythonLiteral(output) : resultText(output);
+export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** A list of text parts is the text that they make; other results stay what they are. */
 export function plainOutput(output: Json): Json {
-  if (!Array.isArray(output) || output.length === 0 || !output.every(isTextPart)) return output;
-  return output.map((part) => part.text).join("");
+  const parts = textParts(output);
+  return parts && parts.length > 0 ? parts.map((part) => part.text).join("") : output;
 }
+
+/** A result that is nothing but text parts. */
+export const textParts = (output: Json): readonly (JsonObject & { text: string })[] | undefined =>
+  Array.isArray(output) && output.every(isTextPart) ? output : undefined;
 
 const isTextPart = (part: Json): part is JsonObject & { text: string } =>
   isObject(part) && part.type === "text" && typeof part.text === "string";

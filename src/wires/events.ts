@@ -41,7 +41,7 @@ export class EventWriter {
 
   /** Counts once. */
   start(id?: string, model?: string): void {
-    if (this.#started) return;
+    if (this.#started || this.#finished) return;
     this.#started = true;
     this.#events.push({ type: "start", ...(id ? { id } : {}), ...(model ? { model } : {}) });
   }

@@ -88,7 +88,11 @@ export function geminiSchema(schema: JsonObject): SchemaOut {
   const lost: SchemaLoss[] = [...inlined.lost];
   const walk: Walk = (item, path) => {
     if (!isObject(item)) return {};
-    const draft = mapInner(unified(item), path, walk);
+    const draft = mapInner(
+      unified(item, (keyword) => lost.push({ path, keyword })),
+      path,
+      walk,
+    );
     for (const key of Object.keys(draft)) {
       if (GEMINI_KEYWORDS.has(key)) continue;
       if (!SILENT.has(key)) lost.push({ path, keyword: key });
@@ -106,13 +110,13 @@ export function geminiSchema(schema: JsonObject): SchemaOut {
 }
 
 /** `oneOf`, `const` and lists of types, said with `anyOf`, `enum` and `nullable`; `allOf` grown together. */
-function unified(schema: JsonObject): JsonObject {
+function unified(schema: JsonObject, lose: (keyword: string) => void = () => {}): JsonObject {
   const { const: literal, oneOf, allOf, type, ...rest } = schema;
   let out: Draft = { ...rest };
   if (literal !== undefined) out.enum = [literal];
   if (oneOf !== undefined) out.anyOf = oneOf;
   if (type !== undefined) out.type = type;
-  if (Array.isArray(allOf)) for (const part of allOf) if (isObject(part)) out = grown(out, unified(part));
+  if (Array.isArray(allOf)) for (const part of allOf) if (isObject(part)) out = grown(out, unified(part, lose), lose);
   const types = Array.isArray(out.type) ? (out.type as readonly Json[]) : undefined;
   if (types) {
     const some = types.filter((name) => name !== "null");
@@ -128,19 +132,21 @@ function unified(schema: JsonObject): JsonObject {
     out.anyOf = some;
     if (some.length === 1 && isObject(some[0])) {
       const { anyOf: _, ...others } = out;
-      out = { ...unified(some[0]), ...others };
+      out = { ...unified(some[0], lose), ...others };
     }
   }
   return out;
 }
 
-function grown(into: Draft, part: JsonObject): Draft {
+/** Two objects as one; of two values for a keyword that cannot have both, the first stays. */
+function grown(into: Draft, part: JsonObject, lose: (keyword: string) => void = () => {}): Draft {
   const out: Draft = { ...into };
   for (const [key, value] of Object.entries(part)) {
     const there = out[key];
     if (isObject(there) && isObject(value)) out[key] = { ...there, ...value };
     else if (key === "required" && Array.isArray(there) && Array.isArray(value)) out[key] = [...new Set([...there, ...value])];
-    else out[key] ??= value;
+    else if (there === undefined) out[key] = value;
+    else if (JSON.stringify(there) !== JSON.stringify(value)) lose(key);
   }
   return out;
 }
@@ -170,16 +176,20 @@ export function fromGeminiSchema(schema: JsonObject): JsonObject {
 /** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */
 export function ollamaSchema(schema: JsonObject): SchemaOut {
   const inlined = inlineRefs(schema);
+  const lost: SchemaLoss[] = [...inlined.lost];
   const walk: Walk = (item, path) => {
     if (!isObject(item)) return {};
-    const { const: literal, oneOf, ...rest } = item;
-    const draft: Draft = { ...rest };
+    const { const: literal, oneOf, allOf, ...rest } = item;
+    let draft: Draft = { ...rest };
+    for (const part of Array.isArray(allOf) ? (allOf as readonly Json[]) : []) {
+      if (isObject(part)) draft = grown(draft, part, (keyword) => lost.push({ path, keyword }));
+    }
     if (literal !== undefined && draft.enum === undefined) draft.enum = [literal];
     if (oneOf !== undefined && draft.anyOf === undefined) draft.anyOf = oneOf;
     return mapInner(draft, path, walk);
   };
   const out = walk(inlined.schema, "");
-  return { schema: typeof out.type === "string" ? out : { ...out, type: "object" }, lost: inlined.lost };
+  return { schema: typeof out.type === "string" ? out : { ...out, type: "object" }, lost };
 }
 
 // ---- Anthropic's tools

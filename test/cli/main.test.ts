@@ -10,7 +10,7 @@ const known = listDialects()
   .join(", ");
 
 describe("help", () => {
-  test.each(["scan", "render", "demo", "serve"])("%s --help has an example", (command) => {
+  test.each(["scan", "render", "translate", "demo", "detect", "dialects", "serve"])("%s --help has an example", (command) => {
     const { code, stdout, stderr } = dragoman([command, "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command} `));
@@ -64,6 +64,15 @@ describe("a mistake is one line, and exit code 2", () => {
       'gemma4 has no variant "x"; known: google-gemma-4-31b-2026-07-09, google-gemma-4-e2b-2026-07-09',
     ],
     [["render", "-d", "gemma4", bare], `${bare}: messages must be a list of messages that is not empty; it is missing`],
+    [["translate", "--to", "gemini"], "required option '--from <wire>' not specified; see dragoman translate --help"],
+    [["translate", "--from", "x", "--to", "gemini"], 'unknown wire "x"; known: openai-chat, openai-responses, anthropic, gemini, ollama'],
+    [["translate", "--from", "gemini", "--to", "ollama"], "the request is not JSON: Unexpected end of JSON input"],
+    [["translate", "--from", "ollama", "--to", "gemini", list], `${list}: the body must be a JSON object`],
+    [["translate", "--from", "ollama", "--to", "gemini", "--request", bare], "--request belongs to --stream"],
+    [
+      ["translate", "--from", "ollama", "--to", "gemini", "--stream", "--json"],
+      "option '--json' cannot be used with option '--stream'; see dragoman translate --help",
+    ],
     [["render", "-d", "gemma4"], "the request: the body is not JSON: Unexpected end of JSON input"],
   ])("%j", (args, message) => {
     expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: ${message}\n` });

@@ -7,8 +7,12 @@ import type { RenderOptions } from "../../src/dialects/dialect.ts";
 import { functiongemma } from "../../src/dialects/functiongemma.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { json } from "../../src/dialects/json.ts";
+import { llama3 } from "../../src/dialects/llama3.ts";
+import { mistral } from "../../src/dialects/mistral.ts";
+import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
+import { xlam } from "../../src/dialects/xlam.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 
 for (const dialect of listDialects()) {
@@ -139,5 +143,42 @@ describe("functiongemma.adapt", () => {
   test("without tools there is nothing to adapt", () => {
     const request = { model: "", messages: [system("Be brief."), user] };
     expect(adapt(request)).toBe(request);
+  });
+});
+
+describe("a message in several texts", () => {
+  const content = ["one", "two"].map((text) => ({ type: "text" as const, text }));
+  const request: Request = { model: "", messages: [{ role: "user", content }] };
+
+  test.each([llama3, phi4Mini, xlam])("is what the template makes of it, and one text once it is adapted", (dialect) => {
+    expect(promptText(dialect.render(request))).toContain("[{'type': 'text', 'text': 'one'}, {'type': 'text', 'text': 'two'}]");
+    expect(promptText(dialect.render(dialect.adapt?.(request) ?? request))).toContain("one\ntwo<|");
+  });
+});
+
+test("xlam.adapt tells the format behind the caller's system text, once", () => {
+  const system = { role: "system" as const, content: [{ type: "text" as const, text: "Be brief." }] };
+  const request: Request = { model: "", messages: [system], tools: [{ name: "f" }] };
+  const adapted = xlam.adapt?.(request) ?? request;
+  expect(promptText(xlam.render(adapted))).toContain("Be brief.\nYou have access to a set of tools.");
+  expect(xlam.adapt?.(adapted)).toEqual(adapted);
+});
+
+describe("mistral", () => {
+  const call = { type: "tool-call" as const, id: "toolu_01", name: "f", arguments: {} };
+  const messages: Request["messages"] = [
+    { role: "user", content: [{ type: "text", text: "Hi" }] },
+    { role: "assistant", content: [{ type: "thinking", text: "Hm." }, call] },
+    { role: "tool", id: "toolu_01", name: "f", output: "done" },
+  ];
+
+  test("writes a foreign id as nine characters, the same in call and result", () => {
+    const text = promptText(mistral.render({ model: "", messages }, { variant: "mistral-small-3.2-2506" }));
+    expect(text).toMatch(/\[CALL_ID\]([a-z0-9]{9})\[ARGS\]\{\}<\/s>\[TOOL_RESULTS\]\1\[TOOL_CONTENT\]done/);
+  });
+  test("gets its thinking back once the request is adapted", () => {
+    const request = { model: "", messages };
+    expect(promptText(mistral.render(request))).toContain("[/INST][TOOL_CALLS]f");
+    expect(promptText(mistral.render(mistral.adapt?.(request) ?? request))).toContain("[/INST][THINK]Hm.[/THINK][TOOL_CALLS]f");
   });
 });

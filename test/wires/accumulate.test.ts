@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { CallAccumulator, type CallFragment, malformedRaw, parseArguments, readMalformed } from "../../src/wires/accumulate.ts";
 
@@ -266,4 +266,29 @@ test("the arguments of a call from their text", () => {
   expect(parseArguments(" ")).toEqual({ arguments: {} });
   expect(parseArguments(B)).toEqual({ arguments: { b: 2 } });
   expect(parseArguments("3")).toMatchObject({ code: "bad-arguments" });
+});
+
+describe("a call in very many fragments", () => {
+  // Speed is `npm run bench`; here is what makes it linear: a fragment is passed on at once, and nothing is read again before the end.
+  test.each([12_000, 120_000])("%i of one character each: passed on as they come, parsed once", (count) => {
+    const json = JSON.stringify({ content: "x".repeat(count - '{"content":""}'.length) });
+    const parse = vi.spyOn(JSON, "parse");
+    const calls = new CallAccumulator();
+    const sizes = new Set<number>();
+    calls.add({ index: 0, id: "1", name: "f" });
+    for (const char of json)
+      for (const event of calls.add({ index: 0, arguments: char })) sizes.add(event.type === "tool-delta" ? event.json.length : 0);
+    expect(parse).not.toHaveBeenCalled();
+    expect(calls.end().at(-1)).toMatchObject({ type: "tool-end", json });
+    expect(parse).toHaveBeenCalledTimes(1);
+    expect([...sizes]).toEqual([1]);
+    parse.mockRestore();
+  });
+  test("a call that waits behind another one is sent in one piece", () => {
+    const calls = new CallAccumulator();
+    calls.add({ index: 0, id: "1", name: "f", arguments: "{" });
+    for (const char of `{"a":"${"x".repeat(5000)}"}`) expect(calls.add({ index: 1, id: "2", name: "g", arguments: char })).toEqual([]);
+    const all = calls.add({ index: 0, arguments: "}" });
+    expect(all.filter((event) => event.type === "tool-delta" && event.id === "2")).toHaveLength(1);
+  });
 });

@@ -325,6 +325,19 @@ describe("a bad request says where, and what to do", () => {
 
 // ---- Requests to servers
 
+test("a thread that the server should hold: its beginning is the API's own, to go on is refused in the SDK's words", () => {
+  expect(asking({ thread: { type: "create" } }).extra).toEqual([{ ...state("thread", { type: "create" }), quiet: true }]);
+  try {
+    asking({ thread: { type: "continue", previous_message_id: "msg_1" }, messages: [] });
+    expect.unreachable();
+  } catch (error) {
+    if (!(error instanceof BadRequest)) throw error;
+    const { status, body } = anthropic.encodeError(error.info);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ error: { type: "not_found_error", details: { error_code: "thread_not_found" } } });
+  }
+});
+
 describe("turns as the API wants them", () => {
   const asked: Message = { role: "assistant", content: [call("a", "f"), call("b", "g")] };
   const said = (content: Json) => ({ role: "user", content });
@@ -998,6 +1011,24 @@ describe("no client may run a call that was not whole", () => {
   test("an answer that just ends is an error", () => {
     expect(typesIn(encodeStream([start, { type: "text", text: "x" }])).at(-1)).toBe("error");
   });
+});
+
+test("nothing stands behind a call that was cut: the SDK's eager runner takes a next block for the call's end", () => {
+  const cut: Event[] = [
+    { type: "tool-start", id: "a", index: 0, name: "f" },
+    { type: "tool-delta", id: "a", json: '{"x":"ha' },
+    {
+      type: "tool-end",
+      id: "a",
+      index: 0,
+      name: "f",
+      arguments: {},
+      truncated: true,
+      state: [state("thoughtSignature", "c2ln", "gemini")],
+    },
+    { type: "finish", reason: "length" },
+  ];
+  expect(eventsIn(encodeStream(cut)).filter(({ type }) => type === "content_block_start")).toHaveLength(1);
 });
 
 describe("thinking and state that must come back", () => {

@@ -32,7 +32,7 @@ const schema = fc
   );
 const tools = fc.uniqueArray(fc.record({ name, description: text, parameters: schema }), {
   selector: (tool) => tool.name,
-  minLength: 1,
+  minLength: 2,
   maxLength: 3,
 });
 
@@ -45,7 +45,7 @@ export const request: fc.Arbitrary<Request> = fc
     rounds: fc.array(round, { maxLength: 3 }),
     last: text,
     tools,
-    temperature: fc.constantFrom(0, 0.5, 1),
+    temperature: fc.constant(1),
     maxTokens: fc.integer({ min: 1, max: 4000 }),
   })
   .map(({ system, rounds, last, tools, temperature, maxTokens }) => {
@@ -91,7 +91,10 @@ const tool =
   (fields: Partial<Tool>) =>
   (request: Request): Request => ({
     ...request,
-    tools: [...(request.tools ?? []), { name: "extra_tool", description: "x", parameters: { type: "object", properties: {} }, ...fields }],
+    tools: [
+      ...(request.tools ?? []),
+      { name: `extra_tool_${request.tools?.length ?? 0}`, description: "x", parameters: { type: "object", properties: {} }, ...fields },
+    ],
   });
 const choose =
   (toolChoice: (first: string) => Request["toolChoice"]) =>
@@ -184,11 +187,12 @@ export const requestFeatures: Record<string, Feature> = {
   "thinking: high": with_({ thinking: { effort: "high" } }),
   "thinking: max": with_({ thinking: { effort: "max" } }),
   "thinking: budget": with_({ thinking: { enabled: true, budget: 2048 }, maxTokens: 4096 }),
+  "thinking: on, beside a temperature": with_({ thinking: { enabled: true }, sampling: { temperature: 0.5 } }),
   "thinking: shown": with_({ thinking: { effort: "high", show: true } }),
   "thinking: hidden": with_({ thinking: { effort: "high", show: false } }),
   "thinking: kept": with_({ thinking: { effort: "high", keep: true } }),
   ...Object.fromEntries(
-    (["topP", "topK", "minP", "seed", "presencePenalty", "frequencyPenalty", "repeatPenalty"] as const).map((key) => [
+    (["temperature", "topP", "topK", "minP", "seed", "presencePenalty", "frequencyPenalty", "repeatPenalty"] as const).map((key) => [
       `sampling: ${key}`,
       (request: Request): Request => ({
         ...request,

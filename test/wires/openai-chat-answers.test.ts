@@ -119,6 +119,19 @@ describe("what servers get wrong", () => {
     expect(end).toMatchObject(finish);
   });
 
+  test("the debugging guide in shared/seeds: its issues, by its own names", () => {
+    const guide: [issue: string, stream: string, calls: object[]][] = [
+      ["streaming sends partial JSON chunks; empty arguments {}", "well-formed", [A, B]],
+      ["the id changes across chunks; undefined_tool_name", "ids-change-between-chunks", [A]],
+      ["the reasoning_content field; terminated", "reasoning-content", [A]],
+    ];
+    for (const [issue, stream, calls] of guide) {
+      expect(
+        answer(stream).content.filter(({ type }) => type === "tool-call"),
+        issue,
+      ).toMatchObject(calls);
+    }
+  });
   test("every recorded stream has its row above, and any cut of it gives the same answer", () => {
     for (const name of fixtures) {
       const text = fixture(name);
@@ -318,6 +331,24 @@ describe("what clients are sent", () => {
       warnings,
     );
     expect(warnings).toEqual([{ code: "dropped", message: expect.stringContaining("gemini") }]);
+  });
+  test("every chunk of a call has its function, and a signature that is known in time stands in the first", () => {
+    const state: Opaque[] = [{ wire: "gemini", kind: "thoughtSignature", data: "c2ln" }];
+    const calls = (events: Event[]) => chunksOf(encode(events)).flatMap(({ choices }) => (choices[0]?.delta.tool_calls ?? []) as object[]);
+    const start: Event = { type: "tool-start", id: "1", index: 0, name: "f" };
+    const delta: Event = { type: "tool-delta", id: "1", json: '{"a":1}' };
+    const end: Event = { type: "tool-end", id: "1", index: 0, name: "f", arguments: { a: 1 }, json: '{"a":1}', state };
+    const last: Event = { type: "finish", reason: "tool-calls" };
+    for (const events of [
+      [{ ...start, state }, delta, end, last],
+      [start, delta, end, last],
+      [start, end, last],
+    ]) {
+      const chunks = calls(events);
+      expect(chunks.filter((chunk) => !("function" in chunk))).toEqual([]);
+      expect(chunks.filter((chunk) => "extra_content" in chunk)).toHaveLength(1);
+      if (events[1] !== delta || "state" in events[0]!) expect(chunks[0]).toHaveProperty("extra_content");
+    }
   });
   test("another provider's state goes along with a call and comes back", () => {
     const state: Opaque[] = [{ wire: "anthropic", kind: "caller", data: { type: "direct" } }];

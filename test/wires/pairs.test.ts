@@ -64,20 +64,22 @@ describe("a request comes back as it was", () => {
   });
 
   const features = Object.entries(requestFeatures);
-  const [sample] = fc.sample(request, { numRuns: 1, seed: 7 });
+  const samples = fc.sample(request, { numRuns: 12, seed: 7 });
 
   describe.each(named)("%s", (_, wire) => {
     test.each(features)("%s", (field, change) => {
-      const given = change(sample!, wire.id);
-      const { again, warnings } = roundTrip(wire, given);
       const loss = listed(wire, field);
-      if (loss) expect(plain(again), "nothing is lost: take it off losses.json").not.toEqual(plain(given));
-      else expect(plain(again)).toEqual(plain(given));
-      const said = warnings.map(({ message }) => message);
-      if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
-      else expect(said).toEqual([]);
-      const official = wire.encodeRequest(given, { official: true }).body;
-      if (!field.startsWith("its own")) expect(validateRequest(wire.id, official)).toEqual([]); // what is odd is odd to the validator, too
+      for (const sample of samples) {
+        const given = change(sample, wire.id);
+        const { again, warnings } = roundTrip(wire, given);
+        if (loss) expect(plain(again), "nothing is lost: take it off losses.json").not.toEqual(plain(given));
+        else expect(plain(again)).toEqual(plain(given));
+        const said = warnings.map(({ message }) => message);
+        if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
+        else expect(said).toEqual([]);
+        const official = wire.encodeRequest(given, { official: true }).body;
+        if (!field.startsWith("its own")) expect(validateRequest(wire.id, official)).toEqual([]); // what is odd is odd to the validator, too
+      }
     });
     test("any features that it can say, at once", () => {
       const own = features.filter(([field]) => !listed(wire, field) && field !== "tools: none");
@@ -86,10 +88,11 @@ describe("a request comes back as it was", () => {
           const changed = chosen.reduce((so, [, change]) => change(so, wire.id), given);
           const ids = changed.messages.flatMap((message) => (message.role === "tool" ? [message.id] : []));
           fc.pre(new Set(ids).size === ids.length);
-          const once = roundTrip(wire, changed).again;
-          expect(plain(roundTrip(wire, once).again)).toEqual(plain(once)); // what was sent once stays as it is
+          const { again, warnings } = roundTrip(wire, changed);
+          if (warnings.length === 0) expect(plain(again)).toEqual(plain(changed)); // two features together may be too much, but not in silence
+          expect(plain(roundTrip(wire, again).again)).toEqual(plain(again)); // what was sent once stays as it is
         }),
-        { numRuns: 60 },
+        { numRuns: 150 },
       );
     });
   });

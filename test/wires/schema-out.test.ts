@@ -62,6 +62,12 @@ describe("Gemini's parameters", () => {
       { type: "OBJECT", properties: { a: {}, b: {} }, required: ["a", "b"] },
       [],
     ],
+    [
+      "an allOf that says two things",
+      { type: "string", allOf: [{ pattern: "a" }, { pattern: "b" }] },
+      { type: "STRING", pattern: "a" },
+      [":pattern"],
+    ],
     ["const", { const: "x" }, { type: "STRING", enum: ["x"] }, []],
     ["an enum of numbers", { enum: [1, "a"] }, { type: "STRING", enum: ["1", "a"] }, [":enum"]],
     [

@@ -4,7 +4,7 @@
  */
 import { type JsonWriter, type Sink, unescapeJson } from "../../core/json.ts";
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
-import { Reader } from "../../core/reader.ts";
+import { NO_SINK, Reader } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 
 export interface CallObjectOptions {
@@ -21,19 +21,6 @@ export interface CallObjectOptions {
 const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "parameters", "args"]);
 const NO_MARKS = new Marks([]);
 const NO_OBJECT = "the arguments are a string that holds no object";
-
-/** Listens to what does not matter. */
-const NOBODY: Sink = {
-  open: () => undefined,
-  shut() {},
-  key() {},
-  comma() {},
-  space() {},
-  string() {},
-  run() {},
-  done() {},
-  scalar() {},
-};
 
 export class CallObject implements Sink {
   name: string | undefined;
@@ -57,10 +44,10 @@ export class CallObject implements Sink {
   open(bracket: "{" | "["): Sink | undefined {
     if (this.#key === undefined || (this.#key === "function" && bracket === "{")) return undefined;
     if (this.#key === "name") this.#spoil("the name is not a string");
-    if (!this.#beginsArguments()) return NOBODY;
+    if (!this.#beginsArguments()) return NO_SINK;
     if (bracket === "[") this.#spoil("the arguments are a list");
     else this.#begin();
-    if (this.fault !== undefined) return NOBODY;
+    if (this.fault !== undefined) return NO_SINK;
     const { json } = this.#options;
     json.open(bracket);
     return json;

@@ -48,6 +48,28 @@ export interface Call {
   nativeId: string | undefined;
 }
 
+/** A parameter that stands between tags, while it is being read. */
+export interface Param {
+  readonly json: JsonWriter;
+  readonly key: string;
+  /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
+  type: "string" | "nullable" | "json";
+  /** It may hold all arguments, and waits until it is whole. */
+  readonly all: boolean;
+  /** What was read and waits. */
+  readonly text: Pile;
+  /** The string has begun. */
+  written: boolean;
+  /** The newline that belongs to the closer, if that comes next. */
+  newline: string;
+  /** What closes it, and all marks that matter inside it. */
+  readonly closer: string;
+  readonly marks: Marks;
+  /** The mark that ends it if something legal follows, and the blanks behind that mark. */
+  mark: string;
+  blanks: string;
+}
+
 interface Hold {
   readonly events: Event[];
   readonly index: number;
@@ -78,6 +100,8 @@ export class Scan extends Reader implements Scanner {
   lineStart = true;
   prose = false;
   call: Call | undefined;
+  /** The parameter that is being read, or was read last. */
+  param: Param | undefined;
   /** The step behind the arguments. */
   behind: Step | undefined;
   /** The word that is being read. */
@@ -93,16 +117,18 @@ export class Scan extends Reader implements Scanner {
   readonly #raw = new Pile();
   /** Where, in the text at hand, the raw begins that no event carries yet. */
   #rawAt = 0;
+  /** So many characters of the raw are marks, whatever becomes of the rest. */
+  #marks = 0;
   #limit = NO_LIMIT;
   #onLimit: Step | undefined;
 
-  constructor(table: Table, options: ScannerOptions) {
+  constructor(table: Table, options: ScannerOptions, mintId = numberedId) {
     super();
     this.table = table;
     this.tools = options.tools ?? [];
     this.maxDepth = options.maxDepth ?? 256;
     this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
-    this.#mintId = options.mintId ?? numberedId;
+    this.#mintId = options.mintId ?? mintId;
     this.step = table.start;
   }
 
@@ -111,7 +137,11 @@ export class Scan extends Reader implements Scanner {
     if (this.step === this.table.speak && this.pos === this.text.length && this.#held === undefined) {
       // Most pieces are nothing but text: they leave as they came.
       const { marks } = this.thinking ? this.table.thinking : this.table.text;
-      if (marks.absentFrom(text)) return [this.#saying(text)];
+      if (marks.absentFrom(text)) {
+        this.text = text;
+        this.#rawAt = this.pos = this.stop = text.length;
+        return [this.#saying(text)];
+      }
     }
     if (this.#rawAt < this.pos)
       this.#raw.add(this.#rawAt === 0 && this.pos === this.text.length ? this.text : this.text.slice(this.#rawAt, this.pos));
@@ -163,11 +193,11 @@ export class Scan extends Reader implements Scanner {
   // ---- what is read
 
   /** Reads a word up to one of the marks, and answers with the mark, unread. `null`: longer than names may be. */
-  readWord(stops: Marks): string | null | undefined {
+  readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;
-    if (this.word.length > MAX_NAME) {
-      this.pos -= this.word.length - MAX_NAME;
+    if (this.word.length > max) {
+      this.pos -= this.word.length - max;
       return null;
     }
     return mark;
@@ -181,7 +211,13 @@ export class Scan extends Reader implements Scanner {
       this.#raw.clear();
     }
     this.#rawAt = this.pos;
+    this.#marks = 0;
     return raw;
+  }
+
+  /** What was read so far is never text, even if no call follows. */
+  keepMarks(): void {
+    this.#marks = this.#raw.length + this.pos - this.#rawAt;
   }
 
   // ---- what is said
@@ -198,13 +234,15 @@ export class Scan extends Reader implements Scanner {
     this.#rawAt = this.pos;
     this.#say(this.run);
   }
-  /** Says all that waits, or only the last `length` characters: then what stands before them is control. */
+  /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
   sayRaw(length?: number): string {
+    const marks = this.#marks;
     const raw = this.takeRaw();
-    const from = length === undefined ? 0 : raw.length - length;
+    const from = length === undefined ? marks : raw.length - length;
+    const text = raw.slice(from);
     if (from > 0) this.#emit({ type: "control", raw: raw.slice(0, from) });
-    if (from < raw.length) this.#say(raw.slice(from));
-    return raw;
+    if (text !== "") this.#say(text);
+    return text;
   }
   #say(text: string): void {
     this.#emit(this.#saying(text));
@@ -233,6 +271,7 @@ export class Scan extends Reader implements Scanner {
 
   /** A call may be beginning. */
   openCall(): Call {
+    this.param = undefined;
     this.call = { json: new JsonWriter(), id: undefined, index: -1, name: "", nativeId: undefined };
     return this.call;
   }
@@ -281,6 +320,7 @@ export class Scan extends Reader implements Scanner {
     this.#emit(id === undefined ? event : { ...event, id });
     this.call = undefined;
     this.fault = undefined;
+    this.lineStart = true;
     this.unbound();
   }
 
@@ -288,6 +328,10 @@ export class Scan extends Reader implements Scanner {
 
   get holding(): boolean {
     return this.#held !== undefined;
+  }
+  /** Events wait, and no call is among them. */
+  get holdsNoCall(): boolean {
+    return this.#held?.index === this.#index;
   }
   /** From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. */
   hold(onLimit: Step): void {

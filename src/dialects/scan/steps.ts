@@ -141,7 +141,8 @@ export function closingThen(behind: Step): Step {
   };
 }
 
-const releaseBlanks: Step = (s) => {
+/** What waits is text after all. */
+export const releaseBlanks: Step = (s) => {
   s.unbound();
   s.sayRaw();
   return speak;

@@ -25,7 +25,7 @@ export interface Spec {
     /** What opens thinking, and the step that reads on behind it. */
     readonly open: Readonly<Record<string, Step>>;
     readonly close: readonly string[];
-    /** What a closer without an open block is. */
+    /** What a closer without an open block is, unless it is a control token. */
     readonly stray: "control" | "text";
     /** Behind a closer. */
     readonly behind?: Step;
@@ -39,6 +39,10 @@ export interface Spec {
   readonly start?: Step;
   /** In the forms without a mark: what may begin where a line does. */
   readonly line?: Step;
+  /** What may begin a call in the middle of a line, though not in thinking, and the step that reads on behind it. */
+  readonly inLine?: Readonly<Record<string, Step>>;
+  /** The ids that the models of this dialect expect. */
+  readonly mintId?: (n: number) => string;
 }
 
 /** Makes the `createScanner` of a dialect. */
@@ -50,12 +54,12 @@ export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
     const key = `${policy} ${inThinking}`;
     const table = tables.get(key) ?? tableOf(spec, policy, inThinking);
     tables.set(key, table);
-    return new Scan(table, options);
+    return new Scan(table, options, spec.mintId);
   };
 }
 
 function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean): Table {
-  const { calls, closers, stops, control: tokens = [] } = spec;
+  const { calls, closers, stops, control: tokens = [], inLine = {} } = spec;
   const { open = {}, close = [], stray = "text", behind = speak } = spec.thinking ?? {};
   const text = new Map<string, Step>();
   const thinking = new Map<string, Step>();
@@ -69,7 +73,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   both(stops, stop);
   for (const [mark, step] of Object.entries(open)) both([mark], step);
   for (const mark of close) {
-    text.set(mark, strayCloser(mark.length, stray));
+    text.set(mark, strayCloser(mark.length, tokens.includes(mark) ? "control" : stray));
     thinking.set(mark, unthink(behind));
   }
   for (const mark of closers) if (!text.has(mark)) text.set(mark, textCloser);
@@ -78,9 +82,10 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     if (policy === "promote") thinking.set(mark, promote(step));
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
+  for (const [mark, step] of Object.entries(inLine)) text.set(mark, step);
   if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
-  const ends = [...closers, ...Object.keys(calls), ...stops];
+  const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
     start: startInThinking ? startThinking : startWith(spec.start ?? speak),
     speak: spec.line ? undefined : speak,

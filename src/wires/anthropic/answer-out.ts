@@ -65,7 +65,11 @@ const isHidden = (request: Request): boolean => request.thinking?.show === false
 
 export const encodeErrorBody = (error: ErrorInfo): JsonObject => ({
   type: "error",
-  error: { type: ERRORS[error.code].anthropic, message: errorMessage(error, "anthropic") },
+  error: {
+    type: ERRORS[error.code].anthropic,
+    message: errorMessage(error, "anthropic"),
+    ...(error.native === undefined ? {} : { details: { error_code: error.native } }),
+  },
 });
 
 const BROKEN: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
@@ -298,7 +302,8 @@ class Encoder implements StreamEncoder {
     this.#cut = call.truncated === true && (this.#blank || this.#balance.complete);
     if (this.#cut) return "";
     const input = this.#blank && !call.truncated ? this.#json(call.json ?? JSON.stringify(call.arguments)) : "";
-    return input + this.#stop() + (this.#carried ? "" : this.#carrier(call.id, call.state));
+    const carried = this.#carried || call.truncated; // a block behind a call says that the call is whole: the SDK's eager runner starts it
+    return input + this.#stop() + (carried ? "" : this.#carrier(call.id, call.state));
   }
 
   /** A call whose beginning has left cannot be taken back: the answer ends here. */

@@ -1,6 +1,8 @@
 /** Requests of clients: `{"model": "m", "max_tokens": 9, "system": "…", "messages": [{"role": "user", "content": [{"type": "text", …}]}]}`. */
+import { BadRequest } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
 import type {
+  ErrorInfo,
   Json,
   Malformed,
   Media,
@@ -26,8 +28,16 @@ import { BLOCK, type Carried, CONTENT, EFFORTS, HEADERS, openSignature, SAMPLING
 
 // ---- Request in
 
+/** The SDK's tool runner sends only what is new, and all of it once it hears this. */
+const LOST: ErrorInfo = {
+  code: "not-found",
+  message: "thread.previous_message_id is not kept here: send the whole conversation",
+  native: "thread_not_found",
+};
+
 export function decodeRequest({ headers, body }: WireInput): Request {
   const root = readBody(body);
+  if (objectOf(objectOf(root.value).thread).type === "continue") throw new BadRequest(LOST);
   const rest = new Unmodelled(WIRE);
   const messages = [...decodeSystem(root.at("system")), ...decodeMessages(root.at("messages"))];
   const tools = decodeTools(root, rest);
@@ -55,7 +65,14 @@ export function decodeRequest({ headers, body }: WireInput): Request {
 }
 
 /** Bookkeeping, or said in the nouns as well. */
-const QUIET: ReadonlySet<string> = new Set(["metadata", "context_management", "service_tier", "eager_input_streaming", "output_config"]);
+const QUIET: ReadonlySet<string> = new Set([
+  "metadata",
+  "context_management",
+  "service_tier",
+  "eager_input_streaming",
+  "output_config",
+  "thread",
+]);
 
 /** What a client asks of the API beside the body: it is for Anthropic's own servers. */
 function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {

@@ -68,7 +68,7 @@ class Chunks implements StreamEncoder {
   #usage: Usage | undefined;
   readonly #usageRest: Draft = {};
   /** The call that is being written. */
-  #call: { index: number; start: Draft | undefined; held: string; signed: boolean; input: CustomInput | undefined } | undefined;
+  #call: { index: number; start: Draft | undefined; held: string; state: Opaque[] | undefined; input: CustomInput | undefined } | undefined;
   /** Thinking whose state goes along with the next call. */
   #thought: { thinking: string; thinkingState: Opaque[] } = { thinking: "", thinkingState: [] };
 
@@ -142,12 +142,10 @@ class Chunks implements StreamEncoder {
 
   #start({ id, index, name, state }: Extract<Event, { type: "tool-start" }>): string {
     const custom = this.#custom.has(name);
-    const known = state !== undefined;
-    const call: Draft = custom
+    const start: Draft = custom
       ? { index, id, type: "custom", custom: { name, input: "" } }
       : { index, id, type: "function", function: { name, arguments: "" } };
-    const start = known ? this.#signed(call, state) : call;
-    this.#call = { index, start, held: "", signed: known, input: custom ? new CustomInput() : undefined };
+    this.#call = { index, start, held: "", state, input: custom ? new CustomInput() : undefined };
     return "";
   }
 
@@ -171,7 +169,7 @@ class Chunks implements StreamEncoder {
     const call = this.#call;
     if (!call || (text === "" && call.start === undefined)) return "";
     const piece = call.input ? { custom: { input: text } } : { function: { arguments: text } };
-    const start = call.start ? this.#delta({ tool_calls: [call.start] }) : "";
+    const start = call.start ? this.#delta({ tool_calls: [this.#signed(call.start, call.state)] }) : "";
     call.start = undefined;
     return text === "" ? start : start + this.#delta({ tool_calls: [{ index: call.index, ...piece }] });
   }
@@ -181,14 +179,16 @@ class Chunks implements StreamEncoder {
     const call = this.#call;
     const isWhole = call?.start && call.held === ""; // it came without deltas
     let rest = "";
+    if (call?.start) call.state = event.state; // the ai SDK takes a signature only from the first chunk of a call
     if (!event.truncated) {
       if (isWhole) rest = this.#piece(event.json ?? JSON.stringify(event.arguments));
       rest += this.#send(call?.held ?? "");
     }
     this.#call = undefined;
-    if (call?.signed || call?.start) return rest;
-    const late = this.#signed({ index: event.index }, event.state);
-    return rest + (Object.keys(late).length > 1 ? this.#delta({ tool_calls: [late] }) : "");
+    if (!call || call.state || call.start) return rest;
+    const piece = call.input ? { custom: { input: "" } } : { function: { arguments: "" } }; // without one, the ai SDK fails
+    const late = this.#signed({ index: event.index, ...piece }, event.state);
+    return rest + (Object.keys(late).length > 2 ? this.#delta({ tool_calls: [late] }) : "");
   }
 
   #extension(data: Json): string {

@@ -179,7 +179,6 @@ export class RequestWriter {
     const { temperature, topP, ...others } = sampling;
     for (const [name, value] of Object.entries({ ...others, stop })) if (value !== undefined) this.warnings.dropped(name, WIRE);
     const word = (key: string, given: unknown) => (ownState(extra, `reasoning.${key}`) === undefined ? given : undefined);
-    if (thinking?.show === false) this.warnings.dropped("thinking.show", WIRE);
     return defined<Draft>({
       tools: this.#tools(),
       tool_choice: toolChoice && this.#choice(toolChoice),

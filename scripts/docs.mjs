@@ -1,0 +1,54 @@
+// docs/dialects.md, made of what `dragoman dialects --json` says. `--check` only says whether it is up to date.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+
+const PAGE = "docs/dialects.md";
+
+const { stdout, status } = spawnSync(process.execPath, ["dist/cli/main.js", "dialects", "--json"], { encoding: "utf8" });
+if (status !== 0) throw new Error("dragoman dialects --json failed; is dist/ built?");
+const dialects = JSON.parse(stdout);
+
+const yes = (is) => (is ? "yes" : "–");
+// Indented, because some examples have fences in them.
+const block = (text) =>
+  text
+    .replace(/\n+$/, "")
+    .split("\n")
+    .map((line) => (line ? `    ${line}` : ""))
+    .join("\n");
+const inline = (text) => `\`${text.replaceAll("\n", "\\n")}\``;
+
+const section = ({ id, title, models, variants, stops, example }) => `## ${id}
+
+${title}. Spoken by ${models.join(", ")}.
+
+${block(example)}
+
+- variants: ${variants.map(inline).join(", ")}
+- stops: ${stops.map(inline).join(", ")}
+`;
+
+const page = `# The dialects
+
+<!-- Made by \`npm run docs\` from the registry: change the dialects, not this page. -->
+
+What each dialect can express. "Thinking" says that the model's thinking is told apart from its text, "parallel calls" that an answer
+may have several calls, "grammar" that calls can be forced to fit the tools. \`dragoman dialects\` prints the same table, and
+\`dragoman detect\`, or \`detectDialect\` in the library, says which dialect a model speaks.
+
+| dialect | models | thinking | parallel calls | grammar |
+|---|---|---|---|---|
+${dialects.map((d) => `| [${d.id}](#${d.id.replaceAll(".", "")}) | ${d.models.join(", ")} | ${yes(d.thinking)} | ${yes(d.parallelCalls)} | ${yes(d.grammar)} |`).join("\n")}
+
+Below, each example is rendered by the dialect itself: a thought, where the dialect keeps thoughts, and a call of \`get_weather\` with
+\`{"city": "Oslo", "days": 2}\`. Variants are revisions of the models' templates, the reference first; stops are the strings at which
+generation must end.
+
+${dialects.map(section).join("\n")}`;
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(PAGE, "utf8") !== page) {
+    console.error(`${PAGE} is out of date; to make it again: npm run docs`);
+    process.exitCode = 1;
+  }
+} else writeFileSync(PAGE, page);

@@ -1,0 +1,134 @@
+/** `dragoman detect`: a model's name or file in, its dialect out. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Command } from "commander";
+import { type Clues, type Detection, detectDialect, listDialects } from "../index.ts";
+import { Complaint } from "./complaint.ts";
+import { readGguf } from "./gguf.ts";
+import { parseJson, readText, unreadable } from "./input.ts";
+import { jsonLine, paletteOf, send, visible } from "./terminal.ts";
+
+interface DetectFlags {
+  sample?: string;
+  json?: boolean;
+}
+
+export function addDetect(program: Command): void {
+  program
+    .command("detect")
+    .summary("say which dialect a model speaks")
+    .description("Says which dialect a model speaks, by its name, or by the name and the chat template in its file.")
+    .argument(
+      "<model>",
+      "a name, as on the hub, in Ollama or LM Studio; or a GGUF, a tokenizer_config.json, a template (.jinja), a folder with these",
+    )
+    .option("--sample <file>", "what the model wrote, if neither name nor template tells")
+    .option("--json", "JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  dragoman detect qwen2.5:7b-instruct-q4_0
+  dragoman detect ~/models/Qwen3-Coder-30B-A3B-Q4_K_M.gguf
+  dragoman detect --json ./tokenizer_config.json`,
+    )
+    .action(detect);
+}
+
+async function detect(model: string, flags: DetectFlags): Promise<void> {
+  const clues = await cluesOf(model);
+  const found = detectDialect({ ...clues, ...(flags.sample !== undefined && { sample: await readText(flags.sample) }) });
+  if (!found) throw new Complaint(`cannot tell what ${visible(model)} speaks: ${whyNot(clues)}`);
+  await send(process.stdout, flags.json ? `${jsonLine(found)}\n` : readable(found));
+}
+
+function whyNot({ template, architecture }: FileClues): string {
+  const seen = template === undefined ? "the name is not known" : "neither its name nor its template is known";
+  const kind = architecture === undefined ? "" : ` (its architecture is ${visible(architecture)})`;
+  return `${seen}${kind}, or it is a model without tools; "dragoman dialects" lists what there is`;
+}
+
+// ---- clues
+
+/** What must be a file; all else that is not there is a name, `x.gguf` too. */
+const FILES = /\.(?:json|jinja2?)$/i;
+
+interface FileClues extends Clues {
+  /** No clue, since base models have the same; but it helps whoever looks further. */
+  architecture?: string;
+}
+
+async function cluesOf(model: string): Promise<FileClues> {
+  const path = fileAt(model);
+  if (path === undefined) return { model };
+  try {
+    const gguf = await readGguf(path);
+    if (gguf) {
+      const { name, architecture } = gguf;
+      const template = gguf.toolTemplate ?? gguf.template;
+      // The file's own name has gone through more hands than the one inside, but also says more: what was quantized, and from what.
+      const known = detectDialect({ model: basename(path) });
+      return {
+        model: known || !name ? resolve(path) : name,
+        ...(template !== undefined && { template }),
+        ...(architecture !== undefined && { architecture }),
+      };
+    }
+  } catch (error) {
+    if (error instanceof Complaint) throw new Complaint(`cannot read ${visible(path)}: ${error.message}`, { cause: error });
+    throw unreadable(path, error);
+  }
+  if (!FILES.test(path)) return { model: resolve(path) };
+  const text = await readText(path);
+  const template = /json$/i.test(path) ? templateIn(parseJson(text, path), path) : text;
+  return { model: dirname(resolve(path)), template };
+}
+
+/** The file that a path leads to; in a folder of the hub, the file with the template. */
+function fileAt(model: string): string | undefined {
+  const there = statSync(model, { throwIfNoEntry: false });
+  if (!there?.isDirectory()) {
+    if (there?.isFile()) return model;
+    if (FILES.test(model)) throw new Complaint(`cannot read ${visible(model)}: there is no such file`);
+    return undefined;
+  }
+  return ["chat_template.jinja", "tokenizer_config.json"].map((name) => join(model, name)).find((path) => existsSync(path));
+}
+
+/** `chat_template` is a template, or a list of them with names. */
+function templateIn(config: unknown, file: string): string {
+  const given = typeof config === "object" && config !== null && "chat_template" in config ? config.chat_template : undefined;
+  if (typeof given === "string") return given;
+  if (Array.isArray(given)) {
+    const named = given.filter(isNamedTemplate);
+    const chosen = named.find(({ name }) => name === "tool_use") ?? named.find(({ name }) => name === "default") ?? named[0];
+    if (chosen) return chosen.template;
+  }
+  throw new Complaint(`${visible(file)} has no "chat_template"`);
+}
+
+const isNamedTemplate = (entry: unknown): entry is { name: string; template: string } =>
+  typeof entry === "object" &&
+  entry !== null &&
+  "name" in entry &&
+  typeof entry.name === "string" &&
+  "template" in entry &&
+  typeof entry.template === "string";
+
+// ---- the answer
+
+function readable({ id, variant, confidence, why, sampling }: Detection): string {
+  const { bold, dim } = paletteOf(process.stdout);
+  const here = listDialects().some((dialect) => dialect.id === id);
+  const rows: [string, string][] = [
+    ["dialect", bold(id) + (here ? "" : dim(" (not in this version)"))],
+    ["variant", variant ?? dim("the reference")],
+    ["confidence", confidence],
+    ["why", visible(why)],
+  ];
+  if (sampling) {
+    const values = Object.entries(sampling.values).map(([key, value]) => `${key} ${value}`);
+    rows.push(["sampling", `${values.join(", ")} ${dim(`(${sampling.source})`)}`]);
+  }
+  return rows.map(([name, value]) => `${dim(name)}${" ".repeat(12 - name.length)}${value}\n`).join("");
+}

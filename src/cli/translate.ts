@@ -1,0 +1,130 @@
+/** `dragoman translate`: a request, or the recorded stream of an answer, from one wire into another. */
+import { type Command, Option } from "commander";
+import { BadRequest, type Request, type Wire, type WireInput } from "../index.ts";
+import { printBody } from "../wires/raw.ts";
+import { listWires } from "../wires/registry.ts";
+import { Complaint } from "./complaint.ts";
+import { parseJson, readText, textOf } from "./input.ts";
+import { paletteOf, send, visible, visibleLines } from "./terminal.ts";
+
+interface TranslateFlags {
+  from: Wire;
+  to: Wire;
+  model?: string;
+  stream?: boolean;
+  request?: string;
+  json?: boolean;
+  indent?: boolean;
+}
+
+const WIRES = listWires().map(({ id }) => id);
+
+export function addTranslate(program: Command): void {
+  program
+    .command("translate")
+    .summary("translate a request, or a recorded stream, between APIs")
+    .description("Reads a request as one API has it and prints it as another has it. What cannot be said there is told on stderr.")
+    .argument("[file]", "the request (JSON), its body alone or with its path; without it, or with -, what is piped in")
+    .requiredOption("--from <wire>", `the API that it is written for: ${WIRES.join(", ")}`, readWire)
+    .requiredOption("--to <wire>", "the API that it is wanted for", readWire)
+    .option("--model <name>", "another model; in Gemini's API the body has none")
+    .option("--stream", "the file is an answer, recorded as it was streamed")
+    .option("--request <file>", "with --stream: the request of the client that gets the answer, as the API of --to has it")
+    .addOption(new Option("--json", "path, headers and body in one line; this can be read again").conflicts(["stream", "indent"]))
+    .addOption(new Option("--indent", "path and indented body, as in a terminal").conflicts("stream"))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  dragoman translate --from anthropic --to gemini request.json
+  dragoman translate --from openai-chat --to anthropic --model some-model --json < request.json
+  dragoman translate --from openai-chat --to gemini --stream answer.sse`,
+    )
+    .action(translate);
+}
+
+function readWire(id: string): Wire {
+  const wire = listWires().find((wire) => wire.id === id);
+  if (!wire) throw new Complaint(`unknown wire "${id}"; known: ${WIRES.join(", ")}`);
+  return wire;
+}
+
+async function translate(file: string | undefined, flags: TranslateFlags): Promise<void> {
+  if (flags.request !== undefined && !flags.stream) throw new Complaint("--request belongs to --stream");
+  await (flags.stream ? translateStream(file, flags) : translateRequest(file, flags));
+}
+
+const warn = ({ message }: { message: string }): void => void process.stderr.write(`dragoman: ${visible(message)}\n`);
+
+// ---- a request
+
+async function translateRequest(file: string | undefined, { from, to, model, json, indent }: TranslateFlags): Promise<void> {
+  const request = await readRequest(file, from, model);
+  const { path, headers, body, context } = to.encodeRequest(model === undefined ? request : { ...request, model });
+  const warnings = new Map([...(request.warnings ?? []), ...context.warnings].map((warning) => [warning.message, warning]));
+  for (const warning of warnings.values()) warn(warning);
+  if (json) await send(process.stdout, `${printBody({ path, headers, body })}\n`);
+  else if (indent ?? process.stdout.isTTY) await send(process.stdout, readable(path, body));
+  else await send(process.stdout, `${printBody(body)}\n`);
+}
+
+const readable = (path: string, body: unknown): string =>
+  `${paletteOf(process.stdout).dim(`POST ${visible(path)}`)}\n${visibleLines(JSON.stringify(body, undefined, 2))}\n`;
+
+async function readRequest(file: string | undefined, wire: Wire, model: string | undefined): Promise<Request> {
+  const text = await readText(file);
+  const name = file ?? "the request";
+  try {
+    const request = wire.decodeRequest(inputOf(text, parseJson(text, name), wire, model));
+    if (request.model !== "") return request;
+  } catch (error) {
+    if (error instanceof BadRequest) throw new Complaint(`${visible(name)}: ${error.message}`, { cause: error });
+    throw error;
+  }
+  throw new Complaint(`${visible(name)} names no model; give one with --model`);
+}
+
+/** Where a body alone was sent to. */
+const PATHS: Readonly<Record<Wire["id"], string>> = {
+  "openai-chat": "/v1/chat/completions",
+  "openai-responses": "/v1/responses",
+  anthropic: "/v1/messages",
+  gemini: "/v1beta/models/{model}:generateContent",
+  ollama: "/api/chat",
+};
+
+/** A body alone goes as text, so that the bytes of arguments survive. */
+function inputOf(text: string, json: unknown, wire: Wire, model = ""): WireInput {
+  const fields = typeof json === "object" && json !== null ? json : {};
+  if (!("path" in fields && typeof fields.path === "string" && "body" in fields)) {
+    const path = wire.id === "ollama" && "prompt" in fields ? "/api/generate" : PATHS[wire.id];
+    return { path: path.replace("{model}", encodeURIComponent(model)), query: {}, headers: {}, body: text };
+  }
+  const { pathname, searchParams } = new URL(fields.path, "http://recorded");
+  const query = "query" in fields && typeof fields.query === "object" ? { ...fields.query } : {};
+  return { path: pathname, query: { ...Object.fromEntries(searchParams), ...query }, headers: {}, body: fields.body };
+}
+
+// ---- a stream
+
+async function translateStream(file: string | undefined, { from, to, model, request: asked }: TranslateFlags): Promise<void> {
+  const request = asked === undefined ? anyRequest(model) : await readRequest(asked, to, model);
+  const decoder = from.createStreamDecoder();
+  const encoder = to.createStreamEncoder({ ...request, stream: request.stream || streamOf(to) }, { warn });
+  const say = (text: string): Promise<void> => send(process.stdout, text);
+  for await (const text of textOf(file)) for (const event of decoder.feed(text)) await say(encoder.encode(event));
+  for (const event of decoder.flush()) await say(encoder.encode(event));
+  await say(encoder.end());
+}
+
+const streamOf = ({ id }: Wire): "sse" | "ndjson" => (id === "ollama" ? "ndjson" : "sse");
+
+/** A client that wants to hear everything. */
+const anyRequest = (model = ""): Request => ({
+  model,
+  messages: [],
+  extra: [
+    { wire: "openai-chat", kind: "stream_options", data: { include_usage: true } },
+    { wire: "openai-responses", kind: "include", data: ["reasoning.encrypted_content"] },
+  ],
+});

@@ -1,0 +1,117 @@
+/**
+ * DeepSeek-V4 and V4-Flash:
+ *
+ *     <｜DSML｜tool_calls>
+ *     <｜DSML｜invoke name="get_weather">
+ *     <｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>
+ *     </｜DSML｜invoke>
+ *     </｜DSML｜tool_calls>
+ */
+import type { Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
+import { thinkingOption, variantOf } from "./options.ts";
+import { pythonJson } from "./print.ts";
+import { joined, type Pieces, prompt } from "./prompt.ts";
+import { explain } from "./tools.ts";
+import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
+const WORD = "tool_calls";
+
+const MAX_EFFORT = `Reasoning Effort: Absolute maximum with no shortcuts permitted.
+You MUST be very thorough in your thinking and comprehensively decompose the problem to resolve the root cause, rigorously stress-testing your logic against all potential paths, edge cases, and adversarial scenarios.
+Explicitly write out your entire deliberation process, documenting every intermediate step, considered alternative, and rejected hypothesis to ensure absolutely no assumption is left unchecked.
+
+`;
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const bos = variantOf(VARIANTS, options);
+  const { messages, tools = [], output, thinking } = request;
+  const { system, rest } = messages[0]?.role === "system" ? leadingSystem(messages) : { rest: messages }; // a developer is a user here
+  const thinks = thinkingOption(request, options) ?? false;
+  const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
+  const head = [
+    textOf(system ?? []),
+    renderTools(tools),
+    output?.schema ? `## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n${pythonJson(output.schema)}` : [],
+  ].filter((part) => part.length > 0);
+  const turns: Pieces[] = [];
+  let userSide = false;
+  const user = (text: Pieces): void => {
+    turns.push(userSide ? ["\n\n", text] : t`<｜User｜>${text}`);
+    userSide = true;
+  };
+  for (const turn of turnsOf(rest)) {
+    if (turn.side !== "assistant") {
+      user(textOf(turn.content));
+      continue;
+    }
+    for (const { said, results } of turn.rounds) {
+      if (said.length > 0) {
+        turns.push(
+          t`<｜Assistant｜>`,
+          thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`,
+          saidPieces(said, renderToolCalls),
+        );
+        userSide = false;
+      }
+      for (const result of results) user(renderToolResults([result]));
+    }
+  }
+  return prompt(
+    options.bos ? bos : [],
+    thinks && thinking?.effort === "max" ? MAX_EFFORT : [],
+    joined(head, "\n\n"),
+    turns,
+    options.addGenerationPrompt === false ? [] : t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
+  );
+}
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  return prompt(t`## Tools
+
+You have access to a set of tools to help answer the user's question. You can invoke tools by writing a "<｜DSML｜tool_calls>" block like the following:
+
+${exampleBlock(WORD, "$TOOL_NAME")}
+
+String parameters should be specified as is and set \`string="true"\`. For all other types (numbers, booleans, arrays, objects), pass the value in JSON format and set \`string="false"\`.
+
+If thinking_mode is enabled (triggered by <think>), you MUST output your complete reasoning inside <think>...</think> BEFORE any tool calls or final response.
+
+Otherwise, output directly after </think> with tool calls or final response.
+
+### Available Tool Schemas
+
+${schemaLines(tools)}
+You MUST strictly follow the above defined tool name and parameter schemas to invoke tool calls.
+`);
+}
+
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls, "\n"));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(
+    joined(
+      results.map(({ output }) => `<tool_result>${resultText(output)}</tool_result>`),
+      "\n\n",
+    ),
+  );
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
+
+export const deepseekV4: Dialect = {
+  id: "deepseek-v4",
+  title: "DeepSeek V4",
+  models: ["DeepSeek-V4", "DeepSeek-V4-Flash"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, deepseekV4),
+};

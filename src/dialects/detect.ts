@@ -1,0 +1,146 @@
+/**
+ * Which dialect a model speaks: from its chat template, from its name (`Qwen3-Coder-30B-A3B-Q4_K_M.gguf`, `qwen2.5:7b-instruct-q4_0`),
+ * or from the first thing it wrote. What is known stands in `families.ts`; this file only looks it up.
+ */
+import { type DialectId, FAMILIES, type Family, type Marks, type ModelType, type SamplingDefaults } from "./families.ts";
+
+/** Only a template can be certain: a name may be a fine-tune's, and an output may quote. */
+export type Confidence = "certain" | "likely" | "possible";
+
+export interface Clues {
+  /** A hub id, an Ollama tag, an LM Studio key, a file's name or path. */
+  model?: string;
+  /** The text of its chat template. */
+  template?: string;
+  /** The beginning of an output. */
+  sample?: string;
+}
+
+export interface Detection {
+  /** The dialect. It may be one that this version does not have: ask `listDialects`. */
+  id: DialectId;
+  /** Given where the family's template is a known revision. */
+  variant?: string;
+  confidence: Confidence;
+  /** For people. */
+  why: string;
+  /** What the vendor advises, where a vendor does. */
+  sampling?: SamplingDefaults;
+}
+
+/** A template wins over a name, a name over a sample; nothing wins over a name that says the model cannot call tools. */
+export function detectDialect({ model, template, sample }: Clues): Detection | undefined {
+  const named = model === undefined ? undefined : byName(model);
+  if (named === "no tools") return undefined;
+  const templated = template ? byTemplate(template) : undefined;
+  if (templated) return named && agree(templated, named) ? { ...named, ...templated } : templated;
+  if (named) return template ? { ...named, confidence: "possible", why: `${named.why}; its template says nothing that is known` } : named;
+  return sample ? bySample(sample) : undefined;
+}
+
+/** What a model type of flutter_gemma stands for. */
+export function dialectOfModelType(type: ModelType): { id: DialectId; variant?: string; sampling?: SamplingDefaults } {
+  const family = FAMILIES.find(({ types }) => types?.includes(type));
+  if (!family) throw new Error(`unknown model type "${type}"`);
+  return answer(family);
+}
+
+const answer = ({ id, variant, sampling }: Family) => ({ id, ...(variant !== undefined && { variant }), ...(sampling && { sampling }) });
+
+/** The name may add what the template does not tell: the sampling, or a variant where the template shows none. */
+const agree = (templated: Detection, named: Detection): boolean =>
+  templated.id === named.id && (templated.variant === undefined || templated.variant === named.variant);
+
+// ---- Templates
+
+/** No template is longer; a longer text is hostile. */
+const MAX_TEMPLATE = 1 << 20;
+
+function byTemplate(whole: string): Detection | undefined {
+  const text = whole.slice(0, MAX_TEMPLATE);
+  const fits = ({ has, lacks = [] }: Marks): boolean =>
+    has.every((mark) => text.includes(mark)) && !lacks.some((mark) => text.includes(mark));
+  for (const family of FAMILIES) {
+    const marks = family.templates?.find(fits);
+    if (!marks) continue;
+    const shown = marks.has.map((mark) => `"${mark}"`).join(" and ");
+    const why = family.id === "json" ? "but no tools: it must be asked for JSON" : `as in ${family.name}`;
+    // The sampling is the model's, not the template's, which fine-tunes share.
+    const { sampling: _, ...found } = answer(family);
+    return { ...found, confidence: family.doubtful ? "possible" : "certain", why: `the template has ${shown}, ${why}` };
+  }
+  return undefined;
+}
+
+// ---- Names
+
+/** Kinds of models that have no tools, as a part of their names says. */
+const WITHOUT_TOOLS =
+  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim)(?:[-:.\d]|$)/;
+/** Trained to answer. */
+const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc)(?:[-:.\d]|$)/;
+const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
+/** People put the vendor in front of a file's name. */
+const VENDORS =
+  /^(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|huggingfacetb|stepfun-ai)-(?=[a-z])/;
+const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
+
+/** No name is longer; the patterns look at every place of it. */
+const MAX_NAME = 1024;
+
+const NAMES = FAMILIES.flatMap((family) =>
+  family.models ? [{ family, pattern: new RegExp(`(?<![a-z])(?:${family.models.source})`) }] : [],
+);
+
+/** Parts of a path from the last to the first: the file's own name says most. `models--org--name` is the hub's cache. */
+function byName(model: string): Detection | "no tools" | undefined {
+  const parts = model
+    .slice(-MAX_NAME)
+    .toLowerCase()
+    .split(/[/\\]|--/)
+    .map((part) => part.replace(FILE, "").replace(/[_\s]+/g, "-"))
+    .reverse();
+  for (const [i, part] of parts.entries()) {
+    const plain = part.replace(VENDORS, "");
+    const hit = NAMES.find(({ pattern }) => pattern.test(plain));
+    if ((hit || i === 0) && WITHOUT_TOOLS.test(part)) return "no tools";
+    if (!hit) continue;
+    const { family, pattern } = hit;
+    const bare = SIZE.test(part) && !part.includes(":") && !INSTRUCTED.test(part) ? family.bare : undefined; // Ollama's tags are all instructed
+    if (bare === "base") return "no tools";
+    const doubts: readonly (readonly [boolean, string])[] = [
+      [family.doubtful === true && family.id === "json", "which was not trained on tools and must be asked for JSON"],
+      [family.doubtful === true, "whose models differ"],
+      [i > 0, "but only in a folder's name"],
+      [plain.search(pattern) > 0, "but not at its beginning: a fine-tune may speak another dialect"],
+      [bare === "unclear", "but not that it was trained to answer: it may be the base model"],
+    ];
+    const doubt = doubts.find(([applies]) => applies)?.[1];
+    return {
+      ...answer(family),
+      confidence: doubt === undefined ? "likely" : "possible",
+      why: `the name says ${[family.name, ...(doubt === undefined ? [] : [doubt])].join(", ")}`,
+    };
+  }
+  return undefined;
+}
+
+// ---- Samples
+
+/** Calls stand early in an output, behind some thinking. */
+const MAX_SAMPLE = 1 << 16;
+
+function bySample(whole: string): Detection | undefined {
+  const text = whole.slice(0, MAX_SAMPLE);
+  return find(text, "sample", "likely") ?? find(text, "weakSample", "possible");
+}
+
+function find(text: string, kind: "sample" | "weakSample", confidence: Confidence): Detection | undefined {
+  for (const family of FAMILIES) {
+    const [seen] = family[kind]?.exec(text) ?? [];
+    // A dialect has several families, and an output does not tell them apart.
+    if (seen !== undefined)
+      return { id: family.id, confidence, why: `the output has ${JSON.stringify(seen.trim().slice(0, 80))}, as ${family.id} writes calls` };
+  }
+  return undefined;
+}

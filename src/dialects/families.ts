@@ -1,0 +1,532 @@
+/**
+ * Which model speaks what: one row per model family, the special before the general, because the first row that fits is the answer. A
+ * row knows its family by the name, by marks of the chat template and by what the model writes. A variant stands in a row only where
+ * that family's template is the variant; without one the reference is the best there is.
+ */
+import type { Sampling } from "../core/nouns.ts";
+
+/** The nineteen dialects. */
+export type DialectId =
+  | "deepseek-v3"
+  | "deepseek-v3.1"
+  | "deepseek-v3.2"
+  | "deepseek-v4"
+  | "functiongemma"
+  | "gemma4"
+  | "glm"
+  | "granite"
+  | "harmony"
+  | "hermes"
+  | "json"
+  | "kimi-k2"
+  | "llama3"
+  | "minimax-m2"
+  | "mistral"
+  | "phi4-mini"
+  | "pythonic"
+  | "qwen3-coder"
+  | "xlam";
+
+/** The model types of flutter_gemma, for programs that come from there. */
+export type ModelType = "gemmaIt" | "gemma" | "functionGemma" | "deepSeek" | "qwen" | "llama" | "hammer" | "phi" | "general";
+
+/** What a chat template must have, all of it, and must not have. */
+export interface Marks {
+  readonly has: readonly string[];
+  readonly lacks?: readonly string[];
+}
+
+export interface SamplingDefaults {
+  readonly values: Sampling;
+  /** Where the vendor says so. */
+  readonly source: string;
+}
+
+export interface Family {
+  /** As people call it. */
+  readonly name: string;
+  readonly id: DialectId;
+  readonly variant?: string;
+  /** In a name: lower case, with "-" for blanks and underscores. A letter before it is another name (`codegemma`). */
+  readonly models?: RegExp;
+  /** What a name with a size and without a word such as "instruct" is: the base model, or nobody knows, because LM Studio drops the word. */
+  readonly bare?: "base" | "unclear";
+  /** It was not trained on tools, or its template is only like this one: never more than possible. */
+  readonly doubtful?: true;
+  readonly templates?: readonly Marks[];
+  /** What only this dialect writes; and what others write too. */
+  readonly sample?: RegExp;
+  readonly weakSample?: RegExp;
+  readonly sampling?: SamplingDefaults;
+  readonly types?: readonly ModelType[];
+}
+
+const from = (source: string, values: Sampling): SamplingDefaults => ({ values, source });
+
+const GEMMA = from("generation_config.json of google/gemma-3-4b-it; flutter_gemma has the same for FunctionGemma", {
+  temperature: 1,
+  topK: 64,
+  topP: 0.95,
+});
+const R1 = from("model card of deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
+const LLAMA = from("generation_config.json of meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
+const QWEN25 = from("generation_config.json of Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
+const QWEN3 = from("generation_config.json of Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20 });
+const GPT_OSS = from("README of openai/gpt-oss", { temperature: 1, topP: 1 });
+const MINIMAX = from("model card of MiniMaxAI/MiniMax-M2", { temperature: 1, topP: 0.95, topK: 40 });
+
+export const FAMILIES: readonly Family[] = [
+  // ---- Google
+  {
+    name: "FunctionGemma",
+    id: "functiongemma",
+    variant: "google-functiongemma-270m-it",
+    models: /function-?gemma/,
+    templates: [{ has: ["<start_function_declaration>"] }],
+    sample: /<start_function_call>/,
+    sampling: GEMMA,
+    types: ["functionGemma"],
+  },
+  { name: "FunctionGemma with tools as prose", id: "functiongemma", templates: [{ has: ["<start_function_call>"] }] },
+  {
+    name: "Gemma 4",
+    id: "gemma4",
+    variant: "google-gemma-4-31b-2026-07-09",
+    models: /gemma-?4(?![.\d]|b)(?!.*\be\d+b)/,
+    bare: "unclear",
+    templates: [{ has: ["<|tool_call>", "<|turn>", "<|channel>thought\\n<channel|>"] }],
+    sample: /<\|tool_call>|<\|channel>|<\|"\|>/,
+    sampling: GEMMA,
+  },
+  {
+    name: "Gemma 4 E2B/E4B",
+    id: "gemma4",
+    variant: "google-gemma-4-e2b-2026-07-09",
+    models: /gemma-?4(?![.\d]|b)/,
+    bare: "unclear",
+    templates: [{ has: ["<|tool_call>", "<|turn>"] }],
+    sampling: GEMMA,
+  },
+
+  // ---- DeepSeek
+  {
+    name: "DeepSeek V4",
+    id: "deepseek-v4",
+    variant: "deepseek-v4",
+    models: /deepseek-?v4/,
+    templates: [{ has: ["｜DSML｜"], lacks: ["function_calls"] }],
+    sample: /<｜DSML｜tool_calls/,
+  },
+  {
+    name: "DeepSeek V3.2",
+    id: "deepseek-v3.2",
+    variant: "deepseek-v3.2",
+    models: /deepseek-?v3[.-]2(?!\d)/,
+    templates: [{ has: ["｜DSML｜"] }],
+    sample: /<｜DSML｜/,
+    sampling: from("model card of deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
+  },
+  {
+    name: "DeepSeek V3.1",
+    id: "deepseek-v3.1",
+    variant: "deepseek-v3.1",
+    models: /deepseek-?v3[.-]1(?!\d)/,
+    templates: [{ has: ["<｜tool▁sep｜>"], lacks: ["```json"] }],
+    sample: /<｜tool▁call▁begin｜>(?!function)[^<]{1,256}<｜tool▁sep｜>/,
+    sampling: from("generation_config.json of deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
+  },
+  {
+    name: "DeepSeek R1",
+    id: "deepseek-v3",
+    variant: "deepseek-r1",
+    models: /deepseek-?r1/,
+    templates: [{ has: ["<｜tool▁sep｜>", "</think>"] }],
+    sampling: R1,
+    types: ["deepSeek"],
+  },
+  {
+    name: "DeepSeek V3",
+    id: "deepseek-v3",
+    variant: "vllm-deepseekv3",
+    models: /deepseek-?v3(?![.\d]|-\d(?!\d))/,
+    templates: [{ has: ["<｜tool▁sep｜>"] }],
+    sample: /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/,
+    sampling: from("model card of deepseek-ai/DeepSeek-V3-0324", { temperature: 0.3 }),
+  },
+
+  // ---- Kimi, GLM, MiniMax, gpt-oss
+  {
+    name: "Kimi K2 Thinking",
+    id: "kimi-k2",
+    variant: "kimi-k2-thinking",
+    models: /kimi-?k2-thinking/,
+    templates: [{ has: ["<|tool_calls_section_begin|>", "<think>"] }],
+    sample: /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/,
+    sampling: from("model card of moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
+  },
+  { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2\.\d/ },
+  {
+    name: "Kimi K2",
+    id: "kimi-k2",
+    variant: "kimi-k2-instruct",
+    models: /kimi-?k2(?!\d)/,
+    templates: [{ has: ["<|tool_calls_section_begin|>"] }],
+    sampling: from("model card of moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
+  },
+  {
+    name: "GLM-4.5/4.6",
+    id: "glm",
+    variant: "glm-4.6",
+    models: /glm-?4\.[56]/,
+    templates: [{ has: ["<arg_key>", "[gMASK]", "/nothink"] }],
+    sampling: from("model card of zai-org/GLM-4.6", { temperature: 1 }),
+  },
+  {
+    name: "GLM-4.7",
+    id: "glm",
+    variant: "glm-4.7-flash",
+    models: /glm-?4\.7/,
+    templates: [{ has: ["<arg_key>", "[gMASK]"] }],
+    sample: /<arg_key>/,
+    sampling: from("model card of zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
+  },
+  { name: "GLM-5", id: "glm", models: /glm-?5/ },
+  { name: "a relative of GLM", id: "glm", doubtful: true, templates: [{ has: ["<arg_key>"] }] },
+  {
+    name: "MiniMax-M2",
+    id: "minimax-m2",
+    variant: "minimax-m2",
+    models: /minimax-?m2/,
+    templates: [{ has: ["<minimax:tool_call>"] }],
+    sample: /<minimax:tool_call>/,
+    sampling: MINIMAX,
+  },
+  {
+    name: "gpt-oss",
+    id: "harmony",
+    variant: "gpt-oss-120b",
+    models: /gpt-?oss/,
+    templates: [{ has: ["<|channel|>", "<|message|>", "<|start|>"] }],
+    sample: /<\|channel\|>(?:analysis|commentary|final)|<\|constrain\|>/,
+    sampling: GPT_OSS,
+  },
+
+  // ---- Tool specialists: before the families they were made from
+  {
+    name: "xLAM-2 on Llama",
+    id: "xlam",
+    variant: "vllm-xlam-llama",
+    models: /llama-?(?:\d[.\d]*-)?xlam/,
+    templates: [{ has: ["single JSON array", "<|start_header_id|>"] }],
+    weakSample: /^\s*\[\s*\{\s*"name"\s*:\s*"[^"]{1,256}"\s*,\s*"arguments"/,
+  },
+  {
+    name: "xLAM-2 on Qwen",
+    id: "xlam",
+    variant: "vllm-xlam-qwen",
+    models: /xlam-?2/,
+    templates: [{ has: ["single JSON array", "<|im_start|>"] }],
+  },
+  { name: "xLAM", id: "xlam", doubtful: true, models: /xlam/ },
+  {
+    name: "Hammer",
+    id: "json",
+    variant: "chatml",
+    models: /hammer-?[12]/,
+    templates: [{ has: ["[BEGIN OF TASK INSTRUCTION]", "<|im_start|>"] }],
+    types: ["hammer"],
+  },
+  {
+    name: "FireFunction v2",
+    id: "phi4-mini",
+    models: /firefunction-?v2/,
+    templates: [{ has: ["functools[", "<|start_header_id|>"] }],
+  },
+  { name: "ToolACE", id: "pythonic", models: /toolace/ },
+
+  // ---- Liquid, Llama 4, Olmo
+  {
+    name: "LFM2.5-8B-A1B",
+    id: "pythonic",
+    variant: "lfm2.5-8b-a1b",
+    models: /lfm-?2\.5-8b-a1b/,
+    templates: [{ has: ["<|tool_call_start|>", "<|im_start|>"] }],
+    sample: /<\|tool_call_start\|>/,
+  },
+  {
+    name: "LFM2.5",
+    id: "pythonic",
+    variant: "lfm2.5-instruct",
+    models: /lfm-?2\.5(?!-vl)/,
+    templates: [{ has: ["List of tools: [", "<|im_start|>"] }],
+    sampling: from("model card of LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
+  },
+  {
+    name: "LFM2",
+    id: "pythonic",
+    variant: "lfm2-8b-a1b",
+    models: /lfm-?2(?![.\d]|-vl)/,
+    templates: [{ has: ["<|tool_list_start|>"] }],
+    sampling: from("model card of LiquidAI/LFM2-8B-A1B", { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 }),
+  },
+  {
+    name: "Llama 4",
+    id: "pythonic",
+    variant: "vllm-llama4-pythonic",
+    models: /llama-?4(?![.\d])/,
+    bare: "base",
+    templates: [{ has: ["<|header_start|>", "func_name1("] }],
+    sample: /<\|python_start\|>\s*\[/,
+    sampling: from("generation_config.json of meta-llama/Llama-4-Scout-17B-16E-Instruct", { temperature: 0.6, topP: 0.9 }),
+  },
+  {
+    name: "Olmo 3",
+    id: "pythonic",
+    models: /olmo-?3/,
+    bare: "base",
+    templates: [{ has: ["<function_calls>", "<functions>", "<|im_start|>"] }],
+    sampling: from("model card of allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
+  },
+  {
+    name: "a pythonic template",
+    id: "pythonic",
+    doubtful: true,
+    templates: [{ has: ["func_name1(params_name1"] }],
+    weakSample: /^\s*\[\s*[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/,
+  },
+
+  // ---- Microsoft, IBM
+  {
+    name: "Phi-4-mini",
+    id: "phi4-mini",
+    variant: "vllm-phi4-mini-string-args",
+    models: /phi-?4-(?:mini|multimodal)(?!-(?:flash-)?reasoning)/,
+    templates: [{ has: ["functools["] }, { has: ["<|tool|>", "<|/tool|>"] }],
+    sample: /functools\s{0,8}\[\s{0,8}\{/,
+    types: ["phi"],
+  },
+  {
+    name: "Granite 4",
+    id: "granite",
+    variant: "granite-4.0",
+    models: /granite-?4(?![\db])/,
+    templates: [{ has: ["<|start_of_role|>", "<tool_call>", "<tools>"] }],
+  },
+  {
+    name: "Granite 3",
+    id: "granite",
+    models: /granite-?3(?![\db])|granite-20b-functioncalling/,
+    templates: [{ has: ["<|start_of_role|>", "tool"] }, { has: ["<|function_call_library|>", "<function_call> "] }],
+    sample: /<\|tool_call\|>\s*\[/,
+    weakSample: /<tool_call>\s*\[\s*\{|<function_call>\s*\{/,
+  },
+
+  // ---- Mistral: the tokenizer's version decides
+  {
+    name: "Mistral Small 3.2",
+    id: "mistral",
+    variant: "mistral-small-3.2-2506",
+    models: /mistral-small-?(?:3\.2|.*2506)/,
+    templates: [{ has: ["[TOOL_CALLS]", "[CALL_ID]"] }],
+    sampling: from("model card of mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
+  },
+  {
+    name: "Ministral 3",
+    id: "mistral",
+    variant: "ministral-3-14b-reasoning-2512",
+    models: /ministral-?3(?![.\d]|b)/,
+    templates: [{ has: ["[TOOL_CALLS]", "[ARGS]", "[THINK]"] }],
+    sample: /\[TOOL_CALLS\]/,
+  },
+  {
+    name: "Magistral",
+    id: "mistral",
+    models: /magistral/,
+    sampling: from("model card of mistralai/Magistral-Small-2509", { temperature: 0.7, topP: 0.95 }),
+  },
+  {
+    name: "Devstral",
+    id: "mistral",
+    models: /devstral/,
+    templates: [{ has: ["[TOOL_CALLS]", "[ARGS]"] }],
+    sampling: from("model card of mistralai/Devstral-Small-2507", { temperature: 0.15 }),
+  },
+  {
+    name: "Mistral Nemo",
+    id: "mistral",
+    variant: "mistral-nemo-2407",
+    models: /mistral-nemo/,
+    templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"], lacks: ["[SYSTEM_PROMPT]"] }],
+    sampling: from("model card of mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
+  },
+  {
+    name: "Mistral",
+    id: "mistral",
+    models:
+      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.3|-v0\.3-instruct)|mistral:(?:7b|latest)|mixtral-8x22b|mixtral:8x22b|mistral-(?:small|medium|large)|ministral-8b|codestral-(?:22b|2501|latest)/,
+    bare: "base",
+    templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
+  },
+
+  // ---- Hermes and Qwen
+  {
+    name: "Qwen3.5 and later",
+    id: "qwen3-coder",
+    variant: "qwen3.5-4b",
+    models: /qwen-?3\.[5-9]/,
+    templates: [{ has: ["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"] }],
+  },
+  { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?3(?![.\d])/ },
+  { name: "Step 3.5", id: "qwen3-coder", models: /step-?3\.5/ },
+  {
+    name: "Qwen3-Coder",
+    id: "qwen3-coder",
+    variant: "qwen3-coder",
+    models: /qwen-?3-coder/,
+    templates: [{ has: ["<function=", "<parameter=", "<tool_call>", "<|im_start|>"], lacks: ["<think>"] }],
+    sample: /<function=[^>]{1,256}>\s*(?:<parameter=|<\/function>)/,
+    sampling: from("generation_config.json of Qwen/Qwen3-Coder-30B-A3B-Instruct", {
+      temperature: 0.7,
+      topP: 0.8,
+      topK: 20,
+      repeatPenalty: 1.05,
+    }),
+  },
+  {
+    name: "a relative of Qwen3-Coder",
+    id: "qwen3-coder",
+    templates: [{ has: ["<function=", "<parameter=", "<tool_call>", "<|im_start|>"] }],
+  },
+  {
+    name: "Hermes",
+    id: "hermes",
+    models: /(?:deep)?hermes-?(?:[34]|2-pro)/,
+    templates: [{ has: ["<tool_call>", "function calling AI model", "<|im_start|>"] }],
+  },
+  {
+    name: "Qwen2.5",
+    id: "hermes",
+    variant: "qwen2.5-7b-instruct",
+    models: /qwen-?2\.5(?!-(?:vl|omni|math|audio))/,
+    bare: "base",
+    templates: [{ has: ["<tool_call>", '"arguments"', "<|im_start|>", "You are Qwen, created by Alibaba Cloud"] }],
+    sampling: QWEN25,
+    types: ["qwen"],
+  },
+  {
+    name: "QwQ",
+    id: "hermes",
+    models: /qwq(?!.*preview)/,
+    sampling: from("generation_config.json of Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }),
+  },
+  {
+    name: "Qwen3 2507 Instruct",
+    id: "hermes",
+    variant: "qwen3-0.6b",
+    models: /qwen-?3-(?!omni).*instruct/,
+    sampling: from("generation_config.json of Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
+  },
+  {
+    name: "Qwen3",
+    id: "hermes",
+    variant: "qwen3-0.6b",
+    models: /qwen-?3(?![.\d]|guard|-(?:omni|asr|tts))/,
+    templates: [{ has: ["<tool_call>", "<tools>", '"arguments"', "<|im_start|>", "enable_thinking", "reasoning_content"] }],
+    sample: /<tool_call>\s*\{\s*"(?:name|arguments)"/,
+    sampling: QWEN3,
+  },
+  { name: "Jan", id: "hermes", models: /jan-(?:nano|v1)/, sampling: QWEN3 },
+  { name: "a template with Hermes calls", id: "hermes", templates: [{ has: ["<tool_call>", "arguments", "<tools>", "<|im_start|>"] }] },
+  {
+    name: "a template with Hermes calls and turns of its own",
+    id: "hermes",
+    doubtful: true,
+    templates: [{ has: ['<tool_call>\\n{"name"'] }, { has: ['<tool_call>{"name"'] }, { has: ["<tool_call>", "<function-name>, "] }],
+  },
+  { name: "SmolLM3", id: "hermes", doubtful: true, models: /smollm-?3/, bare: "base" },
+
+  // ---- Llama 3
+  {
+    name: "a Llama 3 template of vLLM",
+    id: "llama3",
+    templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call", '"output":'] }],
+  },
+  {
+    name: "Llama 3.2",
+    id: "llama3",
+    variant: "llama-3.2-3b-instruct",
+    models: /llama-?3[.-]2(?![\db])/,
+    bare: "base",
+    templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call", "strftime_now"] }],
+    sampling: LLAMA,
+    types: ["llama"],
+  },
+  {
+    name: "Llama 3.1/3.3",
+    id: "llama3",
+    variant: "llama-3.1-8b-instruct",
+    models: /llama-?3[.-][13](?![\db])(?!-nemotron-nano)/,
+    bare: "base",
+    templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call"] }],
+    sample: /<\|python_tag\|>/,
+    sampling: LLAMA,
+  },
+  {
+    name: "Llama 4, asked for JSON",
+    id: "llama3",
+    doubtful: true,
+    templates: [{ has: ["<|header_start|>", "respond with a JSON for a function call"] }],
+  },
+
+  // ---- Not trained on tools: asked for JSON, in turns that the model knows
+  {
+    name: "Gemma 3",
+    id: "json",
+    variant: "gemma",
+    models: /gemma-?3n?(?![.\d])/,
+    doubtful: true,
+    sampling: GEMMA,
+    types: ["gemmaIt"],
+  },
+  {
+    name: "Gemma",
+    id: "json",
+    variant: "gemma",
+    models: /gemma-?2(?![.\d]|b)|gemma-1\.1|gemma:|gemma2:|gemma-[27]b/,
+    doubtful: true,
+    bare: "base",
+    templates: [{ has: ["<start_of_turn>"], lacks: ["tools"] }],
+  },
+  {
+    name: "Phi-3",
+    id: "json",
+    variant: "phi",
+    models: /phi-?3/,
+    doubtful: true,
+    templates: [{ has: ["<|user|>", "<|end|>"], lacks: ["tools"] }],
+  },
+  {
+    name: "a ChatML template without tools",
+    id: "json",
+    variant: "chatml",
+    doubtful: true,
+    templates: [{ has: ["<|im_start|>"], lacks: ["tool", "document"] }],
+  },
+  {
+    name: "a Llama 3 template without tools",
+    id: "json",
+    variant: "llama3",
+    doubtful: true,
+    templates: [{ has: ["<|start_header_id|>", "<|eot_id|>"], lacks: ["tool", "document"] }],
+  },
+  {
+    name: "any chat model",
+    id: "json",
+    variant: "plain",
+    doubtful: true,
+    // A base model knows no turns: the plain transcript is what it continues best.
+    types: ["gemma", "general"],
+    weakSample:
+      /(?:^|\n)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
+  },
+];

@@ -1,0 +1,210 @@
+/**
+ * A dialect's grammar, from a description of how its calls look. The grammar begins with what triggers it, so that the same rules serve
+ * where it is armed by a trigger (`auto`) and where it holds from the first token on (`required`, a named tool).
+ */
+import type { Json, JsonObject, Tool, ToolChoice } from "../../core/nouns.ts";
+import type { Grammar, GrammarOptions } from "../dialect.ts";
+import { compactJson } from "../print.ts";
+import { blanks, literal, optional, Rules, until } from "./gbnf.ts";
+import { schemaRules } from "./schema.ts";
+import { jsonValues, type Values } from "./values.ts";
+
+/** Where the arguments stand in a call. */
+export const ARGUMENTS = Symbol("arguments");
+
+/** A part of a call: text, one of several texts, the most usual one first, or a pattern that regular expressions and GBNF spell alike. */
+export type Piece = string | readonly string[] | { readonly pattern: string } | typeof ARGUMENTS;
+
+export interface CallFormat {
+  readonly values: Values;
+  readonly call: (name: string) => readonly Piece[];
+  /** Between parallel calls. */
+  readonly between?: string;
+  /** What stands around all calls; `optional`: or does not. */
+  readonly section?: { readonly begin: string; readonly end: string; readonly optional?: true };
+  /** Blanks in the text of a call may be others, as in JSON. */
+  readonly loose?: true;
+  /** What arms the grammar: words that a call begins with. */
+  readonly words: readonly string[];
+  /** Where words do not do for llama.cpp: regular expressions; the grammar starts at the first group, or else at the match. */
+  readonly patterns?: readonly string[];
+  /** What no answer without calls has in it, where it is not the words. */
+  readonly openers?: readonly string[];
+  /** Tokens of the format that a server must not strip. */
+  readonly preserved: readonly string[];
+  readonly thinking?: { readonly open: string; readonly close: string };
+  /** What the model may write behind its calls. */
+  readonly stop?: string;
+  /** How an answer without calls looks around its JSON, if that is not all of it. */
+  readonly answer?: readonly Piece[];
+}
+
+export const THINK = { open: "<think>", close: "</think>" };
+
+/** The beginning of a call that is one JSON object, up to its arguments. */
+export const jsonCall = (name: string, key: "arguments" | "parameters" = "arguments"): string =>
+  `{"name": ${compactJson(name)}, "${key}": `;
+
+/** Makes the `grammar` of a dialect. */
+export function grammarOf(format: CallFormat): (tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions) => Grammar {
+  return (tools, toolChoice, options = {}) => {
+    const writer = new Writer(format, options);
+    const { chosen, forced } = choose(tools, toolChoice);
+    const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
+    const answer = options.output && !forced ? writer.answer(options.output) : undefined;
+    if (forced || answer) return writer.whole([calls?.body, answer].filter((body) => body !== undefined));
+    if (calls) return writer.armed(calls);
+    return toolChoice === "auto" ? writer.free() : writer.silent();
+  };
+}
+
+/** The tools that may be called, and whether one must be. */
+function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly Tool[]; forced: boolean } {
+  if (choice === "auto" || choice === "none") return { chosen: choice === "auto" ? tools : [], forced: false };
+  const names = choice === "required" ? undefined : "name" in choice ? [choice.name] : choice.allowed;
+  const forced = choice === "required" || "name" in choice || choice.required === true;
+  const chosen = names ? tools.filter(({ name }) => names.includes(name)) : tools;
+  if (forced && chosen.length === 0)
+    throw new Error(`a call is required, but no tool is declared${names ? ` as ${names.join(", ")}` : ""}`);
+  return { chosen, forced };
+}
+
+/** Calls as a body, and as a structural tag for each way to begin. */
+interface Calls {
+  readonly body: string;
+  readonly tags: readonly JsonObject[];
+}
+
+class Writer {
+  readonly #format: CallFormat;
+  readonly #options: GrammarOptions;
+  readonly #rules = new Rules();
+  readonly #relaxed: Grammar["relaxed"] = [];
+
+  constructor(format: CallFormat, options: GrammarOptions) {
+    this.#format = format;
+    this.#options = options;
+  }
+
+  calls(tools: readonly Tool[]): Calls {
+    const { between = "", section, stop } = this.#format;
+    const write = schemaRules(this.#rules, this.#format.values(this.#rules));
+    const written = tools.map((tool) => this.#call(tool, write));
+    const call = this.#rules.choice(
+      "call",
+      written.map(({ body }) => body),
+    );
+    const tags = written.flatMap(({ tags }) => tags);
+    const joint = between === "" ? "" : `${this.#text(between)} `;
+    const body = this.#options.parallelCalls === false ? call : `${call} (${joint}${call})*`;
+    const tail = stop ? ` ${optional(literal(stop))}` : "";
+    if (!section) return { body: body + tail, tags };
+    const whole = `${literal(section.begin)} ${body} ${literal(section.end)}${tail}`;
+    const block = { type: "tag", begin: section.begin, content: this.#contents(body), end: section.end };
+    return section.optional ? { body: `${whole} | ${body}`, tags: [block, ...tags] } : { body: whole, tags: [block] };
+  }
+
+  #call(tool: Tool, write: ReturnType<typeof schemaRules>): Calls {
+    const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
+    const args = write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
+    const pieces = this.#format.call(name);
+    const tag = tagOf(pieces, this.#contents(args));
+    return { body: this.#rules.rule(`call-${name}`, this.#pieces(pieces, args)), tags: [tag] };
+  }
+
+  #pieces(pieces: readonly Piece[], args: string): string {
+    const written = pieces.map((piece) => {
+      if (piece === ARGUMENTS) return args;
+      if (typeof piece === "string") return this.#text(piece);
+      return "pattern" in piece ? piece.pattern : `(${piece.map((text) => this.#text(text)).join(" | ")})`;
+    });
+    return written.join(" ");
+  }
+
+  /** In a structural tag. Not the schema itself: xgrammar reads some otherwise, or refuses them, and then fails for all tools. */
+  #contents(body: string): JsonObject {
+    return { type: "grammar", grammar: this.#rules.text(body) };
+  }
+
+  /** The body of an answer without calls. */
+  answer(schema: JsonObject): string {
+    const write = schemaRules(this.#rules, jsonValues(this.#rules));
+    return this.#pieces(
+      this.#format.answer ?? [ARGUMENTS],
+      write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
+    );
+  }
+
+  /** Thinking, then one of these, from the first token on. */
+  whole(bodies: readonly string[]): Grammar {
+    const { thinking } = this.#format;
+    const { startInThinking } = this.#options;
+    const output = this.#rules.choice("output", bodies);
+    if (!thinking || startInThinking === false) return this.#grammar(output);
+    const thought = `${until(this.#rules, [thinking.close])} ${literal(thinking.close)} ${blanks(this.#rules)}`;
+    return this.#grammar(`${startInThinking ? thought : optional(`${literal(thinking.open)} ${thought}`)} ${output}`);
+  }
+
+  /** Text is free until a trigger comes. */
+  armed({ body, tags }: Calls): Grammar {
+    const { words, patterns } = this.#format;
+    if (words.length === 0) return this.free();
+    const triggers: Grammar["triggers"] = patterns
+      ? patterns.map((value) => ({ type: "pattern", value }))
+      : words.map((value) => ({ type: "word", value }));
+    const single = this.#options.parallelCalls === false && { stop_after_first: true };
+    return { ...this.#grammar(body, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
+  }
+
+  /** No calls. */
+  silent(): Grammar {
+    return this.#grammar(until(this.#rules, this.#format.openers ?? this.#format.words));
+  }
+
+  /** Nothing to hold the model to. */
+  free(): Grammar {
+    return { gbnf: "", triggers: [], preserved: [...this.#format.preserved], relaxed: this.#relaxed };
+  }
+
+  #grammar(body: string, format: Json = this.#contents(body)): Grammar {
+    return { ...this.free(), gbnf: this.#rules.text(body), structuralTag: { type: "structural_tag", format } };
+  }
+
+  #report(tool: string, path: string, keyword: string): void {
+    const same = (one: Grammar["relaxed"][number]) => one.tool === tool && one.path === path && one.keyword === keyword;
+    if (!this.#relaxed.some(same)) this.#relaxed.push({ tool, path, keyword });
+  }
+
+  /** Text of the format; where it is loose, the blanks at its joints are. */
+  #text(text: string): string {
+    const runs = this.#format.loose ? text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/) : [text];
+    const atoms = runs.flatMap((run, i) => [...(i > 0 ? [blanks(this.#rules)] : []), ...(run === "" ? [] : [literal(run)])]);
+    return atoms.join(" ") || '""';
+  }
+}
+
+const NONE: JsonObject = { type: "object", properties: {} };
+/** A tool whose input is text is called with this. */
+const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
+
+/** A structural tag has fixed text at both ends. Choices are made for the model. */
+function tagOf(pieces: readonly Piece[], contents: JsonObject): JsonObject {
+  const parts = pieces.map((piece): string | JsonObject => {
+    if (piece === ARGUMENTS) return contents;
+    if (typeof piece === "string") return piece;
+    return "pattern" in piece ? { type: "regex", pattern: piece.pattern } : (piece[0] ?? "");
+  });
+  const first = parts.findIndex((part) => typeof part !== "string");
+  const last = parts.findLastIndex((part) => typeof part !== "string");
+  const inside = parts.slice(first, last + 1).map((part) => (typeof part === "string" ? { type: "const_string", value: part } : part));
+  return {
+    type: "tag",
+    begin: parts.slice(0, first).join(""),
+    content: inside.length === 1 ? contents : { type: "sequence", elements: inside },
+    end: parts.slice(last + 1).join(""),
+  };
+}
+
+/** The grammar of structured output: one JSON value by this schema, and nothing else. */
+export const schemaGrammar = (schema: JsonObject): Grammar =>
+  grammarOf({ values: jsonValues, call: () => [], words: [], preserved: [] })([], "auto", { output: schema });

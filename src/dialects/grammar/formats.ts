@@ -1,0 +1,143 @@
+/**
+ * How the calls of each dialect look to a grammar. They stand here and not in the dialects' own files, so that a page which imports one
+ * dialect to scan and to render does not load what writes grammars.
+ */
+import { isBare } from "../gemma-syntax.ts";
+import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
+import { gemmaValues, jsonValues } from "./values.ts";
+
+const THINK_TAGS = [THINK.open, THINK.close];
+
+/** Hermes' calls, which others write too. */
+const TAGGED: CallFormat = {
+  values: jsonValues,
+  call: (name) => [`<tool_call>\n${jsonCall(name)}`, ARGUMENTS, "}\n</tool_call>"],
+  between: "\n",
+  loose: true,
+  words: ["<tool_call>"],
+  preserved: ["<tool_call>", "</tool_call>", ...THINK_TAGS],
+  thinking: THINK,
+};
+
+/** A JSON object that no mark announces. */
+const BARE: CallFormat = {
+  values: jsonValues,
+  call: (name) => [jsonCall(name, "parameters"), ARGUMENTS, "}"],
+  between: "\n",
+  loose: true,
+  words: [], // nothing says that a call begins
+  openers: ['{"name":'],
+  preserved: [],
+  thinking: THINK,
+};
+
+const DEEPSEEK = {
+  values: jsonValues,
+  section: { begin: "<｜tool▁calls▁begin｜>", end: "<｜tool▁calls▁end｜>" },
+  words: ["<｜tool▁calls▁begin｜>"],
+  openers: ["<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"],
+  preserved: [
+    ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
+    ...THINK_TAGS,
+  ],
+  thinking: THINK,
+};
+
+const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
+
+export const FORMATS: Readonly<Record<string, CallFormat>> = {
+  "deepseek-v3": {
+    ...DEEPSEEK,
+    call: (name) => [`<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n`, ARGUMENTS, "\n```<｜tool▁call▁end｜>"],
+    between: "\n",
+  },
+  "deepseek-v3.1": {
+    ...DEEPSEEK,
+    call: (name) => [`<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>`, ARGUMENTS, "<｜tool▁call▁end｜>"],
+  },
+  functiongemma: {
+    values: gemmaValues("<escape>", "None", isBare),
+    call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
+    words: ["<start_function_call>"],
+    preserved: ["<start_function_call>", "<end_function_call>", "<escape>", "<start_function_response>", "<end_of_turn>"],
+    stop: "<start_function_response>", // llama.cpp does not know that it ends the answer
+  },
+  gemma4: {
+    values: gemmaValues('<|"|>', "null", isBare),
+    call: (name) => [`<|tool_call>call:${name}`, ARGUMENTS, "<tool_call|>"],
+    words: ["<|tool_call>"],
+    preserved: ["<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>", "<turn|>", "<|tool_response>", "<eos>"],
+    thinking: { open: "<|channel>thought\n", close: "<channel|>" },
+    stop: "<|tool_response>",
+  },
+  granite: { ...TAGGED, openers: GRANITE_OPENERS, preserved: [...GRANITE_OPENERS, "</tool_call>"] },
+  harmony: {
+    values: jsonValues,
+    call: (name) => [
+      ["", "<|start|>assistant"],
+      [
+        `<|channel|>commentary to=functions.${name}`,
+        ` to=functions.${name}<|channel|>commentary`,
+        `<|channel|>analysis to=functions.${name}`,
+        ` to=functions.${name}<|channel|>analysis`,
+      ],
+      [" <|constrain|>json", "<|constrain|>json", " json", ""],
+      "<|message|>",
+      ARGUMENTS,
+      ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+    ],
+    words: ["<|channel|>commentary to=functions."],
+    patterns: [
+      "^\\s+to$",
+      "^<\\|channel\\|>(?:commentary|analysis)\\s+to=functions$",
+      "<\\|start\\|>assistant(\\s+to)",
+      "<\\|start\\|>assistant(<\\|channel\\|>(?:commentary|analysis)\\s+to)",
+    ],
+    openers: [" to=functions."],
+    preserved: ["<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>"],
+    thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|>" },
+    answer: [["", "<|start|>assistant"], ["<|channel|>final<|message|>", ""], ARGUMENTS],
+  },
+  hermes: TAGGED,
+  json: BARE,
+  "kimi-k2": {
+    values: jsonValues,
+    call: (name) => [
+      `<|tool_call_begin|>functions.${name}:`,
+      { pattern: "[0-9]{1,5}" },
+      "<|tool_call_argument_begin|>",
+      ARGUMENTS,
+      "<|tool_call_end|>",
+    ],
+    section: { begin: "<|tool_calls_section_begin|>", end: "<|tool_calls_section_end|>", optional: true },
+    words: ["<|tool_calls_section_begin|>", "<|tool_call_begin|>"],
+    preserved: [
+      ...["<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>", "<|tool_call_end|>"],
+      ...["<|tool_call_argument_begin|>", ...THINK_TAGS],
+    ],
+    thinking: THINK,
+  },
+  llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
+  mistral: {
+    values: jsonValues,
+    call: (name) => [`[TOOL_CALLS]${name}[ARGS]`, ARGUMENTS],
+    words: ["[TOOL_CALLS]"],
+    preserved: ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"],
+    thinking: { open: "[THINK]", close: "[/THINK]" },
+  },
+  "phi4-mini": {
+    ...TAGGED,
+    call: (name) => [jsonCall(name), ARGUMENTS, "}"],
+    between: ", ",
+    section: { begin: "functools[", end: "]" },
+    words: ["functools"],
+    preserved: [],
+  },
+  xlam: {
+    ...BARE,
+    call: (name) => [jsonCall(name), ARGUMENTS, "}"],
+    between: ", ",
+    section: { begin: "[", end: "]" },
+    openers: ['[{"name":'],
+  },
+};

@@ -1,0 +1,111 @@
+/**
+ * Grammars in llama.cpp's notation (GBNF), which xgrammar reads too:
+ *
+ *     root ::= "<|tool_call>call:" f
+ *     f ::= "f{n:" integer "}"
+ *
+ * What this room calls an atom may stand in a sequence as it is; a body may be a choice.
+ */
+
+/** Rules under construction. The same body is one rule, whoever asks for it. */
+export class Rules {
+  readonly #bodies = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+  readonly #taken = new Map<string, number>();
+
+  get size(): number {
+    return this.#bodies.size;
+  }
+
+  /** The rule with this body; if it is new, it is named after the hint. */
+  rule(hint: string, body: string): string {
+    if (/^[\w-]+$/.test(body)) return body;
+    const name = this.#names.get(body) ?? this.reserve(hint);
+    this.fill(name, body);
+    return name;
+  }
+
+  choice(hint: string, atoms: readonly string[]): string {
+    return this.rule(hint, [...new Set(atoms)].join(" | "));
+  }
+
+  /** A rule whose body comes later, because it will mention itself. */
+  reserve(hint: string): string {
+    const word = hint.replace(/[^a-zA-Z0-9]+/g, "-").slice(0, 48);
+    const base = /^[a-zA-Z]/.test(word) ? word : `x-${word}`;
+    let name = base;
+    for (let count = this.#taken.get(base) ?? 0; name === "root" || this.#bodies.has(name); count++) {
+      name = `${base}-${count}`;
+      this.#taken.set(base, count + 1);
+    }
+    this.#bodies.set(name, "");
+    return name;
+  }
+
+  fill(name: string, body: string): void {
+    this.#bodies.set(name, body);
+    this.#names.set(body, name);
+  }
+
+  /** The grammar of this root, without the rules that it does not need. */
+  text(root: string): string {
+    const lines = new Map([["root", root]]);
+    for (const body of lines.values()) for (const name of mentioned(body)) lines.set(name, this.#bodies.get(name) ?? '""');
+    return [...lines].map(([name, body]) => `${name} ::= ${body}\n`).join("");
+  }
+}
+
+const mentioned = (body: string): string[] =>
+  (body.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][\w-]*/g) ?? []).filter((token) => /^[a-zA-Z]/.test(token));
+
+const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
+const hex = (char: string): string => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0").toUpperCase()}`;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
+export const literal = (text: string): string => `"${text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char))}"`;
+
+/** Characters inside of brackets. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
+const inClass = (chars: string): string => chars.replace(/["\\\]^[\-\x00-\x1f\x7f]/g, hex);
+
+/** Any character but these. Beyond ASCII as ranges, since xgrammar loses such characters from a negated class. */
+function noneOf(chars: readonly string[]): string {
+  if (chars.every((char) => char < "\x80")) return `[^${inClass(chars.join(""))}]`;
+  const codes = [-1, ...chars.map((char) => char.charCodeAt(0)).toSorted((a, b) => a - b), 0x110000];
+  const code = (n: number) => `\\U${n.toString(16).padStart(8, "0")}`;
+  const ranges = codes.slice(1).flatMap((end, i) => ((codes[i] ?? 0) + 1 < end ? `${code((codes[i] ?? 0) + 1)}-${code(end - 1)}` : []));
+  return `[${ranges.join("")}]`;
+}
+
+/** A sequence of what is not empty. */
+export const row = (...atoms: readonly (string | false)[]): string => atoms.filter(Boolean).join(" ");
+
+export const optional = (body: string): string => (body === "" ? "" : `(${body})?`);
+
+/** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */
+export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1,2} [ \\t]{0,20})?');
+
+/**
+ * Any text that has none of the marks in it. They all begin with a character that they have nowhere else, so the text is other characters,
+ * and beginnings of marks that do not go on: behind one comes another, a character that fits none, or the end.
+ */
+export function until(rules: Rules, marks: readonly string[]): string {
+  const first = marks[0]?.charAt(0) ?? "";
+  if (marks.some((mark) => mark.lastIndexOf(first) !== 0)) throw new Error(`marks must begin alike, and only once: ${marks.join(" ")}`);
+  const begun = new Set(marks.flatMap((mark) => Array.from({ length: mark.length - 1 }, (_, i) => mark.slice(0, i + 1))));
+  const nexts = (beginning: string) => new Set(marks.flatMap((mark) => (mark.startsWith(beginning) ? mark.charAt(beginning.length) : [])));
+  const stops = [...begun].map((beginning) => `${literal(beginning)} ${noneOf([first, ...nexts(beginning)])}`);
+  const part = rules.choice("part", [...begun].map(literal));
+  return rules.rule("text", `(${noneOf([first])} | ${part}* (${stops.join(" | ")}))* ${part}*`);
+}
+
+/** A word that is none of these, without the excluded characters (as they stand in brackets); an atom. */
+export function otherWord(words: readonly string[], excluded: string): string {
+  const behind = (beginning: string): string => {
+    const nexts = [...new Set(words.flatMap((word) => (word.startsWith(beginning) ? [word.charAt(beginning.length)] : [])))].join("");
+    const other = `[^${excluded}${inClass(nexts)}] [^${excluded}]*`;
+    const steps = Array.from(nexts, (char) => `${literal(char)} ${behind(beginning + char)}`);
+    return `(${[other, ...steps, ...(beginning === "" || words.includes(beginning) ? [] : ['""'])].join(" | ")})`;
+  };
+  return behind("");
+}

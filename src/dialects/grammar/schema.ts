@@ -1,0 +1,279 @@
+/** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot say is allowed, and reported. */
+import { isObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/nouns.ts";
+import { followRef, schemaTypes } from "../../core/schema.ts";
+import { dictsort } from "../print.ts";
+import { optional, type Rules, row } from "./gbnf.ts";
+import type { Brackets, Scalar, ValueSyntax } from "./values.ts";
+
+/** References are rules, so recursion is no matter; this bounds what is copied because something stands beside a reference. */
+const MAX_DEPTH = 32;
+const MAX_RULES = 4000;
+/** Longer counts cost llama.cpp a rule for each. */
+const MAX_COUNT = 256;
+
+/** Keywords that no rule here can keep, by how they begin. */
+const BEYOND = /^(?:not$|if$|multipleOf|exclusive|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
+/** The same for strings. */
+const BEYOND_TEXT = /^(?:pattern|format)$/;
+/** Keywords that allow and forbid nothing. */
+const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$(?:comment|defs|schema|id))$/;
+
+const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // counted, since a weak model would write digits for ever
+const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
+const TYPES = ["string", "number", "boolean", "null", "array", "object"];
+const ANY: JsonObject = {};
+
+export type Report = (path: string, keyword: string) => void;
+
+/** Where a schema stands. */
+interface Place {
+  /** The document that references point into. */
+  readonly root: JsonObject;
+  readonly report: Report;
+  readonly syntax: ValueSyntax;
+  /** A JSON pointer into the document. */
+  readonly path: string;
+  readonly hint: string;
+  readonly depth: number;
+  /** The references that led here with nothing written between: to follow one again would be left recursion. */
+  readonly open: readonly JsonObject[];
+  /** An object that declares no keys has none. */
+  readonly closed?: boolean;
+}
+
+interface Pair {
+  readonly body: string;
+  readonly required: boolean;
+}
+
+/** Gives the rule of a whole schema; `closed`: if it declares no keys, there are none. */
+export function schemaRules(rules: Rules, syntax: ValueSyntax) {
+  /** The rules of what references point to, by the syntax that they are in. */
+  const known = new Map<ValueSyntax, Map<JsonObject, string>>();
+
+  const relaxed = ({ path, report, syntax }: Place, keyword: string): string => {
+    report(path, keyword);
+    return any(syntax);
+  };
+
+  const written = (schema: Json | undefined, at: Place): string => value(schema, at) ?? relaxed(at, "$ref");
+
+  /** Behind something written. */
+  const inside = (at: Place, step: string, key: string): Place => ({
+    ...at,
+    syntax: at.syntax.inner ?? at.syntax,
+    path: `${at.path}/${step}`,
+    hint: `${at.hint}-${key}`,
+    depth: at.depth + 1,
+    open: [],
+    closed: false,
+  });
+
+  /** `undefined`: the schema leads back to itself, and adds nothing. */
+  const value = (schema: Json | undefined, at: Place): string | undefined => {
+    if (!isObject(schema)) return any(at.syntax);
+    if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
+    const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+    const deeper = { ...at, depth: at.depth + 1 };
+    if ($ref !== undefined) return reference($ref, schema, deeper);
+    if (Array.isArray(allOf))
+      return value(
+        allOf.filter(isObject).reduce((sum, part) => merged(sum, resolved(part, at)), own),
+        deeper,
+      );
+    const union = anyOf ?? oneOf;
+    if (Array.isArray(union) && union.length > 0) {
+      const alternative = (part: Json) => (constrains(own) && isObject(part) ? merged(own, part) : part);
+      return choice(
+        union.map((part) => value(alternative(part), deeper)),
+        at,
+      );
+    }
+    for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
+    if (own.const !== undefined) return constant(own.const, at);
+    if (Array.isArray(own.enum) && own.enum.length > 0) {
+      return choice(
+        own.enum.map((one) => constant(one, at)),
+        at,
+      );
+    }
+    return typed(own, at);
+  };
+
+  const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
+    typeof $ref === "string" && $ref.startsWith("#") ? followRef($ref, at.root) : undefined;
+
+  const resolved = ({ $ref, ...own }: JsonObject, at: Place): JsonObject => merged(target($ref, at) ?? ANY, own);
+
+  const reference = ($ref: Json, schema: JsonObject, at: Place): string | undefined => {
+    const found = target($ref, at);
+    if (!found) return relaxed(at, "$ref");
+    if (at.open.includes(found)) return undefined;
+    const below = { ...at, open: [...at.open, found] };
+    const { $ref: _, ...beside } = schema;
+    if (constrains(beside)) return value(merged(found, beside), below);
+    return named(found, { ...below, depth: at.depth - 1 }, value);
+  };
+
+  /** The rule of this schema, whoever asks for it; the body may mention it. */
+  const named = (schema: JsonObject, at: Place, write: typeof value): string | undefined => {
+    const names = known.get(at.syntax) ?? new Map<JsonObject, string>();
+    known.set(at.syntax, names);
+    const name = names.get(schema);
+    if (name !== undefined) return name;
+    const own = rules.reserve(at.hint);
+    names.set(schema, own);
+    const body = write(schema, at);
+    if (body === undefined) names.delete(schema);
+    else rules.fill(own, body);
+    return body && own;
+  };
+
+  const any = (syntax: ValueSyntax): string => {
+    if (syntax.verbatim) return text(syntax);
+    const at: Place = { root: ANY, report: () => {}, syntax, path: "", hint: "value", depth: 0, open: [] };
+    return named(ANY, at, () => TYPES.map((type) => ofType(type, ANY, { ...at, hint: type })).join(" | ")) ?? "";
+  };
+
+  const text = ({ string }: ValueSyntax): string => string() ?? "";
+
+  const choice = (atoms: readonly (string | undefined)[], at: Place): string | undefined => {
+    const some = atoms.filter((atom) => atom !== undefined);
+    if (at.syntax.verbatim && some.includes(text(at.syntax))) return text(at.syntax);
+    return some.length > 0 ? rules.choice(at.hint, some) : undefined;
+  };
+
+  /** Objects and lists are schemas of constants, so that blanks in them are free. */
+  const constant = (one: Json, at: Place): string => {
+    const wrap = (item: Json): JsonObject => ({ const: item });
+    if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), maxItems: one.length }, at);
+    if (!isObject(one)) return at.syntax.scalar(one as Scalar);
+    const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item)]));
+    return object({ properties, required: Object.keys(one), additionalProperties: false }, at);
+  };
+
+  const typed = (schema: JsonObject, at: Place): string | undefined => {
+    const types = new Set<string>(schemaTypes({ schema, root: at.root }));
+    if (types.size === 0 && schema.properties) types.add("object");
+    if (types.size === 0 && (schema.items ?? schema.prefixItems)) types.add("array");
+    if (types.size === 0 || types.has("string")) for (const key in schema) if (BEYOND_TEXT.test(key)) at.report(at.path, key);
+    if (types.size === 0) return any(at.syntax);
+    const all = at.syntax.verbatim && types.has("string") ? ["string"] : [...types];
+    return choice(
+      all.map((type) => ofType(type, schema, at)),
+      at,
+    );
+  };
+
+  const ofType = (type: string, schema: JsonObject, at: Place): string => {
+    const { scalar } = at.syntax;
+    if (type === "string") return string(schema, at);
+    if (type === "integer" || type === "number") return number(type, schema, at);
+    if (type === "boolean") return rules.choice(type, [scalar(true), scalar(false)]);
+    if (type === "null") return scalar(null);
+    if (type === "array") return list(schema, at);
+    return type === "object" ? object(schema, at) : relaxed(at, "type");
+  };
+
+  const string = (schema: JsonObject, { syntax, path, report }: Place): string => {
+    const { minLength, maxLength } = schema;
+    if (!minLength && maxLength === undefined) return text(syntax);
+    const length = quantifier(minLength ?? 0, maxLength);
+    const counted = length && syntax.string(length);
+    if (!counted) for (const keyword of ["minLength", "maxLength"]) if (schema[keyword]) report(path, keyword);
+    return counted || text(syntax);
+  };
+
+  const number = (type: string, { minimum, maximum }: JsonObject, { syntax, path, hint, report }: Place): string => {
+    if (type === "integer" && typeof minimum === "number" && typeof maximum === "number" && maximum - minimum < MAX_COUNT) {
+      const first = Math.ceil(minimum);
+      const all = Array.from({ length: Math.floor(maximum) - first + 1 }, (_, i) => syntax.scalar(first + i));
+      if (all.length > 0) return rules.choice(hint, all);
+    }
+    if (minimum) report(path, "minimum");
+    if (maximum !== undefined) report(path, "maximum");
+    const sign = typeof minimum === "number" && minimum >= 0 ? "" : '"-"?';
+    return rules.rule(type, row(sign, WHOLE, type === "number" && FRACTION));
+  };
+
+  const list = (schema: JsonObject, at: Place): string => {
+    const { open, comma, close } = at.syntax.list;
+    const least = numeric(schema.minItems) ?? 0;
+    const maxItems = numeric(schema.maxItems);
+    const [prefixItems, items] = Array.isArray(schema.items) ? [schema.items, schema.additionalItems] : [schema.prefixItems, schema.items];
+    const item = (one: Json | undefined, step: string) => written(one, inside(at, step, "item"));
+    const around = (body: string) => rules.rule(at.hint, row(open, body, close));
+    if (Array.isArray(prefixItems)) {
+      const ends = items === false || maxItems === prefixItems.length;
+      if (maxItems !== undefined && !ends) at.report(at.path, "maxItems");
+      const first = prefixItems.map((one, i) => item(one, `prefixItems/${i}`)).join(` ${comma} `);
+      return around(row(first, !ends && first && `(${comma} ${item(items, "items")})*`));
+    }
+    if (items === false || maxItems === 0) return around("");
+    const more = quantifier(Math.max(0, least - 1), maxItems === undefined ? undefined : maxItems - 1);
+    if (!more) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
+    const one = item(items, "items");
+    const all = `${one} (${comma} ${one})${more ?? "*"}`;
+    return around(least > 0 ? all : optional(all));
+  };
+
+  const object = (schema: JsonObject, at: Place): string => {
+    const { open, comma, close, sorted, pair, otherPair } = at.syntax.object;
+    const declared = isObject(schema.properties) ? schema.properties : ANY;
+    const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
+    const given = [...new Set([...Object.keys(declared), ...required])];
+    const keys = sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
+    const pairs = keys.map((key): Pair => {
+      const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
+      const types = schemaTypes(isObject(property) ? { schema: property, root: at.root } : undefined);
+      const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
+      return { body: pair(key, written(property, place), types), required: required.includes(key) };
+    });
+    const others = schema.additionalProperties ?? (keys.length === 0 && !at.closed);
+    const other = others === false ? "" : otherPair(keys, written(others, inside(at, "additionalProperties", "other")));
+    return rules.rule(at.hint, row(open, inTurn(pairs, other, comma, at.hint), close) || '""');
+  };
+
+  /** Pairs in their order, with a comma between those that are there. */
+  const inTurn = (pairs: readonly Pair[], other: string, comma: Brackets["comma"], hint: string): string => {
+    let more = other && `(${comma} ${other})*`;
+    const anchor = pairs.findIndex((pair) => pair.required);
+    if (anchor >= 0) {
+      const bodies = pairs.map(({ body, required }, i) => {
+        if (i < anchor) return optional(row(body, comma));
+        return i === anchor ? body : required ? row(comma, body) : optional(row(comma, body));
+      });
+      return row(...bodies, more);
+    }
+    // No key must be there: whichever is the first has no comma.
+    let first = optional(row(other, more));
+    for (const { body } of pairs.toReversed()) {
+      const pair = rules.rule(`${hint}-pair`, body);
+      first = rules.rule(`${hint}-first`, `${row(pair, more)} | ${first || '""'}`);
+      more = rules.rule(`${hint}-more`, row(optional(row(comma, pair)), more));
+    }
+    return first;
+  };
+
+  return (root: JsonObject, hint: string, report: Report, closed = false): string =>
+    written(root, { root, report, syntax, path: "", hint, depth: 0, open: [], closed });
+}
+
+const numeric = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);
+
+const constrains = (schema: JsonObject): boolean => Object.keys(schema).some((key) => !NOTES.test(key));
+
+function merged(a: JsonObject, b: JsonObject): JsonObject {
+  const sum: Record<string, Json> = { ...a, ...b };
+  if (isObject(a.properties) && isObject(b.properties)) sum.properties = { ...a.properties, ...b.properties };
+  if (Array.isArray(a.required) && Array.isArray(b.required)) sum.required = [...a.required, ...b.required];
+  return sum;
+}
+
+/** `{2,5}`, if it is cheap. */
+function quantifier(least: Json, most: Json | undefined): string | undefined {
+  const cheap = (count: Json) => Number.isInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT;
+  if (!cheap(least) || (most !== undefined && (!cheap(most) || Number(most) < Number(least)))) return undefined;
+  return most === undefined && least === 0 ? "*" : `{${least},${most ?? ""}}`;
+}

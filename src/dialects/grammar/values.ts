@@ -1,0 +1,151 @@
+/** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
+import { escapeJson } from "../../core/json.ts";
+import type { JsonType } from "../../core/schema.ts";
+import { pythonLiteral, pythonNumber } from "../print.ts";
+import { blanks, literal, otherWord, type Rules, until } from "./gbnf.ts";
+
+export type Scalar = string | number | boolean | null;
+
+/** What stands around and between the members of an object or a list. */
+export interface Brackets {
+  readonly open: string;
+  readonly comma: string;
+  readonly close: string;
+}
+
+export interface ObjectSyntax extends Brackets {
+  /** A key and its value, which is an atom. */
+  readonly pair: (name: string, value: string, types: ReadonlySet<JsonType>) => string;
+  /** The same for any key but these. */
+  readonly otherPair: (declared: readonly string[], value: string) => string;
+  /** Keys stand in the order of Jinja's `dictsort`, not in that of the schema. */
+  readonly sorted?: true;
+}
+
+export interface ValueSyntax {
+  readonly scalar: (value: Scalar) => string;
+  /** Any string, an atom. `length` is a quantifier such as `{0,9}`; `undefined`: a length cannot be kept here. */
+  readonly string: (length?: string) => string | undefined;
+  readonly object: ObjectSyntax;
+  readonly list: Brackets;
+  /** A string may be anything, and so the text of any other value. */
+  readonly verbatim?: true;
+  /** How the values inside of an object or a list are written, if otherwise. */
+  readonly inner?: ValueSyntax;
+}
+
+/** A syntax needs the rules that it adds to. */
+export type Values = (rules: Rules) => ValueSyntax;
+
+const quoted = (text: string): string => literal(`"${escapeJson(text)}"`);
+const PLAIN_CHARS = '"\\\\\\x00-\\x1F';
+
+/** `{"a": 1, "b": [true, null]}` */
+export const jsonValues: Values = (rules) => {
+  const ws = blanks(rules);
+  const char = rules.rule("char", `[^${PLAIN_CHARS}] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})`);
+  return {
+    scalar: (value) =>
+      typeof value === "string" ? quoted(value) : literal(typeof value === "number" ? pythonNumber(value) : String(value)),
+    string: (length = "*") => rules.rule("string", `"\\"" ${char}${length} "\\""`),
+    object: {
+      open: `"{" ${ws}`,
+      comma: `"," ${ws}`,
+      close: `${ws} "}"`,
+      pair: (name, value) => `${literal(`"${escapeJson(name)}":`)} ${ws} ${value}`,
+      otherPair: (declared, value) => `"\\"" ${otherWord(declared, PLAIN_CHARS)} "\\":" ${ws} ${value}`,
+    },
+    list: { open: `"[" ${ws}`, comma: `"," ${ws}`, close: `${ws} "]"` },
+  };
+};
+
+/** `{city:<|"|>Paris<|"|>,days:2}` */
+export const gemmaValues =
+  (quote: string, none: string, isBare: (key: string) => boolean): Values =>
+  (rules) => {
+    const mark = literal(quote);
+    return {
+      scalar: (value) => {
+        if (typeof value === "string") return literal(quote + value + quote);
+        return literal(value === null ? none : typeof value === "number" ? pythonNumber(value) : String(value));
+      },
+      string: (length) => (length === undefined ? rules.rule("string", `${mark} ${until(rules, [quote])} ${mark}`) : undefined),
+      object: {
+        open: '"{"',
+        comma: '","',
+        close: '"}"',
+        pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
+        otherPair: (declared, value) => `${otherWord(declared, ":,{}<\\[\\]\\x00-\\x20")} ":" ${value}`,
+        sorted: true,
+      },
+      list: { open: '"["', comma: '","', close: '"]"' },
+    };
+  };
+
+/** `city='Paris', days=2, tags=["a"], when={"start": None}` between the parentheses of a call. */
+export const pythonValues: Values = (rules) => {
+  const ws = blanks(rules);
+  const either = (...texts: readonly string[]): string => rules.choice("word", texts.map(literal));
+  const string = (length = "*"): string => {
+    const inside = (quote: string, hint: string) => rules.rule(hint, `[^${quote}\\\\\\n] | "\\\\" [^\\n]`);
+    return rules.rule("string", `"'" ${inside("'", "char")}${length} "'" | "\\"" ${inside('"', "char")}${length} "\\""`);
+  };
+  const text = (value: string): string => either(pythonLiteral(value), `"${escapeJson(value)}"`);
+  const inner: ValueSyntax = {
+    scalar: (value) => {
+      if (typeof value === "string") return text(value);
+      return typeof value === "number" ? literal(pythonNumber(value)) : either(pythonLiteral(value), String(value));
+    },
+    string,
+    object: {
+      open: '"{"',
+      comma: `"," ${ws}`,
+      close: '"}"',
+      pair: (name, value) => `${text(name)} ":" ${ws} ${value}`,
+      otherPair: (_, value) => `${string()} ":" ${ws} ${value}`,
+    },
+    list: { open: '"["', comma: `"," ${ws}`, close: '"]"' },
+  };
+  const object: ObjectSyntax = {
+    open: "",
+    comma: `"," ${ws}`,
+    close: "",
+    pair: (name, value) => `${literal(`${name}=`)} ${value}`,
+    otherPair: (declared, value) => `${otherWord(declared, "\\x00-\\x2F:-@\\x5B-\\x5E\\x60\\x7B-\\x7F")} "=" ${value}`,
+  };
+  return { ...inner, object, inner };
+};
+
+/** What stands around the value of an XML parameter. */
+export interface XmlParameter {
+  readonly open: (key: string, types: ReadonlySet<JsonType>) => string;
+  /** What a string cannot have in it. */
+  readonly close: string;
+  /** Behind every parameter. */
+  readonly behind: string;
+}
+
+/** `<parameter=city>\nParis\n</parameter>`: strings as they are, everything else as JSON. */
+export const xmlValues =
+  ({ open, close, behind }: XmlParameter): Values =>
+  (rules) => {
+    const json = jsonValues(rules);
+    const value: ValueSyntax = {
+      ...json,
+      scalar: (scalar) => (typeof scalar === "string" ? literal(scalar) : json.scalar(scalar)),
+      string: (length) => (length === undefined ? until(rules, [close]) : undefined),
+      verbatim: true,
+      inner: json,
+    };
+    const object: ObjectSyntax = {
+      open: "",
+      comma: "",
+      close: "",
+      pair: (name, atom, types) => `${literal(open(name, types))} ${atom} ${literal(close + behind)}`,
+      otherPair: (declared, atom) => {
+        const [before = "", after = ""] = open("\0", new Set()).split("\0");
+        return `${literal(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${literal(after)} ${atom} ${literal(close + behind)}`;
+      },
+    };
+    return { ...json, object, inner: value };
+  };

@@ -1,0 +1,132 @@
+/**
+ * Llama 3.1, 3.2, 3.3 and fine-tunes that keep Meta's JSON calls. Usually the whole answer is the call, sometimes behind a tag:
+ *
+ *     {"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "get_time", "parameters": {"timezone": "Europe/Paris"}}
+ *
+ *     <|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}
+ */
+import type { Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { callObject, prettyJson, pythonJson } from "./print.ts";
+import { joined, type Pieces, prompt } from "./prompt.ts";
+import { jsonCalls, OBJECT, release } from "./scan/json-calls.ts";
+import type { Step } from "./scan/scan.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
+import { LLAMA3 } from "./turns.ts";
+
+const STOPS = ["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"];
+const TAG = "<|python_tag|>";
+const CUSTOM = "<function=";
+
+// ---- Scanning
+
+const calls = jsonCalls({
+  firstKeys: new Set(["name", "parameters", "arguments", "type", "id", "function"]),
+  tags: [";", TAG],
+  marks: [TAG, CUSTOM, "</function>", "<think>", ...STOPS],
+});
+
+/** `<function=f>{…}</function>`, as version 3.1 learned it for custom tools: only a declared name makes it a call. */
+const NAME_END = new Marks([">", "<", " ", "\n"]);
+const custom: Step = (s) => {
+  const mark = s.readWord(NAME_END);
+  if (mark === undefined) return undefined;
+  if (mark !== ">" || !s.declares(s.word)) return release;
+  s.pos++;
+  return calls.named(s, s.word);
+};
+
+const createScanner = scannerOf({
+  calls: {
+    [TAG]: calls.tagged,
+    [CUSTOM]: (s) => {
+      s.word = "";
+      s.bound(release);
+      return custom;
+    },
+  },
+  closers: ["</function>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  control: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>"],
+  callsInThinking: "promote-if-unclosed",
+  line: calls.line,
+  inLine: { [OBJECT]: calls.inLine },
+});
+
+// ---- Rendering
+
+/** Today, as the templates tell it. */
+const VARIANTS: Readonly<Record<string, (now: Date) => string>> = {
+  "llama-3.1-8b-instruct": () => "26 Jul 2024",
+  "llama-3.2-3b-instruct": (now) => now.toDateString().replace(/^\w+ (\w+) (\w+)/, "$2 $1"),
+};
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const today = variantOf(VARIANTS, options)(options.now ?? new Date());
+  const { tools = [] } = request;
+  const { system, rest } = leadingSystem(request.messages);
+  const turns = turnsOf(rest);
+  if (tools.length > 0 && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
+  const first = turns.findIndex((turn) => turn.side === "user");
+  return prompt(
+    options.bos ? LLAMA3.bos : [],
+    LLAMA3.turn("system", [
+      tools.length > 0 ? "Environment: ipython\n" : [],
+      `Cutting Knowledge Date: December 2023\nToday Date: ${today}\n\n`,
+      printedText(system ?? []).trim(),
+    ]),
+    turns.map((turn, i) => {
+      if (turn.side !== "assistant")
+        return LLAMA3.turn(turn.side === "user" ? "user" : "system", [
+          i === first ? renderTools(tools) : [],
+          printedText(turn.content).trim(),
+        ]);
+      return turn.rounds.map(({ said, results }) => [
+        said.length > 0 ? LLAMA3.turn("assistant", textThenBatch(said, renderToolCalls, textOf(said).trim())) : [],
+        results.map(resultPieces),
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : LLAMA3.open,
+  );
+}
+
+const callText = (call: RenderableCall): string => callObject(call, "parameters");
+/** Also a string is printed as JSON: so the models were trained. */
+const resultPieces = ({ output }: RenderableResult): Pieces => LLAMA3.turn("ipython", pythonJson(output));
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  return prompt(
+    "Given the following functions, please respond with a JSON for a function call with its proper arguments that best answers the given prompt.\n\n",
+    'Respond in the format {"name": function name, "parameters": dictionary of argument name and its value}.Do not use variables.\n\n',
+    tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`),
+  );
+}
+
+const renderToolCall = (call: RenderableCall): Prompt => prompt(callText(call));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callText), "; "));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultPieces));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+
+export const llama3: Dialect = {
+  id: "llama3",
+  title: "Llama 3",
+  models: ["Llama-3.1", "Llama-3.2", "Llama-3.3"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  adapt: withJoinedTexts,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, llama3),
+};

@@ -1,0 +1,143 @@
+/**
+ * MiniMax-M2. Parameters stand between tags, each value as raw text:
+ *
+ *     <minimax:tool_call>
+ *     <invoke name="get_weather">
+ *     <parameter name="city">Paris</parameter>
+ *     </invoke>
+ *     </minimax:tool_call>
+ */
+import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { argumentTexts, pythonJson, quoted } from "./print.ts";
+import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionObject } from "./tools.ts";
+import { callsOf, leadingSystem, resultText, textOf, textParts, thinkingOf, thoughtAndText, turnsOf } from "./transcript.ts";
+
+const STOPS = ["[e~["];
+const TURNS = ["]~!b[", "]~b]"];
+
+// ---- Scanning
+
+const calls = tagCalls({
+  open: ["<minimax:tool_call>"],
+  close: ["</minimax:tool_call>"],
+  calls: [{ open: "<invoke ", head: ATTRIBUTES }],
+  callClose: "</invoke>",
+  params: [{ open: "<parameter ", head: ATTRIBUTES, close: "</parameter>" }],
+  stops: STOPS,
+  bareNames: "never",
+  shy: true,
+});
+
+const createScanner = scannerOf({
+  calls: { "<minimax:tool_call>": calls.block },
+  closers: ["</minimax:tool_call>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  control: TURNS,
+  callsInThinking: "promote-if-unclosed",
+  inLine: { "<invoke ": calls.bare },
+});
+
+// ---- Rendering
+
+const t = markup([...TURNS, ...STOPS, "<minimax:tool_call>", "</minimax:tool_call>", "<think>", "</think>"]);
+
+const VARIANTS = { "minimax-m2": t`]~!b[` };
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const bos = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  const tools = prompt(renderTools(request.tools ?? []));
+  // The template has no switch for thinking, so only a request can ask for what it does not do.
+  const silent = options.thinking === undefined && request.thinking?.enabled === false;
+  return prompt(
+    options.bos ? bos : [],
+    turnPieces("system", [system ? textOf(system) : "You are a helpful assistant.", tools.length > 0 ? ["\n\n", tools] : []]),
+    turnsOf(rest).map((turn) => {
+      if (turn.side !== "assistant") return turnPieces("user", textOf(turn.content));
+      return turn.rounds.map(({ said, results }) => [
+        said.length > 0 ? turnPieces("ai", saidPieces(said, turn.current || (request.thinking?.keep ?? false))) : [],
+        results.length > 0 ? turnPieces("tool", renderToolResults(results)) : [],
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : t`]~b]ai\n<think>\n${silent ? t`\n</think>\n\n` : []}`,
+  );
+}
+
+const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
+
+/** The model needs its thinking back while a round is open; what a server left in the text stays there then, and is dropped later. */
+function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
+  const thinking = thinkingOf(said).replace(/^\n+|\n+$/g, "");
+  const calls = renderToolCalls(callsOf(said));
+  return [
+    thinks && thinking ? thought(thinking) : [],
+    thinks && !thinking ? textOf(said) : thoughtAndText(said).text,
+    calls.length > 0 ? ["\n", calls] : [],
+    said.map((part) => (part.type === "malformed" ? ["\n", part.raw] : [])),
+  ];
+}
+
+const invoke = (call: RenderableCall): string[] => [
+  `<invoke name=${quoted(call.name)}>\n`,
+  ...argumentTexts(call, /<\/?(?:parameter|invoke)/).map(({ key, text }) => `<parameter name=${quoted(key)}>${text}</parameter>\n`),
+  "</invoke>\n",
+];
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  return prompt(t`# Tools
+You may call one or more tools to assist with the user query.
+Here are the tools available in JSONSchema format:
+
+<tools>
+${tools.map((tool) => `<tool>${pythonJson(functionObject(tool))}</tool>\n`)}</tools>
+
+When making tool calls, use XML format to invoke tools and pass parameters:
+
+<minimax:tool_call>
+<invoke name="tool-name-1">
+<parameter name="param-key-1">param-value-1</parameter>
+<parameter name="param-key-2">param-value-2</parameter>
+...
+</invoke>
+</minimax:tool_call>`);
+}
+
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
+  calls.length === 0 ? [] : prompt(t`<minimax:tool_call>\n${calls.map(invoke)}</minimax:tool_call>`);
+/** A result that is a list of parts is as many results, each with a newline: so the model was trained. */
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(
+    joined(
+      results
+        .flatMap(({ output }) => textParts(output)?.map(({ text }) => `${text}\n`) ?? resultText(output))
+        .map((text) => `<response>${text}</response>`),
+      "\n",
+    ),
+  );
+const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
+
+export const minimaxM2: Dialect = {
+  id: "minimax-m2",
+  title: "MiniMax-M2",
+  models: ["MiniMax-M2"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, minimaxM2),
+};

@@ -1,0 +1,279 @@
+/**
+ * Mistral: 7B v0.3, Nemo, Small, Large, Codestral, Magistral, Devstral, Ministral. Up to version 7 the tokenizers have a list of calls behind
+ * the mark, then a name and its arguments; version 11 has an id between them:
+ *
+ *     [TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}, "id": "abcdef123"}]
+ *     [TOOL_CALLS]get_weather[CALL_ID]abcdef123[ARGS]{"city": "Paris"}
+ *     [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}
+ */
+import type { Json, Message, Part, Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { argumentsText, compactJson, pythonJson, readLossless } from "./print.ts";
+import { joined, markup, mediaPiece, type Pieces, prompt } from "./prompt.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import type { Step } from "./scan/scan.ts";
+import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { type Content, callsOf, leadingSystem, printedResult, resultText, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["</s>"];
+const CALLS = "[TOOL_CALLS]";
+const CALL_ID = "[CALL_ID]";
+const ARGS = "[ARGS]";
+const TOKENS = [
+  ...["<s>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"],
+  ...["[TOOL_RESULTS]", "[TOOL_CONTENT]", "[/TOOL_RESULTS]", CALL_ID, ARGS, "[THINK]", "[/THINK]"],
+];
+
+// ---- Scanning
+
+const calls = jsonCalls({ marks: [CALLS, "[/THINK]", "</think>", ...STOPS] });
+const LIST = new Marks(["[", CALL_ID, ARGS, CALLS]);
+const NAME_END = new Marks([CALL_ID, ARGS, "{", "[{", CALLS, ...STOPS]);
+const ID_END = new Marks([ARGS, "{", CALLS, ...STOPS]);
+
+const call: Step = (s) => {
+  s.word = "";
+  s.bound(tooLong);
+  return listOrName;
+};
+
+const listOrName: Step = (s) => {
+  if (s.blanks() === undefined) return undefined;
+  const mark = s.match(LIST);
+  if (mark === undefined) return undefined;
+  return mark === "[" ? calls.marked : readName;
+};
+
+const readName: Step = (s) => {
+  const mark = s.readWord(NAME_END);
+  if (mark === undefined) return undefined;
+  if (mark === null) return nameTooLong;
+  if (mark === "") return cut;
+  if (mark === "[{") return calls.marked; // that was no name
+  const name = s.word.trim();
+  if (name === "") return broken(s, "no-name", "the name is empty");
+  if (mark === ARGS) s.pos += mark.length;
+  if (mark === ARGS || mark === "{") return calls.named(s, name);
+  if (mark !== CALL_ID) return broken(s, "no-name", "nothing follows the name");
+  s.pos += mark.length;
+  s.openCall().name = name;
+  s.word = "";
+  return readId;
+};
+
+const readId: Step = (s) => {
+  const mark = s.readWord(ID_END);
+  if (mark === undefined) return undefined;
+  if (mark === null) return nameTooLong;
+  if (mark === ARGS) s.pos += mark.length;
+  return calls.named(s, s.call?.name ?? "", mark === "" ? undefined : s.word.trim() || undefined);
+};
+
+const createScanner = scannerOf({
+  calls: { [CALLS]: call },
+  closers: [],
+  thinking: { open: { "[THINK]": think, "<think>": think }, close: ["[/THINK]", "</think>"], stray: "text" },
+  stops: STOPS,
+  control: TOKENS,
+  callsInThinking: "promote",
+  mintId: (n) => `call${n.toString(36).padStart(5, "0")}`,
+});
+
+// ---- Rendering
+
+const t = markup([...TOKENS, ...STOPS, CALLS, "[IMG]"]);
+
+const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
+
+First draft your thinking process (inner monologue) until you arrive at a response. Format your response using Markdown, and use LaTeX for any mathematical equations. Write both your thoughts and the response in the same language as the input.
+
+Your thinking process must follow the template below:[THINK]Your thoughts or/and draft, like working through an exercise on scratch paper. Be as casual and as long as you want until you are confident to generate the response to the user.[/THINK]Here, provide a self-contained response.`;
+
+const knowing = (
+  today: string,
+): string => `You are Mistral Small 3, a Large Language Model (LLM) created by Mistral AI, a French startup headquartered in Paris.
+Your knowledge base was last updated on 2023-10-01. The current date is ${today}.
+
+When you're not sure about some information or when the user's request requires up-to-date or specific data, you must use the available tools to fetch the information. Do not hesitate to use tools whenever they can provide a more accurate or complete response. If no relevant tools are available, then clearly state that you don't have the information and avoid making up anything.
+
+If the user's question is not clear, ambiguous, or does not provide enough context for you to accurately answer the question, you do not try to answer it right away and you rather ask the user to clarify their request (e.g. "What are some good restaurants around me?" => "Where are you?" or "When is the next flight to Tokyo" => "Where do you travel from?").
+You are always very attentive to dates, and when asked about information at specific dates, you discard information that is at another date.
+You follow these instructions in all languages, and always respond to the user in the language they use or request.
+Next sections describe the capabilities that you have.
+
+# WEB BROWSING INSTRUCTIONS
+
+You cannot perform any web search or access internet to open URLs, links etc. If it seems like the user is expecting you to do so, you clarify the situation and ask the user to copy paste the text directly in the chat.
+
+# MULTI-MODAL INSTRUCTIONS
+
+You have the ability to read images, but you cannot generate images. You also cannot transcribe audio files or videos.
+You cannot read nor transcribe audio files or videos.
+
+# TOOL CALLING INSTRUCTIONS
+
+You may have access to tools that you can use to fetch information or perform actions. You must use these tools in the following situations:
+
+1. When the request requires up-to-date information.
+2. When the request requires specific data that you do not have in your knowledge base.
+3. When the request involves actions that you cannot perform without tools.
+
+Always prioritize using tools to provide the most accurate and helpful response. If tools are not available, inform the user that you cannot perform the requested action at the moment.`;
+
+interface Variant {
+  /** What the system says when nobody else does. */
+  readonly system?: (today: string) => Pieces;
+  /** Tools stand before the last user message, and not in front of all. */
+  readonly toolsLast: boolean;
+  /** There is no mark for the system: its text is the beginning of the last user message. */
+  readonly systemLast: boolean;
+  readonly thinks: boolean;
+  readonly calls: (calls: readonly RenderableCall[]) => Pieces;
+  readonly result: (id: string, output: Json) => Pieces;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "ministral-3-14b-reasoning-2512": {
+    system: () => REASONING,
+    toolsLast: false,
+    systemLast: false,
+    thinks: true,
+    calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[ARGS]${argumentsText(call)}`),
+    result: (_, output) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
+  },
+  "mistral-small-3.2-2506": {
+    system: knowing,
+    toolsLast: true,
+    systemLast: false,
+    thinks: false,
+    calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[CALL_ID]${nineCharacters(call.id)}[ARGS]${argumentsText(call)}`),
+    result: (id, output) => t`[TOOL_RESULTS]${id}[TOOL_CONTENT]${printedResult(output)}[/TOOL_RESULTS]`,
+  },
+  "mistral-nemo-2407": {
+    toolsLast: true,
+    systemLast: true,
+    thinks: false,
+    calls: (calls) => t`[TOOL_CALLS][${joined(calls.map(listed), ", ")}]`,
+    result: (id, output) => t`[TOOL_RESULTS]{"content": ${jsonResult(output)}, "call_id": "${id}"}[/TOOL_RESULTS]`,
+  },
+};
+const REFERENCE = variantOf(VARIANTS, {});
+
+const listed = (call: RenderableCall): string =>
+  `{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}, "id": "${nineCharacters(call.id)}"}`;
+
+/** A text that is JSON stands for what it says. */
+function jsonResult(output: Json): string {
+  const text = resultText(output);
+  return readLossless(text) === undefined ? compactJson(text) : text;
+}
+
+/** The tokenizers allow no other ids: a foreign one is written as a hash of it. */
+function nineCharacters(id = ""): string {
+  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
+  const digits = (length: number, seed: number): string => {
+    let hash = seed;
+    for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+    return (hash >>> 0).toString(36).padStart(length, "0").slice(-length);
+  };
+  return digits(5, 0x811c9dc5) + digits(4, 0x5bd1e995);
+}
+
+/** Thinking goes back to a model that reasons, though the template has it only as an option. */
+function adapt(request: Request): Request {
+  const thinks = request.messages.some((message) => message.role === "assistant" && thinkingOf(message.content) !== "");
+  if (!thinks || request.thinking?.keep !== undefined) return request;
+  return { ...request, thinking: { ...request.thinking, keep: true } };
+}
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const variant = variantOf(VARIANTS, options);
+  const { toolsLast, systemLast } = variant;
+  const keeps = variant.thinks && request.thinking?.keep === true;
+  const { system, rest } = leadingSystem(alternating(request.messages));
+  const turns = turnsOf(rest);
+  const last = turns.findLastIndex((turn) => turn.side === "user");
+  const tools = renderTools(request.tools ?? []);
+  const rules = system ? contentPieces(system) : variant.system?.(isoDate(options.now ?? new Date()));
+  const systemPieces = (text: Pieces): Pieces => (systemLast ? userPieces(text) : t`[SYSTEM_PROMPT]${text}[/SYSTEM_PROMPT]`);
+  return prompt(
+    options.bos ? t`<s>` : [],
+    rules === undefined || (systemLast && last >= 0) ? [] : systemPieces(rules),
+    toolsLast && last >= 0 ? [] : tools,
+    turns.map((turn, i) => {
+      if (turn.side === "assistant")
+        return turn.rounds.map(({ said, results }) => [
+          said.length > 0 ? saidPieces(said, variant, keeps) : [],
+          results.map(({ id, call, output }) => variant.result(nineCharacters(call?.id ?? id), output)),
+        ]);
+      if (turn.side !== "user") return systemPieces(contentPieces(turn.content));
+      return [
+        toolsLast && i === last ? tools : [],
+        userPieces([systemLast && i === last && rules !== undefined ? [rules, "\n\n"] : [], contentPieces(turn.content)]),
+      ];
+    }),
+  );
+}
+
+/** Roles must alternate: what one side says in a row is one message. A developer's message is a system message. */
+function alternating(messages: readonly Message[]): Message[] {
+  const out: Message[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant" || message.role === "tool") {
+      out.push(message);
+      continue;
+    }
+    const role = message.role === "user" ? "user" : "system";
+    const last = out.at(-1);
+    if (last?.role === role) out.splice(-1, 1, { role, content: [...last.content, { type: "text", text: "\n\n" }, ...message.content] });
+    else out.push({ role, content: message.content });
+  }
+  return out;
+}
+
+const userPieces = (text: Pieces): Pieces => t`[INST]${text}[/INST]`;
+
+const contentPieces = (parts: Content): Pieces =>
+  parts.map((part) => (part.type === "text" ? part.text : mediaPiece(part.mediaType.startsWith("image/") ? "[IMG]" : "", part)));
+
+function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: boolean): Pieces {
+  const calls = callsOf(said);
+  return [
+    said.map((part) => (part.type === "text" ? part.text : keepsThinking && part.type === "thinking" ? renderThinking(part.text) : [])),
+    calls.length > 0 ? variant.calls(calls) : [],
+    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+    t`</s>`,
+  ];
+}
+
+const isoDate = (date: Date): string =>
+  [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
+
+const renderTools = (tools: readonly Tool[]): Prompt =>
+  tools.length === 0 ? [] : prompt(t`[AVAILABLE_TOOLS]${pythonJson(tools.map(functionTool))}[/AVAILABLE_TOOLS]`);
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(REFERENCE.calls(calls));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(results.map(({ id = "", output }) => REFERENCE.result(id, output)));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`[THINK]${text}[/THINK]`));
+
+export const mistral: Dialect = {
+  id: "mistral",
+  title: "Mistral",
+  models: ["Ministral 3", "Magistral", "Devstral", "Mistral Small", "Mistral Large", "Codestral", "Mistral Nemo", "Mistral 7B v0.3"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  adapt,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, mistral),
+};

@@ -1,0 +1,99 @@
+/**
+ * Phi-4-mini, Phi-4-multimodal and firefunction-v2. A call stands in a list behind a word:
+ *
+ *     functools[{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "UTC"}}]
+ */
+import type { Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { callObject, prettyJson } from "./print.ts";
+import { type Pieces, prompt } from "./prompt.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
+import { PHI } from "./turns.ts";
+
+const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
+
+// ---- Scanning
+
+const calls = jsonCalls({ marks: ["<|tool_call|>", "<|/tool_call|>", "</think>", ...STOPS] });
+
+const createScanner = scannerOf({
+  // The marks are those of Microsoft's own template.
+  calls: { functools: calls.listed, "<|tool_call|>": calls.marked },
+  closers: ["<|/tool_call|>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  control: ["<|/tool_call|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|/tool|>", "<|tool_response|>"],
+  callsInThinking: "promote-if-unclosed",
+});
+
+// ---- Rendering
+
+const VARIANTS = { "vllm-phi4-mini-string-args": "You are a helpful assistant." };
+
+const FORMAT = `In addition to plain text responses, you can choose to call one or more of the provided functions.
+
+Use the following rule to decide when to call a function:
+  * if the response can be generated from your internal knowledge (e.g., as in the case of queries like "What is the capital of Poland?"), do so
+  * if you need external information that can be obtained by calling one or more of the provided functions, generate a function calls
+
+If you decide to call functions:
+  * prefix function calls with functools marker (no closing marker required)
+  * all function calls should be generated in a single JSON list formatted as functools[{"name": [function name], "arguments": [function arguments as JSON]}, ...]
+  * follow the provided JSON schema. Do not hallucinate arguments or values. Do to blindly copy values from the provided samples
+  * respect the argument type formatting. E.g., if the type is number and format is float, write value 7 as 7.0
+  * make sure you pick the right functions that match the user intent`;
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const fallback = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  return prompt(
+    systemPieces([system ? printedText(system).trim() : fallback, renderTools(request.tools ?? [])]),
+    turnsOf(rest).map((turn) => {
+      if (turn.side === "user") return PHI.turn("user", printedText(turn.content));
+      if (turn.side !== "assistant") return systemPieces(printedText(turn.content).trim());
+      return turn.rounds.map(({ said, results }) => [
+        said.length > 0 ? PHI.turn("assistant", textThenBatch(said, renderToolCalls)) : [],
+        results.map(resultPieces),
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : PHI.open,
+  );
+}
+
+const systemPieces = (text: Pieces): Pieces => PHI.turn("system", ["\n", text]);
+const resultPieces = ({ output }: RenderableResult): Pieces => PHI.turn("tool", resultText(output));
+
+const renderTools = (tools: readonly Tool[]): Prompt =>
+  tools.length === 0
+    ? []
+    : prompt(
+        FORMAT,
+        tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`),
+      );
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
+  calls.length === 0 ? [] : prompt(`functools[${calls.map((call) => callObject(call)).join(", ")}]`);
+const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultPieces));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+
+export const phi4Mini: Dialect = {
+  id: "phi4-mini",
+  title: "Phi-4-mini",
+  models: ["Phi-4-mini", "Phi-4-multimodal", "firefunction-v2"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  adapt: withJoinedTexts,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, phi4Mini),
+};

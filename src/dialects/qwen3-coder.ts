@@ -1,0 +1,249 @@
+/**
+ * Qwen3-Coder, Qwen3.5 and later, Nemotron 3 Nano, StepFun 3.5. Each parameter stands between tags, its value as raw text on lines of its
+ * own:
+ *
+ *     <tool_call>
+ *     <function=write_file>
+ *     <parameter=path>
+ *     src/a.py
+ *     </parameter>
+ *     </function>
+ *     </tool_call>
+ */
+import { isObject } from "../core/json.ts";
+import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption, variantOf } from "./options.ts";
+import { argumentTexts, pythonJson, pythonLiteral, quoted, type Tree } from "./print.ts";
+import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import { element, NAME, tagCalls } from "./scan/params.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { leadingSystem, printedResult, resultText, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<|im_end|>", "<|endoftext|>"];
+
+// ---- Scanning
+
+/** Models put blanks into tags. */
+const spaced = (tag: string): string[] => [tag, tag.replace("<", "< "), tag.replace("=", " ="), tag.replace("<", "< ").replace("=", " =")];
+
+const calls = tagCalls({
+  open: ["<tool_call>"],
+  close: ["</tool_call>"],
+  calls: [
+    ...spaced("<function=").map((open) => ({ open, head: NAME })),
+    { open: "function=", head: NAME, slip: true },
+    { open: "<function>", head: element("</function>", "<"), slip: true },
+  ],
+  callClose: "</function>",
+  params: [
+    ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
+    { open: "<parameter>", head: element("</parameter>", "<"), close: "", slip: true },
+  ],
+  stops: STOPS,
+  bareNames: "declared",
+  strips: true,
+  ownTags: true,
+  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
+});
+
+const createScanner = scannerOf({
+  calls: { "<tool_call>": calls.block, "<function=": calls.bare },
+  closers: ["</tool_call>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  callsInThinking: "promote-if-unclosed",
+});
+
+// ---- Rendering
+
+const t = markup([
+  ...["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"],
+  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
+]);
+
+interface Variant {
+  readonly head: (system: string | undefined, tools: readonly Tool[]) => Pieces;
+  readonly said: (said: readonly Part[], current: boolean) => Pieces;
+  readonly results: (results: readonly RenderableResult[]) => Pieces;
+  /** The text of everybody else. */
+  readonly text: (text: string) => string;
+  /** Whose turn a system message is that comes later. */
+  readonly lateSystem: "system" | "user";
+  readonly thinks: boolean;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "qwen3-coder": {
+    head: (system, tools) => {
+      if (tools.length > 0) return [system ?? DEFAULT_SYSTEM, "\n\n", renderTools(tools)];
+      return system;
+    },
+    said: (said) => textAndCalls(said, textOf(said)),
+    results: (results) => renderToolResults(results),
+    text: (text) => text,
+    lateSystem: "system",
+    thinks: false,
+  },
+  "qwen3.5-4b": {
+    head: (system, tools) => {
+      if (tools.length > 0) return [jsonTools(tools), system?.trim() ? `\n\n${system.trim()}` : []];
+      return system?.trim();
+    },
+    said: (said, thinks) => {
+      const { thinking, text } = thoughtAndText(said);
+      return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim())];
+    },
+    results: (results) =>
+      joined(
+        results.map(({ output }) => t`<tool_response>\n${resultText(output).trim()}\n</tool_response>`),
+        "\n",
+      ),
+    text: (text) => text.trim(),
+    lateSystem: "user",
+    thinks: true,
+  },
+};
+
+const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const variant = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  const head = variant.head(system && textOf(system), request.tools ?? []);
+  const silent = thinkingOption(request, options) === false;
+  const opener = variant.thinks ? t`<think>\n${silent ? t`\n</think>\n\n` : []}` : [];
+  return prompt(
+    head === undefined ? [] : turnPieces("system", head),
+    turnsOf(rest).map((turn) => {
+      if (turn.side !== "assistant")
+        return turnPieces(turn.side === "user" ? "user" : variant.lateSystem, variant.text(textOf(turn.content)));
+      const thinks = turn.current || (request.thinking?.keep ?? false);
+      return turn.rounds.map(({ said, results }) => [
+        said.length > 0 ? turnPieces("assistant", variant.said(said, thinks)) : [],
+        results.length > 0 ? turnPieces("user", variant.results(results)) : [],
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : t`<|im_start|>assistant\n${opener}`,
+  );
+}
+
+const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
+
+/** Before calls the text is trimmed, and an empty line is between. */
+function textAndCalls(said: readonly Part[], text: string): Pieces {
+  if (!said.some((part) => part.type === "tool-call" || part.type === "malformed")) return text;
+  return textThenCalls(said, callPieces, text.trim() && `${text.trim()}\n`);
+}
+
+/** Quoted where its end would not be found. */
+const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);
+
+/** Python's spelling, but lists and objects as JSON. */
+const valueText = (value: Tree): string => (typeof value === "object" && value !== null ? pythonJson(value) : pythonLiteral(value));
+
+const callPieces = (call: RenderableCall): Pieces => t`<tool_call>
+<function=${tagName(call.name)}>
+${argumentTexts(call, /<\/?(?:parameter|function)/, valueText).map(({ key, text }) => `<parameter=${tagName(key)}>\n${text}\n</parameter>\n`)}</function>
+</tool_call>`;
+
+// -- tools
+
+const line = (key: string, value: Json): string => `<${key}>${typeof value === "string" ? value : valueText(value)}</${key}>\n`;
+
+/** Those keys of a schema that have no place of their own. */
+const otherLines = (schema: JsonObject, known: readonly string[]): string[] =>
+  Object.entries(schema).flatMap(([key, value]) => (known.includes(key) ? [] : line(key, value)));
+
+function parameterLines([name, schema]: [string, Json]): string[] {
+  const { type, description, ...others } = isObject(schema) ? schema : {};
+  return [
+    `<parameter>\n<name>${name}</name>\n`,
+    type === undefined ? "" : line("type", typeof type === "string" ? type : pythonLiteral(type)),
+    typeof description === "string" ? line("description", description.trim()) : "",
+    ...otherLines(others, []),
+    "</parameter>\n",
+  ];
+}
+
+function toolLines({ name, description, parameters = {} }: Tool): string[] {
+  const { properties } = parameters;
+  return [
+    `<function>\n<name>${name}</name>\n`,
+    description === undefined ? "" : line("description", description.trim()),
+    "<parameters>\n",
+    ...(isObject(properties) ? Object.entries(properties).flatMap(parameterLines) : []),
+    ...otherLines(parameters, ["type", "properties"]),
+    "</parameters>\n</function>\n",
+  ];
+}
+
+const REMINDER = `- Required parameters MUST be specified
+- You may provide optional reasoning for your function call in natural language BEFORE the function call, but NOT after
+- If there is no function call available, answer the question like normal with your current knowledge and do not tell the user about function calls
+</IMPORTANT>`;
+
+const toolsPieces = (word: "tool" | "function", tools: Pieces, value: string, rule: Pieces): Pieces => t`# Tools
+
+You have access to the following ${word}s:
+
+<tools>
+${tools}</tools>
+
+If you choose to call a ${word} ONLY reply in the following format with NO suffix:
+
+<tool_call>
+<function=example_function_name>
+<parameter=example_parameter_1>
+value_1
+</parameter>
+<parameter=example_parameter_2>
+${value}
+</parameter>
+</function>
+</tool_call>
+
+<IMPORTANT>
+Reminder:
+- Function calls MUST follow the specified format: ${rule}
+${REMINDER}`;
+
+function renderTools(tools: readonly Tool[]): Prompt {
+  if (tools.length === 0) return [];
+  const rule = t`the tool calling block MUST begin with an opening <tool_call> tag and end with a closing </tool_call> tag.`;
+  return prompt(toolsPieces("tool", tools.flatMap(toolLines), "value_2", rule));
+}
+
+const jsonTools = (tools: readonly Tool[]): Pieces =>
+  toolsPieces(
+    "function",
+    tools.map((tool) => `${pythonJson(functionTool(tool))}\n`),
+    "This is the value for the second parameter\nthat can span\nmultiple lines",
+    t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`,
+  );
+
+const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`));
+const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
+
+export const qwen3Coder: Dialect = {
+  id: "qwen3-coder",
+  title: "Qwen3-Coder",
+  models: ["Qwen3-Coder", "Qwen3.5", "Nemotron 3 Nano", "StepFun 3.5"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, qwen3Coder),
+};

@@ -1,0 +1,559 @@
+/**
+ * Calls whose parameters stand between tags, each value as raw text:
+ *
+ *     <function=write_file><parameter=path>a.py</parameter></function>
+ *
+ * Nothing is escaped, so a closer counts only where a legal token follows it; elsewhere it is content. Strings are written while they
+ * arrive, all other values once they are whole, typed by the schema. How the tags look is data: a `TagForm`.
+ */
+import { escapeJson, isObject, type Sink } from "../../core/json.ts";
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
+import type { Json, Tool } from "../../core/nouns.ts";
+import { Pile } from "../../core/pile.ts";
+import { NO_SINK, type Outcome, Reader } from "../../core/reader.ts";
+import { propertySchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { Marks } from "../../core/window.ts";
+import { MAX_NAME, type Param, type Scan, type Step } from "./scan.ts";
+import { broken, closing, cut, nameTooLong, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
+
+/** How an opening tag says a name, and what ends it. */
+export interface Head {
+  readonly ends: Marks;
+  /** The same inside a value, where such a tag may be content. */
+  readonly endsInside: Marks;
+  /** Those ends that are the beginning of what follows. */
+  readonly next: readonly string[];
+  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined };
+}
+
+interface Tag {
+  /** Up to where the name or the attributes begin. */
+  readonly open: string;
+  readonly head: Head;
+  /** A slip of the model: it counts only behind a head, and a call only if it is declared. */
+  readonly slip?: true;
+}
+interface ParamTag extends Tag {
+  /** What stands between the head and the value. */
+  readonly value?: string;
+  /** `""`: the next tag closes it. */
+  readonly close: string;
+}
+
+export interface TagForm {
+  /** What opens and closes a block of calls. */
+  readonly open: readonly string[];
+  readonly close: readonly string[];
+  /** What opens a call; without a block only the first does. */
+  readonly calls: readonly Tag[];
+  readonly callClose: string;
+  readonly params: readonly ParamTag[];
+  readonly stops: readonly string[];
+  /** Whether the name of a call may stand right behind the block's opener. */
+  readonly bareNames: "always" | "declared" | "never";
+  /** A call without a block counts only where a line begins, or if it is declared. */
+  readonly shy?: boolean;
+  /** One newline at each end of a value belongs to the tags. */
+  readonly strips?: boolean;
+  /** A declared parameter may stand in a tag of its own name. */
+  readonly ownTags?: boolean;
+  /** A call may come escaped, like the inside of a JSON string. */
+  readonly escaped?: boolean;
+  /** The arguments may come as one JSON object, or in one parameter of such a name. */
+  readonly wrappers?: readonly string[];
+  /** Where a JSON object follows the block's opener. */
+  readonly json?: Step;
+}
+
+export interface TagSteps {
+  /** Behind the opener of a block. */
+  readonly block: Step;
+  /** Behind the opener of a call without a block. */
+  readonly bare: Step;
+}
+
+// ---- Heads
+
+/** Inside a value, a longer tag is content. */
+const MAX_TAG = 2 * MAX_NAME;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+const EQUALS = "=";
+const QUOTES: Readonly<Record<string, Marks>> = { '"': new Marks(['"']), "'": new Marks(["'"]) };
+const TAG_END = [">", "/>", "<"];
+const TAG = { ends: new Marks([...TAG_END, '"', "'"]), endsInside: new Marks(TAG_END), next: ["<"] };
+const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*))/y;
+
+/** `<tag=name>` */
+export const NAME: Head = {
+  ...TAG,
+  read(text) {
+    const name = text.trim();
+    const quoted = name.length > 1 && /^["']/.test(name) && name.endsWith(name.charAt(0));
+    return { name: quoted ? name.slice(1, -1) : name };
+  },
+};
+
+/** `<tag name="…" string="…">` */
+export const ATTRIBUTES: Head = {
+  ...TAG,
+  ends: new Marks([...TAG_END, '"', "'", EQUALS]),
+  read(text) {
+    const found = new Map<string, string>();
+    ATTRIBUTE.lastIndex = 0;
+    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text))
+      found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
+    return { name: found.get("name"), string: found.get("string") };
+  },
+};
+
+/** `<tag>name</tag>` */
+export const element = (close: string, next: string): Head => ({
+  ends: new Marks([close, next]),
+  endsInside: new Marks([close, "<"]),
+  next: [next, "<"],
+  read: (name) => ({ name }),
+});
+
+function openHead(s: Scan): void {
+  s.word = "";
+  s.quote = EQUALS;
+}
+
+/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing. */
+function readHead(s: Scan, ends: Marks, max: number): string | null | undefined {
+  for (;;) {
+    const mark = s.readWord(QUOTES[s.quote] ?? ends, max);
+    if (s.quote === EQUALS && s.run.trim() !== "") s.quote = "";
+    if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
+    if (QUOTES[s.quote]) s.quote = "";
+    else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;
+    s.word += mark;
+    s.pos++;
+  }
+}
+
+// ---- Values
+
+const NEWLINE = new Marks(["\n"]);
+const ESCAPED_NEWLINE = new Marks(["\\n"]);
+const NO_MARKS = new Marks([]);
+
+const schemaOf = (s: Scan, key: string): SchemaNode | undefined => propertySchema(s.schemaOf(s.call?.name ?? ""), key);
+
+/** What the schema says about a value; nothing: it is a string. */
+function typeBySchema(s: Scan, key: string): Param["type"] {
+  const types = schemaTypes(schemaOf(s, key));
+  if (types.size > 0 && !types.has("string")) return "json";
+  return types.has("null") ? "nullable" : "string";
+}
+
+/** The key leaves with the first byte of its value. */
+function writeKey({ json, key }: Param): void {
+  if (json.text === "") json.open("{");
+  json.key(key, `"${escapeJson(key)}":`);
+}
+
+function writeString(param: Param, text: string): void {
+  if (!param.written) {
+    writeKey(param);
+    param.json.string();
+    param.written = true;
+  }
+  if (text !== "") param.json.run(escapeJson(text));
+}
+
+/** The next piece of the value. */
+function say(param: Param, piece: string, strips: boolean): void {
+  if (piece === "") return;
+  let text = param.newline + piece;
+  param.newline = "";
+  if (strips && text.endsWith("\n")) {
+    param.newline = "\n";
+    text = text.slice(0, -1);
+  }
+  if (param.all || param.type !== "string") {
+    param.text.add(text);
+    if (param.all || param.type === "json" || "null".startsWith(param.text.toString())) return;
+    param.type = "string";
+    text = param.text.toString();
+  }
+  writeString(param, text);
+}
+
+/** Reads a JSON value of any kind, as leniently as all JSON of models. */
+function readJson(text: string, sink: Sink, maxDepth: number): Outcome {
+  const reader = new Reader().begin(JSON_SYNTAX, sink, { marks: NO_MARKS, maxDepth, any: true });
+  reader.add(`${text} `);
+  reader.ended = true;
+  const outcome = reader.read() ?? "bad";
+  return outcome === "done" && reader.text.slice(reader.pos).trim() !== "" ? "bad" : outcome;
+}
+
+/**
+ * Writes what waited of the value. Where the input was cut behind its closer, which so may have been content, a string stays open, and
+ * what is no JSON is dropped.
+ */
+function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolean): Outcome {
+  const { json, type } = param;
+  let text = param.text.toString();
+  if (type === "json") {
+    const depth = s.maxDepth - 1;
+    let outcome = readJson(text, NO_SINK, depth);
+    if (escaped && outcome === "bad") {
+      const plain = unescaped(text);
+      outcome = readJson(plain, NO_SINK, depth);
+      if (outcome === "done") text = plain;
+    }
+    // What says of itself that it is no string may still be the word `null`, where nothing but a string can be.
+    const types = schemaTypes(schemaOf(s, param.key));
+    if (outcome === "done" && !(text.trim() === "null" && types.has("string") && !types.has("null"))) {
+      writeKey(param);
+      return readJson(text.trim(), json, depth);
+    }
+    if (wasCut || outcome === "deep") return outcome;
+  }
+  if (type === "nullable" && text === "null") {
+    writeKey(param);
+    json.scalar(text);
+    return "done";
+  }
+  writeString(param, param.written ? "" : text);
+  if (!wasCut) json.done();
+  return "done";
+}
+
+/** A list or an object whose quotes the model escaped, as it was meant. */
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return "";
+  }
+}
+
+/** Whether this text is an object of declared parameters. */
+function holdsArguments(s: Scan, text: string): boolean {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) && Object.keys(value).every((key) => schemaOf(s, key) !== undefined);
+  } catch {
+    return false;
+  }
+}
+
+// ---- Calls
+
+export function tagCalls(form: TagForm): TagSteps {
+  const { open, close, calls, callClose, params, stops, strips = false, escaped = false } = form;
+  const callTags = new Map(calls.map((tag) => [tag.open, tag]));
+  const paramTags = new Map(params.map((tag) => [tag.open, tag]));
+  const opens = (tags: readonly Tag[]): string[] => tags.flatMap((tag) => (tag.slip ? [] : tag.open));
+  const nextCalls = new Marks(opens(calls));
+  const openers = [...open, ...nextCalls.list];
+  const blockHeads = new Marks([...callTags.keys(), ...open, ...close, ...stops]);
+  const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
+  /** What is legal behind a call's closer, behind a parameter's, and behind a call's head. */
+  const behindCall = new Marks([...openers, ...close, ...stops]);
+  const behindParam = new Marks([...opens(params), callClose, ...behindCall.list]);
+  const behindHead = new Marks([...paramTags.keys(), ...behindParam.list]);
+  /** The same in a call of a declared tool: its name may be the closer. */
+  const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
+  const valueMarks = (closer: string, opener = ""): Marks => new Marks([closer, opener, callClose, ...stops].filter(Boolean));
+  const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, tag.open)]));
+
+  // -- up to the name
+
+  const begin = (s: Scan, behind: Step): void => {
+    s.openCall();
+    s.bound(tooLong);
+    s.behind = behind;
+    openHead(s);
+  };
+
+  const block: Step = (s) => {
+    begin(s, more);
+    return blockHead;
+  };
+
+  const bare: Step = (s) => {
+    begin(s, closing);
+    const [tag] = calls;
+    if (!tag) return releaseBlanks;
+    s.lineStart = s.beginsLine(tag.open.length);
+    return callHead(tag, true);
+  };
+
+  /** Behind a call of a block: another one, or the block's end. */
+  const more: Step = (s) => {
+    s.bound(releaseBlanks);
+    return nextCall;
+  };
+
+  const nextCall: Step = (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(nextCalls);
+    if (mark === undefined) return undefined;
+    const tag = callTags.get(mark);
+    if (!tag) return closing;
+    s.pos += mark.length;
+    begin(s, more);
+    return callHead(tag);
+  };
+
+  const blockHead: Step = (s) => {
+    const code = gap(s);
+    if (code === undefined) return undefined;
+    const mark = s.match(blockHeads);
+    if (mark === undefined) return undefined;
+    const tag = callTags.get(mark);
+    if (tag) {
+      s.pos += mark.length;
+      return callHead(tag);
+    }
+    if (mark !== "") return broken(s, "empty", "the block is empty");
+    if ((code === 123 || code === 91) && form.json) return form.json;
+    return form.bareNames === "never" ? noName(s) : bareName;
+  };
+
+  const noName = (s: Scan): Step => broken(s, "no-name", "the name of a tool was expected");
+
+  const bareName: Step = (s) => {
+    const mark = s.readWord(nameEnds);
+    if (mark === undefined) return undefined;
+    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s);
+    if (mark === "") return cut;
+    const name = s.word.trim();
+    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s);
+    s.startCall(name);
+    return between;
+  };
+
+  const callHead =
+    ({ head, slip }: Tag, bare = false): Step =>
+    (s) => {
+      const mark = readHead(s, head.ends, MAX_TAG);
+      if (mark === undefined) return undefined;
+      const { name = "" } = head.read(s.word);
+      if (bare && form.shy && !(mark && name && (s.lineStart || s.declares(name)))) return releaseBlanks;
+      if (mark === null || name.length > MAX_NAME) return nameTooLong;
+      if (mark === "") return cut;
+      if (name === "" || (slip && !s.declares(name))) return noName(s);
+      if (!head.next.includes(mark)) s.pos += mark.length;
+      if (bare && mark !== "/>" && !s.declares(name)) return confirm(name);
+      s.startCall(name);
+      return mark === "/>" ? endCall(s) : between;
+    };
+
+  /** Without a block, a name that nobody declared is a call's only if something legal follows: somebody may be explaining the format. */
+  const confirm =
+    (name: string): Step =>
+    (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      const mark = s.match(behindHead, true);
+      if (mark === undefined && !s.last) return undefined;
+      if (mark === "" && !(code === 123 && form.wrappers)) return releaseBlanks;
+      s.startCall(name);
+      return between;
+    };
+
+  // -- between the parameters
+
+  /** Passes over blanks, and newlines that the model escaped. */
+  const gap = (s: Scan): number | undefined => {
+    for (;;) {
+      const code = s.blanks();
+      if (s.param) s.param.blanks += s.run;
+      if (code !== 92 || !escaped) return code;
+      const mark = s.match(ESCAPED_NEWLINE);
+      if (mark === undefined) return undefined;
+      if (mark === "") return code;
+      s.pos += mark.length;
+      if (s.param) s.param.blanks += mark;
+    }
+  };
+
+  /** Behind the head of a call, or what closes a parameter if something legal follows. */
+  const between: Step = (s) => {
+    const code = gap(s);
+    if (code === undefined) return undefined;
+    const legal = legalHere(s);
+    const mark = s.match(legal, true);
+    if (mark === undefined) return s.last ? ended(s, legal) : undefined;
+    if (mark === "") return s.param ? content(s.param, s.param.blanks) : body(s, code);
+    const tag = paramTags.get(mark);
+    if (finish(s, !tag) === "deep") return tooDeep;
+    const own = !tag && !behindParam.list.includes(mark);
+    if (tag || (own && mark.charAt(1) !== "/")) {
+      if (s.call?.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
+      s.pos += mark.length;
+      if (tag) return openParam(s, tag);
+      const key = mark.slice(1, -1);
+      return beginParam(s, { close: `</${key}>` }, key);
+    }
+    if (own || mark === callClose) s.pos += mark.length;
+    if (!stops.includes(mark)) return endCall(s, mark);
+    s.endCall(true);
+    s.pos += mark.length;
+    return stop;
+  };
+
+  const legalHere = (s: Scan): Marks => {
+    const place = s.param?.closer === params[0]?.close ? "param" : "head";
+    const tool = s.tools.find((tool) => tool.name === s.call?.name);
+    if (!tool) return place === "param" ? behindParam : behindHead;
+    let marks = ownTags.get(tool);
+    if (!marks) {
+      const closer = `</${tool.name}>`;
+      const keys = form.ownTags ? Object.keys(tool.parameters?.properties ?? {}) : [];
+      marks = {
+        head: new Marks([...behindHead.list, closer, ...keys.map((key) => `<${key}>`)]),
+        param: new Marks([...behindParam.list, closer]),
+      };
+      ownTags.set(tool, marks);
+    }
+    return marks[place];
+  };
+
+  /** The input ended here, perhaps inside a mark. That of the next call ends this one. */
+  const ended = (s: Scan, legal: Marks): Step => {
+    const rest = s.text.slice(s.pos, s.stop);
+    if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest)))
+      return finish(s, true) === "deep" ? tooDeep : endCall(s);
+    s.pos = s.stop;
+    if (s.param) endParam(s, s.param, escaped, true);
+    return cut;
+  };
+
+  /** No parameter and no end of the call. */
+  const body = (s: Scan, code: number): Step => {
+    const json = s.call?.json;
+    if (code !== 123 || !form.wrappers || !json || json.complete) return broken(s, "bad-arguments", "a parameter was expected");
+    s.begin(JSON_SYNTAX, json, { marks: behindParam, maxDepth: s.maxDepth });
+    return inObject;
+  };
+
+  const inObject: Step = (s) => {
+    const outcome = s.read();
+    if (outcome === undefined) return undefined;
+    if (outcome === "cut") return cut;
+    if (outcome === "deep") return tooDeep;
+    return outcome === "done" ? between : broken(s, "bad-arguments", s.reason);
+  };
+
+  /** `mark`: what closed it. */
+  const endCall = (s: Scan, mark = ""): Step => {
+    const json = s.call?.json;
+    if (json && json.text !== "" && !json.complete) json.shut();
+    s.endCall();
+    if (mark !== callClose || !close.includes(mark)) return s.behind ?? speak;
+    s.unclosed = false;
+    return speak;
+  };
+
+  // -- parameters
+
+  const openParam = (s: Scan, tag: ParamTag, inside?: Param): Step => {
+    openHead(s);
+    return paramHead(tag, inside);
+  };
+
+  /** Behind the opener of a parameter; or of what may be one, inside a value whose closer is missing. */
+  const paramHead =
+    (tag: ParamTag, inside?: Param): Step =>
+    (s) => {
+      const { head } = tag;
+      const mark = readHead(s, inside ? head.endsInside : head.ends, inside ? MAX_TAG : NO_LIMIT);
+      if (mark === undefined) return undefined;
+      if (mark === "") return cut;
+      const { name, string } = head.read(s.word);
+      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(inside, s.word);
+      if (mark === null || name === undefined) return broken(s, "bad-arguments", "a parameter has no name");
+      if (inside && finish(s, false) === "deep") return tooDeep;
+      if (!head.next.includes(mark)) s.pos += mark.length;
+      const next = beginParam(s, tag, name, string);
+      return mark === "/>" ? between : next;
+    };
+
+  const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || schemaOf(s, key) !== undefined;
+
+  const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, typed?: string): Step => {
+    const json = s.call?.json;
+    if (!json) return speak;
+    const { close: closer = "" } = tag;
+    const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
+    const type = typed === "true" ? "string" : typed === "false" ? "json" : typeBySchema(s, key);
+    const all = form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key);
+    s.param = { json, key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
+    return tag.value === undefined ? valueStart : valueTag(new Marks([tag.value]));
+  };
+
+  const valueTag =
+    (opener: Marks): Step =>
+    (s) => {
+      if (gap(s) === undefined) return undefined;
+      const mark = s.match(opener, true);
+      if (mark === undefined && s.last) s.pos = s.stop;
+      if (mark === undefined) return s.last ? cut : undefined;
+      if (mark === "") return broken(s, "bad-arguments", "a value was expected");
+      s.pos += mark.length;
+      return valueStart;
+    };
+
+  const valueStart: Step = (s) => {
+    const mark = strips ? s.match(NEWLINE) : "";
+    if (mark === undefined) return undefined;
+    s.pos += mark.length;
+    return value;
+  };
+
+  const value: Step = (s) => {
+    const { param } = s;
+    if (!param) return between;
+    const mark = s.until(param.marks, true);
+    say(param, s.run, strips);
+    if (mark === undefined) return undefined;
+    if (mark === "") {
+      s.pos = s.stop;
+      return cut;
+    }
+    s.pos += mark.length;
+    param.mark = mark;
+    param.blanks = "";
+    const tag = paramTags.get(mark);
+    if (tag) return openParam(s, tag, param);
+    return mark === param.closer ? between : closedEarly;
+  };
+
+  /** The mark was content, and so is what was read behind it. */
+  const content = (param: Param, behind: string): Step => {
+    say(param, param.mark + behind, strips);
+    return value;
+  };
+
+  /** Behind the call's closer, or a stop, inside a value: the value ends there if something legal follows; behind a stop that is nothing. */
+  const closedEarly: Step = (s) => {
+    const code = gap(s);
+    const { param } = s;
+    if (code === undefined || !param) return undefined;
+    const mark = code === -1 ? undefined : s.match(param.mark === callClose ? behindCall : NO_MARKS, true);
+    if (mark === undefined && !s.last) return undefined;
+    if (mark === undefined) {
+      s.pos = s.stop;
+      return cut;
+    }
+    if (mark === "") return content(param, param.blanks);
+    return finish(s, true) === "deep" ? tooDeep : endCall(s);
+  };
+
+  /** The parameter that was read last, if any, is whole; `lone`: the call ends behind it. */
+  const finish = (s: Scan, lone: boolean): Outcome => {
+    const { param } = s;
+    if (!param) return "done";
+    const text = param.text.toString();
+    if (param.all && lone && holdsArguments(s, text)) return readJson(text, param.json, s.maxDepth);
+    return endParam(s, param, escaped, false);
+  };
+
+  return { block, bare };
+}

@@ -1,0 +1,109 @@
+/**
+ * Salesforce xLAM, on Llama and on Qwen. The whole answer is a list of calls; it may also stand in a code fence or behind a mark:
+ *
+ *     [{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "Europe/Paris"}}]
+ */
+import type { Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { variantOf } from "./options.ts";
+import { callObject, prettyJson, pythonJson } from "./print.ts";
+import { prompt } from "./prompt.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain, functionTool } from "./tools.ts";
+import { leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
+import { CHATML, LLAMA3, type TurnMarks } from "./turns.ts";
+
+const STOPS = ["<|eot_id|>", "<|im_end|>"];
+const FENCE = "```";
+
+// ---- Scanning
+
+const calls = jsonCalls({
+  wrappers: { "```json": FENCE, "```": FENCE },
+  firstKeys: new Set(["name", "arguments", "parameters", "id", "type"]),
+  needsArguments: true,
+  marks: ["[TOOL_CALLS]", "<tool_call>", "</tool_call>", "<think>", "</think>", ...STOPS],
+});
+
+const createScanner = scannerOf({
+  calls: { "[TOOL_CALLS]": calls.marked, "<tool_call>": calls.marked },
+  closers: [FENCE, "</tool_call>"],
+  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  stops: STOPS,
+  callsInThinking: "promote-if-unclosed",
+  line: calls.line,
+});
+
+// ---- Rendering
+
+const VARIANTS: Readonly<Record<string, TurnMarks & { readonly resultRole: string }>> = {
+  "vllm-xlam-llama": { ...LLAMA3, resultRole: "ipython" },
+  "vllm-xlam-qwen": { ...CHATML, resultRole: "tool" },
+};
+const REFERENCE = variantOf(VARIANTS, {});
+
+const SYSTEM = "You are a helpful assistant. You are developed by Salesforce xLAM team.";
+const FORMAT = `You have access to a set of tools. When using tools, make calls in a single JSON array: 
+
+[{"name": "tool_call_name", "arguments": {"arg1": "value1", "arg2": "value2"}}, ... (additional parallel tool calls as needed)]
+
+If no tool is suitable, state that explicitly. If the user's input lacks required parameters, ask for clarification. Do not interpret or respond until tool results are returned. Once they are available, process them or make additional calls if needed. For tasks that don't require tools, such as casual conversation or general advice, respond directly in plain text. The available tools are:`;
+
+/** Adds the format to a caller's system text, which replaces it in the template. */
+function adapt(original: Request): Request {
+  const request = withJoinedTexts(original);
+  const { system, rest } = leadingSystem(request.messages);
+  if (!system || !request.tools?.length || textOf(system).includes(FORMAT)) return request;
+  const text = `${textOf(system).trim()}\n${FORMAT}`.trim();
+  return {
+    ...request,
+    messages: [{ role: "system", content: [{ type: "text", text }, ...system.filter((part) => part.type !== "text")] }, ...rest],
+  };
+}
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const { bos, turn, open, resultRole } = variantOf(VARIANTS, options);
+  const { system, rest } = leadingSystem(request.messages);
+  const format = !system && request.tools ? `${FORMAT}\n\n` : "";
+  return prompt(
+    options.bos ? bos : [],
+    turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, renderTools(request.tools ?? [])]),
+    turnsOf(rest).map((part) => {
+      if (part.side !== "assistant") return turn(part.side === "user" ? "user" : "system", printedText(part.content).trim());
+      return part.rounds.map(({ said, results }) => [
+        said.length > 0 ? turn("assistant", textThenBatch(said, renderToolCalls, textOf(said).trim())) : [],
+        results.map((result) => turn(resultRole, resultText(result))),
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : open,
+  );
+}
+
+const resultText = ({ output }: RenderableResult): string => (typeof output === "string" ? output : pythonJson(output));
+
+const renderTools = (tools: readonly Tool[]): Prompt => prompt(tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`));
+const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
+  calls.length === 0 ? [] : prompt(`[${calls.map((call) => callObject(call)).join(", ")}]`);
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(results.map((result) => REFERENCE.turn(REFERENCE.resultRole, resultText(result))));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+
+export const xlam: Dialect = {
+  id: "xlam",
+  title: "xLAM",
+  models: ["xLAM-2", "xLAM-1"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  adapt,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, xlam),
+};

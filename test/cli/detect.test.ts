@@ -1,0 +1,168 @@
+// Names and files in, dialects out; a file may lie about everything.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Detection } from "../../src/index.ts";
+import { dragoman, folder } from "./run.ts";
+
+const files = folder();
+const home = dirname(files.file("x", ""));
+
+function detected(...args: string[]): Detection {
+  const { code, stdout, stderr } = dragoman(["detect", "--json", ...args]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Detection;
+}
+
+// ---- GGUF, written by hand
+
+const u32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+};
+const u64 = (value: number | bigint) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+};
+const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
+const string = (key: string, value: string) => Buffer.concat([text(key), u32(8), text(value)]);
+const number = (key: string, value: number) => Buffer.concat([text(key), u32(4), u32(value)]);
+const strings = (key: string, values: string[]) => Buffer.concat([text(key), u32(9), u32(8), u64(values.length), ...values.map(text)]);
+const numbers = (key: string, count: number) => Buffer.concat([text(key), u32(9), u32(6), u64(count), Buffer.alloc(4 * count)]);
+
+function gguf(
+  name: string,
+  pairs: Buffer[],
+  { version = 3, count = BigInt(pairs.length) }: { version?: number; count?: bigint } = {},
+): string {
+  const path = join(home, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, Buffer.concat([Buffer.from("GGUF"), u32(version), u64(1), u64(count), ...pairs]));
+  return path;
+}
+
+const GLM = "[gMASK]<sop><tool_call>{{ name }}<arg_key>{{ k }}</arg_key>";
+const vocabulary = [
+  number("llama.context_length", 4096),
+  strings(
+    "tokenizer.ggml.tokens",
+    Array.from({ length: 50_000 }, (_, i) => `token ${i}`),
+  ),
+  numbers("tokenizer.ggml.scores", 400_000), // more than a chunk
+];
+
+describe("names", () => {
+  test("in words", () => {
+    expect(dragoman(["detect", "qwen2.5:7b-instruct-q4_0"])).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: `\
+dialect     hermes
+variant     qwen2.5-7b-instruct
+confidence  likely
+why         the name says Qwen2.5
+sampling    temperature 0.7, topP 0.8, topK 20, repeatPenalty 1.05 (generation_config.json of Qwen/Qwen2.5-7B-Instruct)
+`,
+    });
+  });
+  test("a name may look like a file", () => {
+    expect(detected("Qwen3-Coder-30B-A3B-Q4_K_M.gguf")).toMatchObject({ id: "qwen3-coder", variant: "qwen3-coder" });
+  });
+  test("--sample tells where the name does not", () => {
+    expect(detected("mystery", "--sample", files.file("output.txt", "[TOOL_CALLS]f[ARGS]{}"))).toMatchObject({ id: "mistral" });
+  });
+});
+
+describe("files", () => {
+  test("a GGUF, by its template behind the vocabulary", () => {
+    const path = gguf("a/model.gguf", [string("general.architecture", "glm4moe"), ...vocabulary, string("tokenizer.chat_template", GLM)]);
+    expect(detected(path)).toMatchObject({ id: "glm", variant: "glm-4.7-flash", confidence: "certain" });
+  });
+  test("a GGUF, by its template for tools", () => {
+    const templates = [string("tokenizer.chat_template", "{{ messages }}"), string("tokenizer.chat_template.tool_use", GLM)];
+    expect(detected(gguf("b/model.gguf", templates))).toMatchObject({ id: "glm" });
+  });
+  test("a GGUF, by the name inside", () => {
+    expect(detected(gguf("c/sha256-dde5aa3f", [string("general.name", "Qwen3 8B Instruct")]))).toMatchObject({ id: "hermes" });
+  });
+  test("a GGUF, by its own name", () => {
+    expect(detected(gguf("d/gpt-oss-20b-mxfp4.gguf", [string("general.name", "Model")]))).toMatchObject({ id: "harmony" });
+  });
+  test("a tokenizer_config.json, with one template or several", () => {
+    expect(detected(files.file("tokenizer_config.json", { chat_template: GLM }))).toMatchObject({ id: "glm" });
+    const chat_template = [
+      { name: "default", template: "{{ messages }}" },
+      { name: "tool_use", template: GLM },
+    ];
+    expect(detected(files.file("other.json", { chat_template }))).toMatchObject({ id: "glm" });
+  });
+  test("a template, and a folder with one", () => {
+    mkdirSync(join(home, "GLM-4.7"));
+    const path = files.file("GLM-4.7/chat_template.jinja", GLM);
+    for (const model of [path, dirname(path)]) expect(detected(model)).toMatchObject({ id: "glm", confidence: "certain" });
+  });
+});
+
+describe("what cannot be told is one line, and exit code 2", () => {
+  const hint = 'or it is a model without tools; "dragoman dialects" lists what there is';
+  const nowhere = gguf("e/x.gguf", [string("general.architecture", "bert\x1b[31m"), string("general.name", "Nomic Embed")]);
+  const odd = gguf("f/x.gguf", [string("tokenizer.chat_template", "{{ messages }}")]);
+  const bare = files.file("bare.json", "{}");
+  const broken = files.file("broken.jinja.json", "{");
+
+  test.each<[string, string | RegExp]>([
+    ["bge-m3", `cannot tell what bge-m3 speaks: the name is not known, ${hint}`],
+    ["\x1b[31m", `cannot tell what \\x1b[31m speaks: the name is not known, ${hint}`],
+    [nowhere, `cannot tell what ${nowhere} speaks: the name is not known (its architecture is bert\\x1b[31m), ${hint}`],
+    [odd, `cannot tell what ${odd} speaks: neither its name nor its template is known, ${hint}`],
+    ["nowhere.json", "cannot read nowhere.json: there is no such file"],
+    ["nowhere.jinja", "cannot read nowhere.jinja: there is no such file"],
+    [bare, `${bare} has no "chat_template"`],
+    [broken, /broken\.jinja\.json is not JSON: \P{Cc}*$/u],
+  ])("%j", (model, message) => {
+    const { code, stdout, stderr } = dragoman(["detect", model]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    if (typeof message === "string") expect(stderr).toBe(`dragoman: ${message}\n`);
+    else expect(stderr.trimEnd()).toMatch(message);
+  });
+});
+
+describe("a hostile GGUF is one line, and exit code 2", () => {
+  const huge = 2n ** 64n - 1n;
+  const cut = "it is cut off, or its metadata is broken";
+  const nested = Buffer.concat([text("k"), u32(9), ...Array.from({ length: 100 }, () => Buffer.concat([u32(9), u64(1)]))]);
+
+  test.each<[string, string, string]>([
+    ["nothing behind the magic", gguf("g/1", [], { version: 3, count: 1n }), cut],
+    ["a version of the future", gguf("g/2", [], { version: 4 }), "its GGUF version is 4; 2 and 3 can be read, in little-endian order"],
+    [
+      "another byte order",
+      gguf("g/3", [], { version: 3 << 24 }),
+      "its GGUF version is 50331648; 2 and 3 can be read, in little-endian order",
+    ],
+    ["more pairs than there are", gguf("g/4", [number("a", 1)], { count: huge }), cut],
+    ["a key without end", gguf("g/5", [u64(huge)]), "its metadata is broken"],
+    ["a string without end", gguf("g/6", [Buffer.concat([text("k"), u32(8), u64(huge)])]), cut],
+    [
+      "a template without end",
+      gguf("g/7", [Buffer.concat([text("tokenizer.chat_template"), u32(8), u64(1n << 30n)])]),
+      "its metadata is broken",
+    ],
+    ["a list without end", gguf("g/8", [Buffer.concat([text("k"), u32(9), u32(12), u64(huge)])]), cut],
+    ["a list of strings without end", gguf("g/9", [Buffer.concat([text("k"), u32(9), u32(8), u64(huge), text("a")])]), cut],
+    ["lists in lists in lists", gguf("g/10", [nested]), "its metadata is broken"],
+    ["a type that is none", gguf("g/11", [Buffer.concat([text("k"), u32(99)])]), "its metadata is broken"],
+  ])("%s", (_, path, message) => {
+    expect(dragoman(["detect", path])).toEqual({ code: 2, stdout: "", stderr: `dragoman: cannot read ${path}: ${message}\n` });
+  });
+
+  test("the name of the prototype is a key like any other", () => {
+    expect(
+      detected(gguf("h/x", [string("__proto__", "x"), string("constructor", "x"), string("general.name", "gpt-oss-20b")])),
+    ).toMatchObject({
+      id: "harmony",
+    });
+  });
+});

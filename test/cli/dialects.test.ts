@@ -1,0 +1,33 @@
+// The table of the dialects, for people and for programs; and the page that is made of it.
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { listDialects } from "../../src/dialects/registry.ts";
+import { dragoman } from "./run.ts";
+
+const ids = listDialects().map(({ id }) => id);
+
+test("one line for each dialect", () => {
+  const { code, stdout, stderr } = dragoman(["dialects"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const [head, ...lines] = stdout.trimEnd().split("\n");
+  expect(head?.split(/ {2,}/)).toEqual(["dialect", "thinking", "parallel calls", "grammar", "models"]);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual(ids);
+  expect(lines.find((line) => line.startsWith("functiongemma"))).toMatch(/^functiongemma +no +yes +(?:yes|no) +functiongemma-270m-it$/);
+  expect(lines.find((line) => line.startsWith("gemma4"))).toMatch(/^gemma4 +yes +yes +(?:yes|no) +gemma-4/);
+});
+
+test("--json has the rest", () => {
+  const all = JSON.parse(dragoman(["dialects", "--json"]).stdout) as Record<string, unknown>[];
+  expect(all.map(({ id }) => id)).toEqual(ids);
+  expect(all.find(({ id }) => id === "gemma4")).toMatchObject({
+    thinking: true,
+    parallelCalls: true,
+    variants: ["google-gemma-4-31b-2026-07-09", "google-gemma-4-e2b-2026-07-09"],
+    example: '<|channel>thought\nI need the weather.\n<channel|><|tool_call>call:get_weather{city:<|"|>Oslo<|"|>,days:2}<tool_call|>',
+  });
+});
+
+test("docs/dialects.md is what `npm run docs` makes", () => {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/docs.mjs", "--check"], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+});

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { getWire } from "../../src/index.ts";
+import { listWires } from "../../src/wires/registry.ts";
+import { validateRequest, validateStream } from "../wires/validators.ts";
+import { dragoman, folder } from "./run.ts";
+
+const file = "docs/examples/request.json";
+const body = readFileSync(file, "utf8");
+const files = folder();
+const translate = (from: string, to: string, args: string[] = [], input = body) =>
+  dragoman(["translate", "--from", from, "--to", to, ...args], input);
+const ids = listWires().map(({ id }) => id);
+
+describe("a request", () => {
+  test.each(ids)("to %s", (id) => {
+    const { code, stdout, stderr } = translate("openai-chat", id, [file]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(getWire(id).encodeRequest(request).body)));
+    expect(validateRequest(id, stdout)).toEqual([]);
+    expect(translate("openai-chat", id, ["-"]).stdout).toBe(stdout);
+  });
+  test.each(ids)("--json can be read again: to %s and back", (id) => {
+    const there = translate("openai-chat", id, ["--json"]);
+    expect(JSON.parse(there.stdout)).toMatchObject({ path: expect.stringMatching(/^\//), headers: {}, body: {} });
+    const back = translate(id, "openai-chat", [], there.stdout);
+    expect(JSON.parse(back.stdout)).toMatchObject({ ...JSON.parse(body), messages: [{ content: "Be brief." }, { role: "user" }] });
+  });
+  test("--indent is readable, and its path is there", () => {
+    const { stdout } = translate("openai-chat", "gemini", ["--indent"]);
+    expect(stdout).toMatch(/^POST \/v1beta\/models\/gemma-4:generateContent\n\{\n {2}"systemInstruction": \{\n/);
+  });
+  test("--model is another model, and Gemini's that has none", () => {
+    expect(JSON.parse(translate("openai-chat", "anthropic", ["--model", "other"]).stdout)).toMatchObject({ model: "other" });
+    const contents = JSON.stringify({ contents: [{ parts: [{ text: "Hi" }] }] });
+    expect(JSON.parse(translate("gemini", "ollama", ["--model", "a/b"], contents).stdout)).toMatchObject({ model: "a/b" });
+    expect(translate("gemini", "ollama", [], contents)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "dragoman: the request names no model; give one with --model\n",
+    });
+  });
+  test("Ollama's completion", () => {
+    const { stdout } = translate("ollama", "gemini", [], JSON.stringify({ model: "m", prompt: "Hi" }));
+    expect(JSON.parse(stdout)).toEqual({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
+  });
+  test("arguments keep their bytes", () => {
+    const args = '{"n": 12345678901234567890, "x": 1.0}';
+    const messages = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: args } }] },
+      { role: "tool", tool_call_id: "c", content: "ok" },
+    ];
+    expect(translate("openai-chat", "gemini", [], JSON.stringify({ model: "m", messages })).stdout).toContain(`"args":${args}`);
+  });
+  test("what cannot be said is told, once each", () => {
+    const loud = JSON.stringify({ ...JSON.parse(body), stop: ["x"], seed: 1, tools: [{ type: "web_search" }] });
+    const { code, stderr } = translate("openai-chat", "openai-responses", [], loud);
+    expect(code).toBe(0);
+    const lines = stderr.split("\n").slice(0, -1);
+    expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^dragoman: .*seed.* left out$/)]));
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+});
+
+describe("--stream", () => {
+  const recorded = "test/fixtures/openai-chat/reasoning-content.sse";
+
+  test.each(ids)("to %s", (id) => {
+    const { code, stdout, stderr } = translate("openai-chat", id, ["--stream", recorded]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(validateStream(id, stdout)).toEqual([]);
+    expect(stdout).toContain("write_file");
+  });
+  test("--request says what the client asked for", () => {
+    const stream = (fields: object) => {
+      const request = files.file("asked.json", { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true, ...fields });
+      return translate("openai-chat", "openai-chat", ["--stream", "--request", request, "test/fixtures/openai-chat/well-formed.sse"])
+        .stdout;
+    };
+    expect(stream({})).not.toContain("prompt_tokens");
+    expect(stream({ stream_options: { include_usage: true } })).toContain("prompt_tokens");
+  });
+  test("a call that was cut is left out, and told", () => {
+    const { stdout, stderr } = translate("openai-chat", "gemini", ["--stream", "test/fixtures/openai-chat/cut-by-length.sse"]);
+    expect(stdout).not.toContain("functionCall");
+    expect(stdout).toContain("MAX_TOKENS");
+    expect(stderr).toBe("dragoman: a call that was cut has no place in gemini and was left out\n");
+  });
+  test("what is piped in", () => {
+    const piped = translate("openai-chat", "gemini", ["--stream"], readFileSync(recorded, "utf8"));
+    expect(piped.stdout).toBe(translate("openai-chat", "gemini", ["--stream", recorded]).stdout);
+  });
+});

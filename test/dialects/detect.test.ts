@@ -1,0 +1,384 @@
+// Which dialect a model speaks, from its name, its template, or what it wrote.
+import { describe, expect, test } from "vitest";
+import { type Detection, detectDialect, dialectOfModelType } from "../../src/dialects/detect.ts";
+import { FAMILIES, type ModelType } from "../../src/dialects/families.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+
+const short = (found: Detection | undefined): string =>
+  found ? [found.id, ...(found.variant ? [found.variant] : [])].join(" ") : "nothing";
+
+/** As they stand on the hub, in Ollama, in LM Studio, and on disks. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "functiongemma google-functiongemma-270m-it": [
+    "google/functiongemma-270m-it",
+    "functiongemma:270m",
+    "functiongemma-270M-it.task",
+    "unsloth/functiongemma-270m-it-GGUF",
+  ],
+  "gemma4 google-gemma-4-31b-2026-07-09": ["google/gemma-4-31B-it", "gemma4:31b", "google_gemma-4-26B-A4B-it-Q4_K_M.gguf"],
+  "gemma4 google-gemma-4-e2b-2026-07-09": ["google/gemma-4-E2B-it", "gemma4:e4b-it-q4_K_M", "gemma-4-e4b-it-UD-Q6_K_XL.gguf"],
+  "json gemma": [
+    "google/gemma-3-4b-it",
+    "gemma3:12b",
+    "gemma-3n-E4B-it-Q8_0.gguf",
+    "google/gemma-3-27b",
+    "gemma-2-9b-it-Q4_K_M.gguf",
+    "gemma2:2b",
+  ],
+  "json phi": ["microsoft/Phi-3.5-mini-instruct", "phi3:mini"],
+  "json chatml": ["MadeAgents/Hammer2.1-1.5b"],
+  "deepseek-v3 vllm-deepseekv3": ["deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3-0324", "deepseek-v3:671b"],
+  "deepseek-v3 deepseek-r1": [
+    "deepseek-ai/DeepSeek-R1",
+    "DeepSeek-R1-0528-UD-IQ1_S-00001-of-00004.gguf",
+    "deepseek-r1:8b",
+    "DeepSeek-R1-Distill-Qwen-7B-Q4_K_M.gguf",
+    "deepseek-ai/DeepSeek-R1-Distill-Llama-70B",
+    "lmstudio-community/DeepSeek-R1-0528-Qwen3-8B-GGUF",
+  ],
+  "deepseek-v3.1 deepseek-v3.1": ["deepseek-ai/DeepSeek-V3.1", "deepseek-ai/DeepSeek-V3.1-Terminus", "deepseek-v3.1:671b-cloud"],
+  "deepseek-v3.2 deepseek-v3.2": ["deepseek-ai/DeepSeek-V3.2-Exp", "deepseek-ai/DeepSeek-V3.2"],
+  "deepseek-v4 deepseek-v4": ["deepseek-ai/DeepSeek-V4-Flash"],
+  "kimi-k2 kimi-k2-instruct": ["moonshotai/Kimi-K2-Instruct", "moonshotai/Kimi-K2-Instruct-0905", "kimi-k2:1t-cloud"],
+  "kimi-k2 kimi-k2-thinking": ["moonshotai/Kimi-K2-Thinking"],
+  "kimi-k2": ["moonshotai/Kimi-K2.5"],
+  "glm glm-4.6": ["zai-org/GLM-4.5-Air", "GLM-4.6-UD-Q2_K_XL.gguf", "zai-org/GLM-4.5"],
+  "glm glm-4.7-flash": ["zai-org/GLM-4.7", "glm-4.7-flash:q4_K_M", "unsloth/GLM-4.7-Flash-GGUF"],
+  glm: ["zai-org/GLM-5"],
+  "minimax-m2 minimax-m2": ["MiniMaxAI/MiniMax-M2", "MiniMax-M2.1-Q4_K_M.gguf"],
+  "harmony gpt-oss-120b": [
+    "openai/gpt-oss-20b",
+    "gpt-oss:120b",
+    "gpt-oss-20b-mxfp4.gguf",
+    "openai/gpt-oss-safeguard-20b",
+    "/home/me/.lmstudio/models/lmstudio-community/gpt-oss-20b-GGUF/gpt-oss-20b-MXFP4.gguf",
+  ],
+  "xlam vllm-xlam-llama": ["Salesforce/Llama-xLAM-2-8b-fc-r"],
+  "xlam vllm-xlam-qwen": ["Salesforce/xLAM-2-32b-fc-r", "xLAM-2-3B-fc-r-Q4_K_M.gguf"],
+  "phi4-mini vllm-phi4-mini-string-args": ["microsoft/Phi-4-mini-instruct", "phi4-mini:3.8b", "microsoft/Phi-4-multimodal-instruct"],
+  "phi4-mini": ["fireworks-ai/llama-3-firefunction-v2"],
+  "pythonic lfm2.5-8b-a1b": ["LiquidAI/LFM2.5-8B-A1B"],
+  "pythonic lfm2.5-instruct": ["LiquidAI/LFM2.5-1.2B-Instruct-GGUF"],
+  "pythonic lfm2-8b-a1b": ["LiquidAI/LFM2-8B-A1B", "LFM2-1.2B-Q4_0.gguf"],
+  "pythonic vllm-llama4-pythonic": ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama4:maverick"],
+  pythonic: ["allenai/Olmo-3-7B-Instruct", "Team-ACE/ToolACE-2-Llama-3.1-8B"],
+  "granite granite-4.0": ["ibm-granite/granite-4.0-h-tiny", "granite4:micro-h", "granite-4.1-8b-Q4_K_M.gguf"],
+  granite: ["ibm-granite/granite-3.3-8b-instruct", "granite3.1-dense:8b", "ibm-granite/granite-20b-functioncalling"],
+  "mistral ministral-3-14b-reasoning-2512": ["mistralai/Ministral-3-14B-Reasoning-2512", "ministral-3:8b"],
+  "mistral mistral-small-3.2-2506": [
+    "mistralai/Mistral-Small-3.2-24B-Instruct-2506",
+    "mistral-small3.2:24b",
+    "mistralai/mistral-small-3.2",
+  ],
+  "mistral mistral-nemo-2407": ["mistralai/Mistral-Nemo-Instruct-2407", "mistral-nemo:12b"],
+  mistral: [
+    "mistralai/Mistral-7B-Instruct-v0.3",
+    "mistral:7b",
+    "mistral",
+    "mistral:latest",
+    "mistralai_Devstral-Small-2507-Q4_K_M.gguf",
+    "mistralai/magistral-small-2509",
+    "mistralai/Mistral-Large-Instruct-2411",
+    "Mistral-Small-24B-Instruct-2501-Q4_K_M.gguf",
+  ],
+  "hermes qwen2.5-7b-instruct": [
+    "Qwen/Qwen2.5-7B-Instruct",
+    "qwen2.5:7b-instruct-q4_0",
+    "qwen2.5:7b",
+    "qwen2.5-coder-32b-instruct",
+    "Qwen2.5-0.5B-Instruct-Q8_0.gguf",
+    "qwen2.5-coder",
+  ],
+  "hermes qwen3-0.6b": [
+    "Qwen/Qwen3-0.6B",
+    "qwen3:30b-a3b",
+    "Qwen_Qwen3-8B-Q4_K_M.gguf",
+    "qwen/qwen3-4b-2507",
+    "Qwen/Qwen3-4B-Instruct-2507",
+    "Qwen/Qwen3-Next-80B-A3B-Instruct",
+    "models--Qwen--Qwen3-14B/snapshots/40c069824f4251a91eefaf281ebe4c544efd3e18/model.safetensors",
+    "Qwen/Qwen3-VL-8B-Instruct",
+  ],
+  hermes: [
+    "Qwen/QwQ-32B",
+    "NousResearch/Hermes-3-Llama-3.1-8B",
+    "Hermes-4-70B-Q4_K_M.gguf",
+    "NousResearch/Hermes-2-Pro-Mistral-7B",
+    "hermes3:8b",
+    "NousResearch/DeepHermes-3-Llama-3-8B-Preview",
+  ],
+  "qwen3-coder qwen3-coder": ["Qwen3-Coder-30B-A3B-Q4_K_M.gguf", "qwen3-coder:480b-cloud", "Qwen/Qwen3-Coder-Next", "qwen/qwen3-coder-30b"],
+  "qwen3-coder qwen3.5-4b": ["Qwen/Qwen3.5-4B", "qwen3.5:35b-a3b"],
+  "qwen3-coder": ["nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "stepfun-ai/Step-3.5-Flash"],
+  "llama3 llama-3.1-8b-instruct": [
+    "meta-llama/Llama-3.1-8B-Instruct",
+    "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf",
+    "llama3.1:8b",
+    "llama3.3",
+    "meta-llama/llama-3.3-70b-instruct:free",
+    "lmstudio-community/Meta-Llama-3.1-70B-Instruct-GGUF",
+  ],
+  "llama3 llama-3.2-3b-instruct": ["meta-llama/Llama-3.2-3B-Instruct", "llama3.2:1b", "C:\\models\\Llama-3.2-1B-Instruct-f16.gguf"],
+};
+
+describe("names", () => {
+  const cases = Object.entries(NAMES).flatMap(([answer, names]) => names.map((name): [string, string] => [name, answer]));
+
+  test("there are many", () => expect(cases.length).toBeGreaterThanOrEqual(60));
+  test.each(cases)("%s", (model, answer) => {
+    const found = detectDialect({ model });
+    expect(short(found)).toBe(answer);
+    expect(found?.why).toMatch(/^the name says /);
+    expect(found?.confidence).not.toBe("certain");
+  });
+
+  test.each([
+    ["Qwen/Qwen3-0.6B", "likely"],
+    ["llama3.1", "likely"],
+    ["somebody/my-qwen3-8b-roleplay", "possible"],
+    ["/models/qwen3-8b/model.gguf", "possible"],
+    ["google/gemma-3-4b-it", "possible"],
+    ["google/gemma-4-31b", "possible"],
+    ["gemma4:31b", "likely"],
+  ])("%s is %s", (model, confidence) => {
+    expect(detectDialect({ model })?.confidence).toBe(confidence);
+  });
+});
+
+describe("models without tools are not guessed at", () => {
+  const names = [
+    "meta-llama/Llama-3.1-8B",
+    "Meta-Llama-3.1-70B.Q4_K_M.gguf",
+    "Qwen/Qwen2.5-7B",
+    "Qwen/Qwen3-8B-Base",
+    "Qwen/Qwen3-Embedding-8B",
+    "Qwen/Qwen3-Reranker-0.6B",
+    "google/gemma-3-4b-pt",
+    "google/gemma-2-9b",
+    "google/embeddinggemma-300m",
+    "google/shieldgemma-2b",
+    "google/codegemma-7b",
+    "nomic-embed-text:latest",
+    "mxbai-embed-large",
+    "BAAI/bge-m3",
+    "intfloat/multilingual-e5-large",
+    "openai/whisper-large-v3",
+    "meta-llama/Llama-Guard-3-8B",
+    "meta-llama/Prompt-Guard-86M",
+    "ibm-granite/granite-embedding-278m-multilingual",
+    "ibm-granite/granite-guardian-3.3-8b",
+    "ibm-granite/granite-4.0-h-tiny-base",
+    "mistralai/Mistral-7B-v0.1",
+    "mistralai/Mistral-7B-Instruct-v0.2",
+    "mistralai/Mistral-Nemo-Base-2407",
+    "deepseek-ai/DeepSeek-V3-Base",
+    "deepseek-ai/DeepSeek-OCR",
+    "deepseek-coder:6.7b",
+    "TheBloke/Llama-2-7B-Chat-GGUF",
+    "llama3:8b",
+    "meta-llama/Meta-Llama-3-8B-Instruct",
+    "tinyllama:1.1b",
+    "gpt2",
+    "EleutherAI/pythia-160m",
+    "stabilityai/stable-diffusion-xl-base-1.0",
+    "black-forest-labs/FLUX.1-dev",
+    "facebook/bart-large",
+    "bigcode/starcoder2-15b",
+    "Qwen/Qwen2.5-Math-7B-Instruct",
+    "Qwen/Qwen2.5-VL-7B-Instruct",
+    "allenai/Olmo-3-1025-7B",
+    "llama3.1:8b-text-q4_0",
+    "hexgrad/Kokoro-82M",
+    "Qwen/Qwen3Guard-Gen-8B",
+    "Qwen/Qwen3-Omni-30B-A3B-Instruct",
+    "meta-llama/Llama-4-Scout-17B-16E",
+    "ibm-granite/granite-34b-code-instruct-8k",
+    "LiquidAI/LFM2-VL-1.6B",
+    "Dolphin3.0-Llama3.1-8B-Q4_K_M.gguf",
+    "moonshotai/Kimi-K3",
+    "MiniMaxAI/MiniMax-M1-80k",
+    "nvidia/NVIDIA-Nemotron-Nano-9B-v2",
+    "sha256-dde5aa3fc5ffc17176b5e8bdc82f587b24b2678c6c66101bf7da77af9f7ccdff",
+    "model.gguf",
+    "",
+  ];
+
+  test.each(names)("%s", (model) => {
+    expect(detectDialect({ model })).toBeUndefined();
+  });
+  test("not even by a template, which base and embedding models inherit", () => {
+    const template = "<tool_call> <tools> <|im_start|> arguments";
+    expect(detectDialect({ template })?.id).toBe("hermes");
+    expect(detectDialect({ model: "Qwen/Qwen3-Embedding-8B", template })).toBeUndefined();
+    expect(detectDialect({ model: "Qwen3-8B-Base.gguf", template })).toBeUndefined();
+  });
+});
+
+/** The lines that decide, as templates have them. */
+const TEMPLATES: readonly (readonly [string, string])[] = [
+  ["functiongemma google-functiongemma-270m-it", "{{ '<start_function_declaration>' }}{{ format_function_declaration(tool) | trim }}"],
+  ["functiongemma", "{{ '<start_of_turn>model\\n<start_function_call>call:' + name }}"],
+  ["gemma4 google-gemma-4-31b-2026-07-09", "{{ '<|turn>model\\n' }}{{ '<|channel>thought\\n<channel|>' }}{{ '<|tool_call>call:' + name }}"],
+  ["gemma4 google-gemma-4-e2b-2026-07-09", "{{ '<|turn>model\\n' }}{{ '<|tool_call>call:' + name + '{' }}"],
+  ["deepseek-v4 deepseek-v4", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'tool_calls>' }}"],
+  ["deepseek-v3.2 deepseek-v3.2", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'function_calls>' }}"],
+  ["deepseek-v3.1 deepseek-v3.1", "{{ '<｜tool▁call▁begin｜>' + name + '<｜tool▁sep｜>' + args }}{{ '</think>' }}"],
+  ["deepseek-v3 vllm-deepseekv3", "{{ '<｜tool▁call▁begin｜>function<｜tool▁sep｜>' + name + '\\n```json\\n' }}"],
+  ["deepseek-v3 deepseek-r1", "{{ 'function<｜tool▁sep｜>' + name + '\\n```json\\n' }}{% set content = content.split('</think>')[-1] %}"],
+  ["kimi-k2 kimi-k2-thinking", "{{ '<think>' + rc + '</think>' }}<|tool_calls_section_begin|>"],
+  ["kimi-k2 kimi-k2-instruct", "<|im_middle|><|tool_calls_section_begin|><|tool_call_begin|>{{ id }}"],
+  ["glm glm-4.6", "[gMASK]<sop>\n<arg_key>{{ k }}</arg_key>\n{{ '/nothink' if not enable_thinking }}"],
+  ["glm glm-4.7-flash", "[gMASK]<sop><tool_call>{{ name }}<arg_key>{{ k }}</arg_key>"],
+  ["glm", "{{ '<tool_call>' ~ name ~ '<arg_key>' ~ k ~ '</arg_key>' }}"],
+  ["minimax-m2 minimax-m2", "{% set toolcall_begin_token = '<minimax:tool_call>' %}"],
+  ["harmony gpt-oss-120b", "{{ '<|start|>assistant<|channel|>commentary to=functions.' + name + '<|message|>' }}"],
+  ["xlam vllm-xlam-llama", "{{ '<|start_header_id|>system' }} make calls in a single JSON array: [{'name': "],
+  ["xlam vllm-xlam-qwen", "{{ '<|im_start|>system' }} make calls in a single JSON array: [{'name': "],
+  ["phi4-mini", "{{ '<|start_header_id|>' + role }} prefix the output with functools[{\"name\": "],
+  ["phi4-mini vllm-phi4-mini-string-args", "{{ '<|system|>' }} a single JSON list formatted as functools[{\"name\": "],
+  ["phi4-mini vllm-phi4-mini-string-args", "{{ '<|' + message['role'] + '|>' }}{{ '<|tool|>' + message['tools'] + '<|/tool|>' }}"],
+  ["pythonic lfm2-8b-a1b", "List of tools: <|tool_list_start|>[ {{ '<|im_start|>' }}"],
+  ["pythonic lfm2.5-instruct", "{{ 'List of tools: [' }}{{ '<|im_start|>system\\n' }}"],
+  ["pythonic lfm2.5-8b-a1b", "List of tools: [ {{ '<|im_start|>' }}{{ '<|tool_call_start|>[' + calls + ']<|tool_call_end|>' }}"],
+  ["pythonic vllm-llama4-pythonic", "{{ '<|header_start|>system' }} [func_name1(params_name1=params_value1, func_name2(params)]"],
+  ["pythonic", "{{ '<|im_start|>' }} <functions>{{ tools }}</functions> {{ '<function_calls>' + calls }}"],
+  ["granite granite-4.0", "{{ '<|start_of_role|>system<|end_of_role|>' }} within <tools></tools> XML tags; <tool_call>"],
+  ["granite", "{{ '<|start_of_role|>available_tools<|end_of_role|>' }} write <|tool_call|> followed by a JSON list"],
+  ["mistral ministral-3-14b-reasoning-2512", "[SYSTEM_PROMPT][THINK][AVAILABLE_TOOLS]{{ '[TOOL_CALLS]' + name + '[ARGS]' }}"],
+  ["mistral mistral-small-3.2-2506", "[AVAILABLE_TOOLS]{{ '[TOOL_CALLS]' + name + '[CALL_ID]' + id + '[ARGS]' }}"],
+  ["mistral", "[SYSTEM_PROMPT][AVAILABLE_TOOLS]{{ '[TOOL_CALLS]' + name + '[ARGS]' }}"],
+  ["mistral mistral-nemo-2407", "{{ '[AVAILABLE_TOOLS]' }}{{ '[TOOL_CALLS][' }}{{ '\"id\": ' + id }}"],
+  ["mistral", "{{ '[SYSTEM_PROMPT]' }}{{ '[AVAILABLE_TOOLS]' }}{{ '[TOOL_CALLS][' }}"],
+  ["qwen3-coder qwen3.5-4b", "<|im_start|><tool_call>\\n<function={{ name }}><parameter=<think>{{ '<|vision_start|>' }}"],
+  ["qwen3-coder qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}>"],
+  ["qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}><think>"],
+  ["hermes", "<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>"],
+  ["hermes qwen2.5-7b-instruct", '<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. <tool_call>\\n{"name": , "arguments": '],
+  ["hermes qwen3-0.6b", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": message.reasoning_content enable_thinking is false'],
+  ["hermes", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": '],
+  ["hermes", '[|user|]<tool_call>\\n{"name": , "arguments": '],
+  ["llama3 llama-3.1-8b-instruct", "{{ '<|start_header_id|>' }} please respond with a JSON for a function call with its proper arguments"],
+  [
+    "llama3 llama-3.2-3b-instruct",
+    "{% set date_string = strftime_now('%d %b %Y') %}<|start_header_id|> respond with a JSON for a function call",
+  ],
+  ["llama3", "{{ '<|header_start|>' }} please respond with a JSON for a function call"],
+  ["json gemma", "{{ bos_token }}{{ '<start_of_turn>' + role + '\\n' + message['content'] | trim + '<end_of_turn>\\n' }}"],
+  ["json phi", "{{ '<|user|>\\n' + message['content'] + '<|end|>\\n' }}"],
+  ["json chatml", "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"],
+  ["json llama3", "{{ '<|start_header_id|>' + role + '<|end_header_id|>\\n\\n' + content | trim + '<|eot_id|>' }}"],
+  ["llama3", "{{ '<|start_header_id|>' }} respond with a JSON for a function call {{ { \"output\": content } | tojson }}"],
+  ["granite", "<|function_call_library|> output \"<function_call> {'name': 'no_function'}\""],
+  ["nothing", "<|im_start|>user\n<Query>: {{ query }}\n<Document>: {{ document }}<|im_end|>"],
+  ["nothing", "{{ '<|im_start|>' }}<seed:tool_call><function=f><parameter=p> tools"],
+  ["nothing", "{% for message in messages %}[INST] {{ message.content }} [/INST]{% endfor %}"],
+  ["nothing", "{{ '<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>' }} Action: ```json"],
+  ["nothing", "{{ '<|start_header_id|>' }} <function=name>{parameters}</function> tools"],
+];
+
+describe("templates", () => {
+  test("there are many", () => expect(TEMPLATES.length).toBeGreaterThanOrEqual(30));
+  test.each(TEMPLATES)("%s: %s", (answer, template) => {
+    const found = detectDialect({ template });
+    expect(short(found)).toBe(answer);
+    if (found) expect(found.why).toMatch(/^the template has "/);
+    if (found?.id === "json") expect(found.confidence).toBe("possible");
+  });
+  test("a mark of the template is certain", () => {
+    expect(detectDialect({ template: "<minimax:tool_call>" })?.confidence).toBe("certain");
+  });
+});
+
+/** What the first output has. */
+const SAMPLES: readonly (readonly [string, string])[] = [
+  ["functiongemma", "<start_function_call>call:f{a:<escape>x<escape>}"],
+  ["gemma4", '<|channel>thought\nHm.<channel|><|tool_call>call:f{a:<|"|>x<|"|>}'],
+  ["deepseek-v4", '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">'],
+  ["deepseek-v3.2", '\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">'],
+  ["deepseek-v3.1", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}"],
+  ["deepseek-v3", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json"],
+  ["kimi-k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"],
+  ["glm", "<tool_call>f<arg_key>a</arg_key>"],
+  ["minimax-m2", '<minimax:tool_call>\n<invoke name="f">'],
+  ["harmony", "<|channel|>analysis<|message|>Hm."],
+  ["phi4-mini", 'functools[{"name": "f", "arguments": {}}]'],
+  ["granite", '<|tool_call|> [{"name": "f", "arguments": {}}]'],
+  ["mistral", '[TOOL_CALLS]f[ARGS]{"a": 1}'],
+  ["pythonic", "<|tool_call_start|>[f(a=1)]<|tool_call_end|>"],
+  ["pythonic", '[get_weather(city="Oslo"), g()]'],
+  ["qwen3-coder", "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>"],
+  ["hermes", '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "f", "arguments": {}}'],
+  ["llama3", '<|python_tag|>{"name": "f", "parameters": {}}'],
+  ["xlam", '[{"name": "f", "arguments": {"a": 1}}]'],
+  ["json", '{"name": "f", "parameters": {"a": 1}}'],
+  ["json", '```json\n{"name": "f", "parameters": {"a": 1}}\n```'],
+  ["nothing", "Hello, how can I help?"],
+  ["nothing", '{"name": "Ada", "age": 36}'],
+  ["nothing", "[1, 2] and [a link](https://example.org)"],
+];
+
+describe("samples", () => {
+  test.each(SAMPLES)("%s: %s", (answer, sample) => {
+    const found = detectDialect({ sample });
+    expect(short(found)).toBe(answer);
+    expect(found?.confidence).not.toBe("certain");
+  });
+});
+
+describe("what wins", () => {
+  const template = "[gMASK]<sop><arg_key>";
+  test("a template over a name", () => {
+    expect(short(detectDialect({ model: "Qwen/Qwen3-8B", template }))).toBe("glm glm-4.7-flash");
+  });
+  test("a name over a sample", () => {
+    expect(short(detectDialect({ model: "Qwen/Qwen3-8B", sample: "[TOOL_CALLS]" }))).toBe("hermes qwen3-0.6b");
+  });
+  test("the name adds the sampling where both agree", () => {
+    expect(detectDialect({ model: "zai-org/GLM-4.7", template })).toMatchObject({
+      confidence: "certain",
+      sampling: { values: { topP: 0.95 } },
+    });
+    expect(detectDialect({ template })?.sampling).toBeUndefined();
+  });
+  test("a template that nobody knows takes the certainty from the name", () => {
+    expect(detectDialect({ model: "Qwen/Qwen3-8B", template: "{{ messages }}" })).toMatchObject({ id: "hermes", confidence: "possible" });
+  });
+  test("nothing from nothing", () => {
+    expect(detectDialect({})).toBeUndefined();
+  });
+});
+
+describe("the table", () => {
+  const known = new Map(listDialects().map((dialect) => [dialect.id, dialect]));
+  test.each(FAMILIES.filter(({ id, variant }) => variant && known.has(id)))("$name: the variant is one of $id", ({ id, variant }) => {
+    expect(known.get(id)?.variants).toContain(variant);
+  });
+  test("every registered dialect can be detected", () => {
+    const ids = new Set<string>(FAMILIES.map(({ id }) => id));
+    expect([...known.keys()].filter((id) => !ids.has(id))).toEqual([]);
+  });
+  test("sampling has a source", () => {
+    for (const { sampling } of FAMILIES) if (sampling) expect(sampling.source).toMatch(/ of [\w-]+[/]\S+/);
+  });
+});
+
+test.each<[ModelType, string]>([
+  ["gemmaIt", "json gemma"],
+  ["gemma", "json plain"],
+  ["functionGemma", "functiongemma google-functiongemma-270m-it"],
+  ["deepSeek", "deepseek-v3 deepseek-r1"],
+  ["qwen", "hermes qwen2.5-7b-instruct"],
+  ["llama", "llama3 llama-3.2-3b-instruct"],
+  ["hammer", "json chatml"],
+  ["phi", "phi4-mini vllm-phi4-mini-string-args"],
+  ["general", "json plain"],
+])("the model type %s is %s", (type, answer) => {
+  const { id, variant } = dialectOfModelType(type);
+  expect(`${id} ${variant}`).toBe(answer);
+});
+
+test("hostile clues cost little", () => {
+  const long = "a-".repeat(1 << 21);
+  for (const text of [long, `${" ".repeat(1 << 21)}[`, `{"name": "${long}`, "<tool_call>".repeat(1 << 18), "[a.".repeat(1 << 18)])
+    expect(detectDialect({ model: text, sample: text })).toBeUndefined();
+});

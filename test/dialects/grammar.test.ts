@@ -1,0 +1,451 @@
+// Grammars accept the calls that a dialect renders, and nothing else: by a matcher of our own here, by llama.cpp in scripts/check-grammars.mjs.
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject, Tool, ToolChoice } from "../../src/core/nouns.ts";
+import type { Dialect, Grammar, GrammarOptions } from "../../src/dialects/dialect.ts";
+import { ARGUMENTS, type CallFormat, grammarOf, schemaGrammar } from "../../src/dialects/grammar/calls.ts";
+import { literal, Rules, until } from "../../src/dialects/grammar/gbnf.ts";
+import { pythonValues, xmlValues } from "../../src/dialects/grammar/values.ts";
+import { plainText } from "../../src/dialects/prompt.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+import { Gbnf } from "../gbnf.ts";
+import { describeShared, shared } from "../shared.ts";
+import { bfclCases, type Case, falseText, mutations, ownCases, trueText } from "./grammar-cases.ts";
+
+type Speaker = Dialect & Required<Pick<Dialect, "grammar">>;
+const speakers = listDialects().filter((dialect): dialect is Speaker => dialect.grammar !== undefined);
+
+const accepts = ({ gbnf }: Grammar, text: string): boolean => new Gbnf(gbnf).accepts(text);
+
+const weather: Tool = {
+  name: "get_weather",
+  parameters: { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } }, required: ["city"] },
+};
+const time: Tool = { name: "get_time", parameters: { type: "object", properties: { zone: { type: "string" } } } };
+const tools = [weather, time];
+
+function check(dialect: Speaker, one: Case): void {
+  const grammar = new Gbnf(dialect.grammar(one.tools, "required").gbnf);
+  for (const times of [1, 2]) expect(grammar.accepts(trueText(dialect, one, times)), trueText(dialect, one, times)).toBe(true);
+  for (const wrong of mutations(one)) expect(grammar.accepts(falseText(dialect, wrong)), `${one.id}: ${wrong.what}`).toBe(false);
+}
+
+describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
+  const text = (...names: string[]) =>
+    plainText(dialect.renderToolCalls(names.map((name) => ({ name, arguments: name === weather.name ? { city: "Oslo" } : {} }))));
+  const grammar = (choice: ToolChoice, options?: GrammarOptions) => dialect.grammar(tools, choice, options);
+
+  test.each(ownCases.map((one) => [one.id, one] as const))("accepts the true call and no false one: %s", (_, one) => check(dialect, one));
+
+  test("required: a call of any tool, several too, and nothing else", () => {
+    for (const names of [["get_weather"], ["get_time"], ["get_time", "get_weather"]])
+      expect(accepts(grammar("required"), text(...names))).toBe(true);
+    for (const wrong of ["", "Hi.", `Hi. ${text("get_time")}`, `${text("get_time")} Hi.`, text("get_date")])
+      expect(accepts(grammar("required"), wrong), wrong).toBe(false);
+    expect(grammar("required").triggers).toEqual([]);
+  });
+
+  test("a named tool, an allowed subset: no other", () => {
+    for (const choice of [{ name: "get_time" }, { allowed: ["get_time"], required: true as const }]) {
+      expect(accepts(grammar(choice), text("get_time"))).toBe(true);
+      expect(accepts(grammar(choice), text("get_weather"))).toBe(false);
+      expect(grammar(choice).triggers).toEqual([]);
+    }
+    const subset = grammar({ allowed: ["get_time"] });
+    expect(subset.triggers).toEqual(grammar("auto").triggers);
+    if (subset.gbnf !== "") expect(accepts(subset, text("get_weather"))).toBe(false);
+  });
+
+  test("a tool that is not declared cannot be required", () => {
+    expect(() => grammar({ name: "get_date" })).toThrow("get_date");
+    expect(() => dialect.grammar([], "required")).toThrow("no tool");
+  });
+
+  test("none: text, but no call", () => {
+    for (const choice of ["none" as const, { allowed: [] }]) {
+      expect(accepts(grammar(choice), 'Use f(x) < 3, or {"a": 1}. <')).toBe(true);
+      expect(accepts(grammar(choice), text("get_time"))).toBe(false);
+      expect(accepts(grammar(choice), `Well. ${text("get_weather", "get_time")}`)).toBe(false);
+    }
+  });
+
+  test("auto: what arms the grammar is where it begins", () => {
+    const { gbnf, triggers, structuralTag } = grammar("auto");
+    expect(triggers.length > 0).toBe(gbnf !== "");
+    expect(structuralTag !== undefined).toBe(gbnf !== "");
+    if (gbnf === "") return;
+    const call = text("get_time");
+    const starts = triggers.map(({ type, value }) => (type === "word" ? call.indexOf(value) : startOf(new RegExp(value), call)));
+    const start = Math.min(...starts.filter((at) => at >= 0));
+    expect(new Gbnf(gbnf).accepts(call.slice(start))).toBe(true);
+  });
+
+  test("structural tags: each begins with one of the triggers; without triggers the grammar is the whole", () => {
+    const { gbnf, structuralTag } = grammar("auto");
+    if (gbnf !== "") {
+      const { triggers, tags } = (structuralTag as unknown as { format: { triggers: string[]; tags: { begin: string }[] } }).format;
+      expect(tags).not.toEqual([]);
+      for (const { begin } of tags) expect(triggers.filter((trigger) => begin.startsWith(trigger))).toHaveLength(1);
+    }
+    for (const choice of ["required", "none"] as const) {
+      const { gbnf, structuralTag } = grammar(choice);
+      expect(structuralTag).toEqual({ type: "structural_tag", format: { type: "grammar", grammar: gbnf } });
+    }
+  });
+
+  test("one call at most, if calls shall not be parallel", () => {
+    const single = grammar("required", { parallelCalls: false });
+    expect(accepts(single, text("get_time"))).toBe(true);
+    expect(accepts(single, text("get_time", "get_weather"))).toBe(false);
+  });
+
+  test("thinking comes before a required call, if the dialect has it", () => {
+    const thinking = plainText(dialect.renderThinking("Hm. < 3"));
+    if (thinking === "") return;
+    const output = (thinking + text("get_time")).replace(/^<\|start\|>assistant/, "");
+    expect(accepts(grammar("required"), output)).toBe(true);
+    expect(accepts(grammar("required", { startInThinking: false }), output)).toBe(false);
+    const open = output.slice(output.indexOf("Hm."));
+    expect(accepts(grammar("required", { startInThinking: true }), open)).toBe(true);
+    expect(accepts(grammar("required", { startInThinking: true }), text("get_time"))).toBe(false);
+  });
+
+  test("an answer by a schema, beside calls or alone", () => {
+    const output = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
+    const either = grammar("auto", { output });
+    expect(either.triggers).toEqual([]);
+    for (const good of ['{"sum": 3}', '{"sum":3}', text("get_time")]) expect(accepts(either, good), good).toBe(true);
+    for (const bad of ["3", '{"sum": "3"}', "{}"]) expect(accepts(either, bad), bad).toBe(false);
+    const alone = grammar("none", { output });
+    expect(accepts(alone, '{"sum": 3}')).toBe(true);
+    expect(accepts(alone, text("get_time"))).toBe(false);
+  });
+
+  test("what cannot be said is allowed, and reported, for that path alone", () => {
+    const odd: Tool = {
+      name: "odd",
+      parameters: {
+        type: "object",
+        properties: { id: { type: "string", pattern: "^a+$" }, n: { type: "integer" } },
+        required: ["id", "n"],
+      },
+    };
+    const relaxed = dialect.grammar([odd, weather], "required");
+    expect(relaxed.relaxed).toEqual([{ tool: "odd", path: "/properties/id", keyword: "pattern" }]);
+    const call = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "odd", arguments: args }]));
+    expect(accepts(relaxed, call({ id: "b", n: 1 }))).toBe(true);
+    expect(accepts(relaxed, call({ id: "b", n: "x" }))).toBe(false);
+    expect(accepts(relaxed, text("get_weather"))).toBe(true);
+  });
+
+  test("a tool whose input is text takes it as input", () => {
+    const patch: Tool = { name: "apply_patch", kind: "custom" };
+    const call = plainText(dialect.renderToolCalls([{ name: "apply_patch", arguments: { input: "*** Begin" } }]));
+    expect(accepts(dialect.grammar([patch], "required"), call)).toBe(true);
+  });
+});
+
+/** Where llama.cpp starts the grammar: at the first group that matched something. */
+function startOf(pattern: RegExp, text: string): number {
+  const match = new RegExp(pattern, "d").exec(text);
+  return match?.indices?.slice(1).find(Boolean)?.[0] ?? match?.index ?? -1;
+}
+
+describeShared("a hundred tools of the Berkeley leaderboard", () => {
+  const cases = bfclCases(join(shared, "bfcl.jsonl"), 100);
+  test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
+    expect(cases).toHaveLength(100);
+    for (const one of cases) check(dialect, one);
+  });
+});
+
+describe("schemas", () => {
+  const person = {
+    type: "object",
+    properties: { name: { type: "string" }, boss: { anyOf: [{ $ref: "#/$defs/person" }, { type: "null" }] } },
+    required: ["name"],
+  };
+  const rows: [string, JsonObject, Json[], Json[]][] = [
+    ["types", { type: "integer" }, [0, -5, 12], [1.5, "1", true, null]],
+    ["several types", { type: ["number", "null"] }, [1.5, null, 1e30, 1e-9], ["1", false]],
+    ["nullable", { type: "string", nullable: true }, ["x", null], [1]],
+    ["types of other schema languages", { type: "STRING" }, ["x"], [1]],
+    ["a small range", { type: "integer", minimum: 1, maximum: 12 }, [1, 9, 12], [0, 13, 123, -1]],
+    ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
+    ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
+    ["enum and const", { enum: ["a", 1, null, [1, { b: 2 }]] }, ["a", 1, null, [1, { b: 2 }]], ["b", 2, [1], [1, { b: 3 }]]],
+    ["lists", { type: "array", items: { type: "integer" }, minItems: 1, maxItems: 3 }, [[1], [1, 2, 3]], [[], [1, 2, 3, 4], ["1"], 1]],
+    [
+      "tuples",
+      { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }], items: false },
+      [[1, "a"]],
+      [[1], ["a", 1], [1, "a", 2]],
+    ],
+    [
+      "tuples of older drafts",
+      { type: "array", items: [{ type: "integer" }], additionalItems: { type: "string" } },
+      [[1], [1, "a"]],
+      [[], [1, 2]],
+    ],
+    ["anything", {}, [1, "x", null, [{ a: [] }], {}], []],
+    ["any object", { type: "object" }, [{}, { a: { b: 1 } }], [[], 1]],
+    ["values of other keys", { type: "object", additionalProperties: { type: "integer" } }, [{}, { a: 1, b: 2 }], [{ a: "1" }]],
+    [
+      "other keys are not declared ones",
+      { type: "object", properties: { ab: { type: "integer" } }, additionalProperties: true },
+      [{ ab: 1 }, { a: "x", abc: "y" }, { ab: 1, z: [] }],
+      [{ ab: "x" }, { a: 1, ab: "x" }],
+    ],
+    [
+      "optional keys",
+      { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" }, c: { type: "integer" } } },
+      [{}, { a: 1 }, { b: 1 }, { c: 1 }, { a: 1, c: 1 }, { a: 1, b: 1, c: 1 }],
+      [{ d: 1 }, { a: "1" }],
+    ],
+    [
+      "optional keys around a required one",
+      { type: "object", properties: { a: {}, b: {}, c: {} }, required: ["b"] },
+      [{ b: 1 }, { a: 1, b: 1 }, { b: 1, c: 1 }],
+      [{}, { a: 1 }, { a: 1, c: 1 }],
+    ],
+    ["a required key without a schema", { type: "object", properties: {}, required: ["a"] }, [{ a: 1 }, { a: "x" }], [{}]],
+    [
+      "references to themselves",
+      { $defs: { person }, $ref: "#/$defs/person" },
+      [{ name: "A", boss: { name: "B", boss: null } }],
+      [{ name: "A", boss: {} }],
+    ],
+    [
+      "allOf",
+      {
+        allOf: [
+          { type: "object", properties: { a: { type: "integer" } }, required: ["a"] },
+          { properties: { b: {} }, required: ["b"] },
+        ],
+      },
+      [{ a: 1, b: 2 }],
+      [{ a: 1 }],
+    ],
+    [
+      "anyOf beside properties",
+      { type: "object", properties: { a: { type: "integer" } }, anyOf: [{ required: ["a"] }, { properties: { b: {} }, required: ["b"] }] },
+      [{ a: 1 }, { b: 1 }, { a: 1, b: 1 }],
+      [{}],
+    ],
+    [
+      "circles are no alternatives",
+      { $defs: { a: { anyOf: [{ $ref: "#/$defs/b" }, { type: "integer" }] }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" },
+      [1],
+      ["x"],
+    ],
+  ];
+  test.each(rows)("%s", (_, schema, good, bad) => {
+    const grammar = schemaGrammar(schema);
+    expect(grammar.relaxed).toEqual([]);
+    const matcher = new Gbnf(grammar.gbnf);
+    for (const value of good)
+      for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) expect(matcher.accepts(text), text).toBe(true);
+    for (const value of bad) expect(matcher.accepts(JSON.stringify(value)), JSON.stringify(value)).toBe(false);
+  });
+
+  test.each([
+    [{ $ref: "#/$defs/none" }, "", "$ref"],
+    [{ $ref: "https://example.org/schema" }, "", "$ref"],
+    [{ $defs: { a: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" }, "", "$ref"],
+    [{ type: "float" }, "", "type"],
+    [{ type: "object", properties: { "a/b": { type: "number", multipleOf: 2 } } }, "/properties/a~1b", "multipleOf"],
+    [{ type: "array", items: { type: "string", maxLength: 100_000 } }, "/items", "maxLength"],
+    [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
+    [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
+    [{ not: { type: "string" } }, "", "not"],
+  ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
+    const { gbnf, relaxed } = schemaGrammar(schema);
+    expect(relaxed).toEqual([{ tool: "", path, keyword }]);
+    expect(() => new Gbnf(gbnf)).not.toThrow();
+  });
+
+  test("no schema is an error, however odd", () => {
+    const keywords = [
+      "type",
+      "properties",
+      "required",
+      "items",
+      "prefixItems",
+      "enum",
+      "const",
+      "anyOf",
+      "allOf",
+      "$ref",
+      "additionalProperties",
+    ];
+    const limits = ["minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern", "nullable"];
+    const words = fc.constantFrom("string", "object", "array", "integer", "#", "#/properties/a", "#/anyOf/0", "a", "", "__proto__");
+    const { schema } = fc.letrec((tie) => ({
+      leaf: fc.oneof(words, fc.integer({ min: -2, max: 300 }), fc.boolean(), fc.constant(null)),
+      list: fc.array(tie("any"), { maxLength: 3 }),
+      map: fc.dictionary(words, tie("any"), { maxKeys: 3 }),
+      schema: fc.dictionary(fc.constantFrom(...keywords, ...limits), tie("any"), { maxKeys: 5 }),
+      any: fc.oneof({ maxDepth: 4, depthIdentifier: "any" }, tie("leaf"), tie("schema"), tie("list"), tie("map")),
+    }));
+    fc.assert(
+      fc.property(schema, (schema) => {
+        for (const dialect of speakers.slice(2, 5))
+          new Gbnf(dialect.grammar([{ name: "f", parameters: schema as JsonObject }], "required").gbnf);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a schema that grows without end is cut", () => {
+    const node: JsonObject = { type: "object", properties: { next: { $ref: "#/$defs/node", title: "x", minProperties: 0 } } };
+    const { gbnf, relaxed } = schemaGrammar({ $defs: { node }, $ref: "#/$defs/node" });
+    expect(relaxed).toEqual([expect.objectContaining({ keyword: "depth" })]);
+    expect(gbnf.length).toBeLessThan(20_000);
+  });
+});
+
+describe("text until a mark", () => {
+  const rules = new Rules();
+  const grammar = new Gbnf(rules.text(`${until(rules, ["<｜end｜>", "<end>"])} ${literal("<end>")}`));
+  test.each(["", "a", "<", "<<", "<e", "<en<｜end<", "<｜end｜", "end>", "</end>", "<é>", "a\nb"])("%j", (text) => {
+    expect(grammar.accepts(`${text}<end>`)).toBe(true);
+    expect(grammar.accepts(`${text}<end><end>`)).toBe(false);
+    expect(grammar.accepts(`${text}<｜end｜><end>`)).toBe(false);
+    expect(grammar.accepts(text)).toBe(false);
+  });
+});
+
+describe("the syntaxes of dialects to come", () => {
+  const file: Tool = {
+    name: "write_file",
+    parameters: {
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        mode: { type: "string", enum: ["a", "w"] },
+        lines: { type: "integer" },
+        tags: { type: "array", items: { type: "string" } },
+        meta: { type: "object", properties: { x: { type: ["boolean", "null"] } }, required: ["x"] },
+      },
+      required: ["path", "lines"],
+    },
+  };
+  const base = { words: ["<tool_call>"], preserved: [] };
+  const formats: [string, CallFormat, string, (args: Record<string, string>) => string][] = [
+    [
+      "qwen3-coder",
+      {
+        ...base,
+        values: xmlValues({ open: (key) => `<parameter=${key}>\n`, close: "\n</parameter>", behind: "\n" }),
+        call: (name) => [`<tool_call>\n<function=${name}>\n`, ARGUMENTS, "</function>\n</tool_call>"],
+        between: "\n",
+      },
+      "\n",
+      (args) =>
+        `<tool_call>\n<function=write_file>\n${Object.entries(args)
+          .map(([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`)
+          .join("")}</function>\n</tool_call>`,
+    ],
+    [
+      "glm",
+      {
+        ...base,
+        values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key><arg_value>`, close: "</arg_value>", behind: "" }),
+        call: (name) => [`<tool_call>${name}`, ARGUMENTS, "</tool_call>"],
+      },
+      "",
+      (args) =>
+        `<tool_call>write_file${Object.entries(args)
+          .map(([key, value]) => `<arg_key>${key}</arg_key><arg_value>${value}</arg_value>`)
+          .join("")}</tool_call>`,
+    ],
+    [
+      "deepseek-v3.2",
+      {
+        ...base,
+        values: xmlValues({
+          open: (key, types) => `<｜DSML｜parameter name="${key}" string="${types.size === 0 || types.has("string")}">`,
+          close: "</｜DSML｜parameter>",
+          behind: "\n",
+        }),
+        call: (name) => [`<｜DSML｜invoke name="${name}">\n`, ARGUMENTS, "</｜DSML｜invoke>"],
+        between: "\n",
+        section: { begin: "<｜DSML｜function_calls>\n", end: "\n</｜DSML｜function_calls>" },
+      },
+      "",
+      (args) =>
+        `<｜DSML｜function_calls>\n<｜DSML｜invoke name="write_file">\n${Object.entries(args)
+          .map(
+            ([key, value]) => `<｜DSML｜parameter name="${key}" string="${["path", "mode"].includes(key)}">${value}</｜DSML｜parameter>\n`,
+          )
+          .join("")}</｜DSML｜invoke>\n</｜DSML｜function_calls>`,
+    ],
+  ];
+  const good = { path: "a < b\n </c>", mode: "w", lines: "3", tags: '["x", "<y>"]', meta: '{"x": null}' };
+
+  test.each(formats)("XML parameters: %s", (_, format, between, text) => {
+    const grammar = grammarOf(format)([file], "required");
+    const { path, lines, mode } = good;
+    for (const args of [good, { path, lines }, { path: "", mode, lines }]) expect(accepts(grammar, text(args)), text(args)).toBe(true);
+    if (!format.section) expect(accepts(grammar, text(good) + between + text(good))).toBe(true);
+    for (const args of [
+      { path },
+      { lines },
+      { ...good, lines: "x" },
+      { ...good, mode: "b" },
+      { ...good, tags: "x" },
+      { ...good, meta: "{}" },
+      { ...good, z: "1" },
+    ])
+      expect(accepts(grammar, text(args)), text(args)).toBe(false);
+  });
+
+  test("XML parameters: a call without arguments, and keys that are not declared", () => {
+    const [, format, , text] = formats[1]!;
+    expect(accepts(grammarOf(format)([{ name: "write_file" }], "required"), text({}))).toBe(true);
+    const open = grammarOf(format)([{ name: "write_file", parameters: { type: "object", additionalProperties: true } }], "required");
+    expect(accepts(open, text({ any: "thing", at: "all" }))).toBe(true);
+  });
+
+  test("Python literals", () => {
+    const grammar = grammarOf({
+      values: pythonValues,
+      call: (name) => [`${name}(`, ARGUMENTS, ")"],
+      between: ", ",
+      section: { begin: "<|tool_call_start|>[", end: "]<|tool_call_end|>" },
+      words: ["<|tool_call_start|>"],
+      preserved: [],
+    })([file, { name: "now" }], "required");
+    const list = (...calls: string[]) => `<|tool_call_start|>[${calls.join(", ")}]<|tool_call_end|>`;
+    for (const call of [
+      "write_file(path='a', lines=3)",
+      `write_file(path="it's", mode='w', lines=-3, tags=['x', "y"], meta={'x': None})`,
+      `write_file(path='\\'\\n', mode="a", lines=0, tags=[], meta={"x": true})`,
+      "now()",
+    ]) {
+      expect(accepts(grammar, list(call)), call).toBe(true);
+      expect(accepts(grammar, list(call, "now()")), call).toBe(true);
+    }
+    for (const call of [
+      "write_file(path='a')",
+      "write_file('a', lines=3)",
+      "write_file(path=3, lines=3)",
+      "write_file(path='a', lines='3')",
+      "write_file(path='a', mode='x', lines=3)",
+      "write_file(path='a', lines=3, meta={})",
+      "later()",
+      "now(a=1)",
+    ])
+      expect(accepts(grammar, list(call)), call).toBe(false);
+  });
+});
+
+describe("the matcher refuses what llama.cpp refuses", () => {
+  test.each(["root ::= a", 'root ::= root "x" | "y"', 'a ::= "x"', 'root ::= "x', 'root ::= "x"{0,3000}', 'root ::= "\\q"', "root ::= | "])(
+    "%s",
+    (text) => {
+      expect(() => new Gbnf(text)).toThrow();
+    },
+  );
+});

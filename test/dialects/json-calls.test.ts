@@ -1,0 +1,119 @@
+// Calls as JSON objects: what the vectors leave open. Each row is an input and what becomes of it, event by event.
+import { describe, expect, test } from "vitest";
+import type { Event, Tool } from "../../src/core/nouns.ts";
+import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
+import { llama3 } from "../../src/dialects/llama3.ts";
+import { mistral } from "../../src/dialects/mistral.ts";
+import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
+import { xlam } from "../../src/dialects/xlam.ts";
+import { scanPieces, units } from "./scanning.ts";
+
+const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
+
+/** `text Hello`, `call f{"a":1}`, `cut f{}`, `malformed bad-arguments`, `control ;`: one line per event. */
+function lines(dialect: Dialect, input: string, options?: ScannerOptions): string[] {
+  const events = scanPieces(dialect, [input], options);
+  expect(scanPieces(dialect, units(input), options)).toEqual(events);
+  return events.flatMap(lineOf);
+}
+
+function lineOf(event: Event): string | [] {
+  if (event.type === "text") return `text ${event.text}`;
+  if (event.type === "thinking-delta") return `thinking ${event.text}`;
+  if (event.type === "tool-end") return `${event.truncated ? "cut" : "call"} ${event.name}${JSON.stringify(event.arguments)}`;
+  if (event.type === "malformed") return `malformed ${event.code}`;
+  return event.type === "control" ? `control ${event.raw}` : [];
+}
+
+describe("llama3", () => {
+  const call = '{"name": "f", "parameters": {"a": "x"}}';
+
+  test("a separator and a tag are never text", () => {
+    expect(lines(llama3, `${call}; Done`)).toEqual(['call f{"a":"x"}', "control ;", "text  Done"]);
+    expect(lines(llama3, `${call};\n{"answer": 42}`)).toEqual(['call f{"a":"x"}', "control ;", 'text \n{"answer": 42}']);
+    expect(lines(llama3, `${call} <|python_tag|>print(1)`)).toEqual(['call f{"a":"x"}', "control  <|python_tag|>", "text print(1)"]);
+  });
+  test("behind the tag only a call object is a call", () => {
+    expect(lines(llama3, `So: <|python_tag|>${call}`)).toEqual(["text So: ", 'call f{"a":"x"}']);
+    expect(lines(llama3, '<|python_tag|> {"x": 1}<|eom_id|>')).toEqual(["control <|python_tag|>", 'text  {"x": 1}', "control <|eom_id|>"]);
+  });
+  test("in a line of prose only the call of a declared tool is a call", () => {
+    expect(lines(llama3, `Here: ${call} ok`, { tools })).toEqual(["text Here: ", 'call f{"a":"x"}', "text  ok"]);
+    expect(lines(llama3, `Here: ${call} ok`)).toEqual([`text Here: ${call} ok`]);
+    expect(lines(llama3, 'Here: {"name": "g", "parameters": {}}', { tools })).toEqual(['text Here: {"name": "g", "parameters": {}}']);
+  });
+  test("behind an object that cannot be read the next one is", () => {
+    expect(lines(llama3, `{"name": "f", "parameters": {${call}`)).toEqual(["malformed bad-arguments", 'call f{"a":"x"}']);
+  });
+  test("a custom tool's tag needs a declared name", () => {
+    const text = '<function=f>{"a": "x"}</function>';
+    expect(lines(llama3, text, { tools })).toEqual(['call f{"a":"x"}', "control </function>"]);
+    expect(lines(llama3, text)).toEqual([`text ${text}`]);
+  });
+  test("a tag inside thinking that announces no call leaves it open", () => {
+    expect(lines(llama3, "<think>hm <|python_tag|>print(1)")).toEqual(["thinking hm <|python_tag|>print(1)"]);
+    expect(lines(llama3, `<think>hm <|python_tag|>${call}`)).toEqual(["thinking hm ", 'call f{"a":"x"}']);
+  });
+});
+
+describe("xlam", () => {
+  const f = '{"name": "f", "arguments": {}}';
+  const g = '{"name": "g", "arguments": {"x": [1]}}';
+
+  test("an entry that is no call does not take its neighbours down", () => {
+    const called = ["call f{}", 'call g{"x":[1]}'];
+    expect(lines(xlam, `[${f}, {"nam": 1}, ${g}]`)).toEqual([called[0], "malformed no-name", called[1], "control ]"]);
+    expect(lines(xlam, `[${f}, {"name": "h"}, ${g}]`)).toEqual([called[0], "malformed bad-arguments", called[1], "control ]"]);
+    expect(lines(xlam, `[${f}, {"name": "h", oh no}, ${g}]`)).toEqual([called[0], "malformed bad-arguments", called[1], "control ]"]);
+    expect(lines(xlam, `<tool_call>[{"name": "h"}, ${g}]</tool_call>`)).toEqual([
+      "malformed bad-arguments",
+      called[1],
+      "control ]",
+      "control </tool_call>",
+    ]);
+  });
+  test("a list is text if its first entry is no call", () => {
+    for (const text of [`[{"name": "f"}, ${g}]`, "[1, 2]", "[link](url)", `["x", ${f}]`])
+      expect(lines(xlam, text)).toEqual([`text ${text}`]);
+  });
+  test("a list that is cut keeps its calls", () => {
+    expect(lines(xlam, `[${f}, {"name": "g", "arguments": {"x": "y`)).toEqual(["call f{}", 'cut g{"x":"y"}']);
+    expect(lines(xlam, `[${f},`)).toEqual(["call f{}", "control ,"]);
+  });
+});
+
+describe("phi4-mini", () => {
+  test("the word is prose unless a list of objects follows", () => {
+    const prose = "functools.partial, functools[x], functools {}";
+    expect(lines(phi4Mini, prose)).toEqual([`text ${prose}`]);
+    expect(lines(phi4Mini, `<think>${prose}`)).toEqual([`thinking ${prose}`]);
+  });
+  test("Microsoft's marks stand around the same list", () => {
+    expect(lines(phi4Mini, '<|tool_call|>[{"name": "f"}]<|/tool_call|>')).toEqual(["call f{}", "control ]", "control <|/tool_call|>"]);
+  });
+});
+
+describe("mistral", () => {
+  const idsOf = (input: string, options?: ScannerOptions) =>
+    scanPieces(mistral, [input], options).flatMap((event) => (event.type === "tool-end" ? [[event.id, event.nativeId]] : []));
+
+  test("an id in front of the arguments is the call's; one behind them cannot be", () => {
+    expect(idsOf("[TOOL_CALLS]f[CALL_ID]abcdef123[ARGS]{}")).toEqual([["abcdef123", "abcdef123"]]);
+    expect(idsOf('[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "abcdef123"}]')).toEqual([["call00000", "abcdef123"]]);
+  });
+  test("ids that are minted have nine characters, unless the caller mints them", () => {
+    expect(idsOf("[TOOL_CALLS]f[ARGS]{}[TOOL_CALLS]f[ARGS]{}")).toEqual([
+      ["call00000", undefined],
+      ["call00001", undefined],
+    ]);
+    expect(idsOf("[TOOL_CALLS]f[ARGS]{}", { mintId: (n) => `mine${n}` })).toEqual([["mine0", undefined]]);
+  });
+  test("a name is complete at its delimiter", () => {
+    expect(lines(mistral, "[TOOL_CALLS]f")).toEqual(["malformed no-name"]);
+    for (const text of ["[TOOL_CALLS]f[ARGS]", "[TOOL_CALLS]f[CALL_ID]abc", "[TOOL_CALLS]f{"])
+      expect(lines(mistral, text)).toEqual(["cut f{}"]);
+  });
+  test("a stray closer is control where it is a token, and text where it is a tag", () => {
+    expect(lines(mistral, "a[/THINK]b</think>c")).toEqual(["text a", "control [/THINK]", "text b</think>c"]);
+  });
+});

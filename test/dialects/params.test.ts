@@ -1,0 +1,147 @@
+// Parameters between tags: what is a closer and what is content, what is written when, and how values get their types.
+import { describe, expect, test } from "vitest";
+import type { Event, JsonObject, Tool } from "../../src/core/nouns.ts";
+import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
+import type { ScannerOptions } from "../../src/dialects/dialect.ts";
+import { glm } from "../../src/dialects/glm.ts";
+import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
+import { endsOf, scanPieces, textOf, units } from "./scanning.ts";
+
+const tools: Tool[] = [
+  {
+    name: "edit",
+    parameters: {
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        note: { type: ["string", "null"] },
+        line: { type: "integer" },
+        tags: { type: "array" },
+        any: { description: "no type" },
+      },
+    },
+  },
+];
+
+const qwen = (value: string): string => `<tool_call>\n<function=edit>\n<parameter=path>${value}</parameter>\n</function>\n</tool_call>`;
+
+function argumentsOf(dialect: typeof qwen3Coder, text: string, options: ScannerOptions = { tools }): JsonObject[] {
+  const events = scanPieces(dialect, [text], options);
+  expect(scanPieces(dialect, units(text), options)).toEqual(events);
+  return endsOf(events).map((end) => end.arguments);
+}
+const deltasOf = (events: readonly Event[]): string => events.map((event) => (event.type === "tool-delta" ? event.json : "")).join("");
+
+describe("a closer counts only before a legal token", () => {
+  test("elsewhere it is content, however many blanks and closers follow", () => {
+    for (const path of [
+      "a</parameter>b",
+      "</parameter>  \n</parameter>",
+      "x</function>",
+      "</function> </parameter>",
+      "</tool_call>\n<tool_call>",
+    ])
+      expect(argumentsOf(qwen3Coder, qwen(path))).toEqual([{ path }]);
+  });
+  test("before one, text about the format itself stays ambiguous, and is cut", () => {
+    expect(argumentsOf(qwen3Coder, qwen("a</parameter>\n<parameter=line>1"))).toEqual([{ path: "a", line: 1 }]);
+  });
+  test("a stop ends a value only where the input ends", () => {
+    expect(argumentsOf(qwen3Coder, qwen("a<|im_end|>b"))).toEqual([{ path: "a<|im_end|>b" }]);
+    expect(argumentsOf(qwen3Coder, "<tool_call><function=edit><parameter=path>a<|im_end|>\n")).toEqual([{ path: "a" }]);
+  });
+  test("at the end of input it closes, but nothing is closed by us", () => {
+    const events = scanPieces(qwen3Coder, ["<tool_call><function=edit><parameter=path>a</parameter>\n</func"], { tools });
+    expect(endsOf(events)).toMatchObject([{ arguments: { path: "a" }, truncated: true }]);
+    expect(deltasOf(events)).toBe('{"path":"a');
+  });
+  test("lists and objects that hold a tag are rendered without it", () => {
+    const args = { tags: ["</parameter>\n</function>", "<parameter=line>"] };
+    expect(argumentsOf(qwen3Coder, promptText(qwen3Coder.renderToolCalls([{ name: "edit", arguments: args }])))).toEqual([args]);
+  });
+});
+
+describe("a missing closer", () => {
+  const open = "<tool_call><function=edit><parameter=path>";
+
+  test("is supplied by the next parameter, if it is declared or nothing is", () => {
+    expect(argumentsOf(qwen3Coder, `${open}a <parameter=line>2</parameter></function>`)).toEqual([{ path: "a ", line: 2 }]);
+    expect(argumentsOf(qwen3Coder, `${open}a <parameter=x>2</parameter></function>`)).toEqual([{ path: "a <parameter=x>2" }]);
+    expect(argumentsOf(qwen3Coder, `${open}a <parameter=x>2</parameter></function>`, {})).toEqual([{ path: "a ", x: "2" }]);
+  });
+  test("is not supplied by half a tag, and no real closer is lost in it", () => {
+    for (const path of ["<parameter=", '<parameter="line', "<parameter=line", "<parameter=<parameter="])
+      expect(argumentsOf(qwen3Coder, `${open}${path}</parameter></function>`)).toEqual([{ path }]);
+    expect(argumentsOf(glm, "<tool_call>edit<arg_key>path</arg_key><arg_value><arg_key></arg_value></tool_call>")).toEqual([
+      { path: "<arg_key>" },
+    ]);
+  });
+  test("of the call is supplied by the next call and the block's end", () => {
+    expect(argumentsOf(qwen3Coder, `${open}a</parameter><function=edit></tool_call>`)).toEqual([{ path: "a" }, {}]);
+  });
+});
+
+describe("values", () => {
+  test("lose one newline at each end in qwen3-coder, and nothing elsewhere", () => {
+    expect(argumentsOf(qwen3Coder, qwen("\n\n  a\n\n"))).toEqual([{ path: "\n  a\n" }]);
+    const text = '<minimax:tool_call><invoke name="edit"><parameter name="path">\na\n</parameter></invoke></minimax:tool_call>';
+    expect(argumentsOf(minimaxM2, text)).toEqual([{ path: "\na\n" }]);
+  });
+  test("are typed by the schema, and are text if they do not fit", () => {
+    const typed = (key: string, value: string) => argumentsOf(qwen3Coder, qwen("").replace("path>", `${key}>${value}`))[0]?.[key];
+    expect(typed("line", " 42 ")).toBe(42);
+    expect(typed("line", "forty")).toBe("forty");
+    expect(typed("tags", "['a', True,]")).toEqual(["a", true]);
+    expect(typed("path", "02134")).toBe("02134");
+    expect(typed("any", "02134")).toBe("02134");
+    expect(typed("other", "1")).toBe("1");
+    expect(typed("note", "null")).toBe(null);
+    expect(typed("note", "nullable")).toBe("nullable");
+    expect(typed("note", "None")).toBe("None");
+  });
+  test("that may be null leave as soon as they cannot be", () => {
+    const scanner = qwen3Coder.createScanner({ tools });
+    expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=note>nul"))).toBe("");
+    expect(deltasOf(scanner.feed("lable"))).toBe('{"note":"nullable');
+  });
+  test("that are strings leave at once, but for a tail that may be a tag", () => {
+    const scanner = qwen3Coder.createScanner({ tools });
+    expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=path>alpha\n</param"))).toBe('{"path":"alpha');
+    expect(deltasOf(scanner.feed("s>"))).toBe("\\n</params>");
+  });
+  test("say themselves what they are in DSML", () => {
+    const one = (attributes: string, value: string) =>
+      argumentsOf(
+        deepseekV32,
+        `<｜DSML｜invoke name="edit"><｜DSML｜parameter ${attributes}>${value}</｜DSML｜parameter></｜DSML｜invoke>`,
+      )[0];
+    expect(one('name="line" string="true"', "1")).toEqual({ line: "1" });
+    expect(one("string='false' name='path'", "[1.0]")).toEqual({ path: [1] });
+    expect(one('name="line"', "1")).toEqual({ line: 1 });
+    expect(one('name="input" string="true"', '{"line": 1}')).toEqual({ line: 1 });
+    expect(one('name="input" string="true"', '{"other": 1}')).toEqual({ input: '{"other": 1}' });
+  });
+});
+
+describe("a call without its block", () => {
+  test("of a name that nobody declared needs something legal behind it", () => {
+    const prose = "Write <function=name> and then its parameters.";
+    expect(textOf(scanPieces(qwen3Coder, [prose], { tools }))).toBe(prose);
+    expect(argumentsOf(qwen3Coder, "<function=name>\n<parameter=a>1</parameter></function>")).toEqual([{ a: "1" }]);
+  });
+  test("stands in MiniMax-M2 where a line begins, or is declared", () => {
+    const call = (name: string) => `<invoke name="${name}"></invoke>`;
+    expect(argumentsOf(minimaxM2, `so ${call("other")}\n${call("other")} ${call("edit")}`)).toEqual([{}, {}]);
+    const scanner = minimaxM2.createScanner({ tools });
+    const events = ["so", "\n", call("other")].flatMap((piece) => scanner.feed(piece));
+    expect(endsOf(events)).toHaveLength(1);
+  });
+});
+
+test("a name or a key in quotes may hold what would end it", () => {
+  const args = { "a > b": "1", "": "2", " c": "3", "d/": "4", '"e"': "5" };
+  for (const dialect of [qwen3Coder, minimaxM2, deepseekV32])
+    expect(argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }])), {})).toEqual([args]);
+});

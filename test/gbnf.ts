@@ -1,0 +1,227 @@
+// A reader of GBNF grammars and a matcher of texts, so that tests can ask whether a grammar accepts a text. It does what llama.cpp does: a set
+// of stacks, each with a character class on top, advanced character by character; and it refuses what llama.cpp refuses.
+
+type Class = { type: "class"; negated: boolean; ranges: [number, number][] };
+type Item = Class | { type: "rule"; name: string };
+type Alternatives = Item[][];
+
+/** The rest of a sequence, and what comes behind it. Interned: the same stack is the same object. */
+interface Stack {
+  items: Item[];
+  at: number;
+  below: Stack | undefined;
+  id: number;
+}
+
+const MAX_REPETITION = 2000; // llama.cpp's
+
+export class Gbnf {
+  readonly #rules = new Map<string, Alternatives>();
+  readonly #stacks = new Map<string, Stack>();
+  readonly #sequences = new Map<Item[], number>();
+
+  constructor(text: string) {
+    new Reader(text, this.#rules).read();
+    for (const alternatives of this.#rules.values())
+      for (const item of alternatives.flat())
+        if (item.type === "rule" && !this.#rules.has(item.name)) throw new Error(`undefined rule ${item.name}`);
+    if (!this.#rules.has("root")) throw new Error("no root");
+    this.#refuseLeftRecursion();
+  }
+
+  accepts(text: string): boolean {
+    let stacks = this.#expand(this.#push([{ type: "rule", name: "root" }], 0, undefined));
+    for (const char of text) {
+      const code = char.codePointAt(0) ?? 0;
+      const next = new Set<Stack | undefined>();
+      for (const stack of stacks) {
+        const item = stack?.items[stack.at];
+        if (stack && item?.type === "class" && item.ranges.some(([from, to]) => from <= code && code <= to) !== item.negated)
+          for (const one of this.#expand(this.#push(stack.items, stack.at + 1, stack.below))) next.add(one);
+      }
+      if (next.size === 0) return false;
+      stacks = next;
+    }
+    return stacks.has(undefined);
+  }
+
+  /** Nothing is pushed for the end of a sequence. */
+  #push(items: Item[], at: number, below: Stack | undefined): Stack | undefined {
+    if (at >= items.length) return below;
+    const sequence = this.#sequences.get(items) ?? this.#sequences.size;
+    this.#sequences.set(items, sequence);
+    const key = `${sequence} ${at} ${below?.id}`;
+    const stack = this.#stacks.get(key) ?? { items, at, below, id: this.#stacks.size };
+    this.#stacks.set(key, stack);
+    return stack;
+  }
+
+  /** The stacks with a class on top that this one stands for; `undefined` is the end. */
+  #expand(start: Stack | undefined): Set<Stack | undefined> {
+    const found = new Set<Stack | undefined>();
+    const seen = new Set<Stack | undefined>();
+    const queue = [start];
+    while (queue.length > 0) {
+      const stack = queue.pop();
+      if (seen.has(stack)) continue;
+      seen.add(stack);
+      const item = stack?.items[stack.at];
+      if (!stack || item?.type !== "rule") found.add(stack);
+      else {
+        const rest = this.#push(stack.items, stack.at + 1, stack.below);
+        for (const items of this.#rules.get(item.name) ?? []) queue.push(this.#push(items, 0, rest));
+      }
+    }
+    return found;
+  }
+
+  #refuseLeftRecursion(): void {
+    const nullable = new Set<string>();
+    const empty = (item: Item) => item.type === "rule" && nullable.has(item.name);
+    for (let grows = true; grows; ) {
+      grows = false;
+      for (const [name, alternatives] of this.#rules)
+        if (!nullable.has(name) && alternatives.some((items) => items.every(empty))) {
+          nullable.add(name);
+          grows = true;
+        }
+    }
+    const done = new Set<string>();
+    const visit = (name: string, path: Set<string>): void => {
+      if (path.has(name)) throw new Error(`left recursion in ${name}`);
+      if (done.has(name)) return;
+      for (const items of this.#rules.get(name) ?? [])
+        for (const item of items) {
+          if (item.type === "rule") visit(item.name, new Set([...path, name]));
+          if (!empty(item)) break;
+        }
+      done.add(name);
+    };
+    for (const name of this.#rules.keys()) visit(name, new Set());
+  }
+}
+
+class Reader {
+  #at = 0;
+  #made = 0;
+  readonly text: string;
+  readonly rules: Map<string, Alternatives>;
+  constructor(text: string, rules: Map<string, Alternatives>) {
+    this.text = text;
+    this.rules = rules;
+  }
+
+  read(): void {
+    for (const line of this.text.split("\n").filter(Boolean)) {
+      const [, name = "", body = ""] = /^([a-zA-Z0-9-]+) ::= (.*)$/.exec(line) ?? [];
+      if (name === "") throw new Error(`no rule: ${line}`);
+      if (this.rules.has(name)) throw new Error(`two rules ${name}`);
+      const reader = new Reader(body, this.rules);
+      this.rules.set(name, reader.#alternatives(name));
+      if (reader.#at < body.length) throw new Error(`in ${name}: cannot read ${body.slice(reader.#at, reader.#at + 40)}`);
+    }
+  }
+
+  #alternatives(name: string): Alternatives {
+    const all = [this.#sequence(name)];
+    while (this.#take("|")) all.push(this.#sequence(name));
+    return all;
+  }
+
+  #take(token: string): boolean {
+    while (this.text[this.#at] === " ") this.#at++;
+    if (!this.text.startsWith(token, this.#at)) return false;
+    this.#at += token.length;
+    return true;
+  }
+
+  #sequence(name: string): Item[] {
+    const items: Item[] = [];
+    for (;;) {
+      const atom = this.#atom(name);
+      if (!atom) {
+        if (items.length === 0 && !/""\s*$/.test(this.text.slice(0, this.#at)))
+          throw new Error(`in ${name}: nothing before ${this.text.slice(this.#at)}`);
+        return items;
+      }
+      items.push(...this.#repeated(name, atom));
+    }
+  }
+
+  #atom(name: string): Item[] | undefined {
+    if (this.#take('"')) return this.#chars('"').map((code) => ({ type: "class", negated: false, ranges: [[code, code]] }));
+    if (this.#take("[")) {
+      const negated = this.text[this.#at] === "^";
+      if (negated) this.#at++;
+      return [{ type: "class", negated, ranges: this.#ranges() }];
+    }
+    if (this.#take("(")) {
+      const own = `${name} ${this.rules.size} ${this.#made++}`;
+      this.rules.set(own, []);
+      this.rules.set(own, this.#alternatives(name));
+      if (!this.#take(")")) throw new Error(`in ${name}: ) is missing`);
+      return [{ type: "rule", name: own }];
+    }
+    const [word] = /^[a-zA-Z0-9-]+/.exec(this.text.slice(this.#at)) ?? [];
+    if (word === undefined) return undefined;
+    this.#at += word.length;
+    return [{ type: "rule", name: word }];
+  }
+
+  #repeated(name: string, atom: Item[]): Item[] {
+    const [whole, sign, least, comma, most] = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})/.exec(this.text.slice(this.#at)) ?? [];
+    if (whole === undefined) return atom;
+    this.#at += whole.length;
+    const min = sign ? Number(sign === "+") : Number(least);
+    const max = sign ? (sign === "?" ? 1 : Infinity) : most ? Number(most) : comma ? Infinity : min;
+    if (min > MAX_REPETITION || (max < Infinity && max > MAX_REPETITION)) throw new Error(`in ${name}: too many repetitions`);
+    const out = Array.from({ length: min }, () => atom).flat();
+    const own = (n: number | string) => `${name} ${this.rules.size} repeat ${n}`;
+    if (max === Infinity) {
+      const rest = own("all");
+      this.rules.set(rest, [[...atom, { type: "rule", name: rest }], []]);
+      return [...out, { type: "rule", name: rest }];
+    }
+    let rest: Item[] = [];
+    for (let n = min; n < max; n++) {
+      const one = own(n);
+      this.rules.set(one, [[...atom, ...rest], []]);
+      rest = [{ type: "rule", name: one }];
+    }
+    return [...out, ...rest];
+  }
+
+  #chars(end: string): number[] {
+    const out: number[] = [];
+    while (this.text[this.#at] !== end) out.push(this.#char());
+    this.#at++;
+    return out;
+  }
+
+  #ranges(): [number, number][] {
+    const out: [number, number][] = [];
+    while (this.text[this.#at] !== "]") {
+      const from = this.#char();
+      const isRange = this.text[this.#at] === "-" && this.text[this.#at + 1] !== "]";
+      if (isRange) this.#at++;
+      out.push([from, isRange ? this.#char() : from]);
+    }
+    this.#at++;
+    return out;
+  }
+
+  #char(): number {
+    const rest = this.text.slice(this.#at, this.#at + 10);
+    if (rest === "") throw new Error("the end inside of a literal");
+    const [escaped, hex, simple] =
+      /^\\(?:[xuU]((?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|([trn\\"[\]]))/.exec(rest) ?? [];
+    if (escaped !== undefined) {
+      this.#at += escaped.length;
+      return hex === undefined ? ({ t: 9, r: 13, n: 10 }[simple ?? ""] ?? (simple ?? "").charCodeAt(0)) : Number.parseInt(hex, 16);
+    }
+    if (rest.startsWith("\\")) throw new Error(`unknown escape ${rest}`);
+    const code = rest.codePointAt(0) ?? 0;
+    this.#at += String.fromCodePoint(code).length;
+    return code;
+  }
+}

@@ -1,0 +1,117 @@
+// A model's own template: what it is given, what it says, and how that differs from a dialect.
+import { describe, expect, test } from "vitest";
+import type { Message, Request, Tool } from "../../src/core/nouns.ts";
+import type { Dialect } from "../../src/dialects/dialect.ts";
+import { json } from "../../src/dialects/json.ts";
+import { compareTemplate, renderWithTemplate, type TemplateOptions } from "../../src/template/index.ts";
+
+const user: Message = { role: "user", content: [{ type: "text", text: "Weather in Oslo?" }] };
+const asked = (messages: Message[], tools?: Tool[]): Request => ({ model: "m", messages, ...(tools && { tools }) });
+const called: Message = {
+  role: "assistant",
+  content: [
+    { type: "thinking", text: "Hm." },
+    { type: "tool-call", id: "c0", name: "f", arguments: { city: "Oslo", n: 2 } },
+  ],
+};
+const answered: Message = { role: "tool", id: "c0", name: "", output: { degrees: 4 } };
+
+const DUMP = "{{ messages | tojson }}";
+const dumped = async (messages: Message[], template = DUMP): Promise<unknown> =>
+  JSON.parse(await renderWithTemplate(template, asked(messages)));
+const dumpedTool = async (tool: Tool, template: string): Promise<unknown> =>
+  JSON.parse(await renderWithTemplate(template, asked([user], [tool])));
+
+describe("what templates stumble over is put right", () => {
+  test("arguments are an object, content is a text, results have names", async () => {
+    expect(await dumped([user, called, answered])).toEqual([
+      { role: "user", content: "Weather in Oslo?" },
+      {
+        role: "assistant",
+        content: "",
+        reasoning_content: "Hm.",
+        tool_calls: [{ id: "c0", type: "function", function: { name: "f", arguments: { city: "Oslo", n: 2 } } }],
+      },
+      { role: "tool", tool_call_id: "c0", name: "f", content: '{"degrees": 4}' },
+    ]);
+  });
+  test("arguments are a text for a template that refuses objects", async () => {
+    const template =
+      "{% for m in messages %}{% for c in m.tool_calls or [] %}{% if c.function.arguments is not string %}{{ raise_exception('no') }}{% endif %}{{ c.function.arguments }}{% endfor %}{% endfor %}";
+    expect(await renderWithTemplate(template, asked([user, called]))).toBe('{"city": "Oslo", "n": 2}');
+  });
+  test("a developer is the system, unless the template knows developers", async () => {
+    const developer: Message = { role: "developer", content: [{ type: "text", text: "Be brief." }] };
+    expect(await dumped([developer])).toEqual([{ role: "system", content: "Be brief." }]);
+    expect(await dumped([developer], `{# developer #}${DUMP}`)).toEqual([{ role: "developer", content: "Be brief." }]);
+  });
+  test("media are parts of the content", async () => {
+    const looked: Message = { role: "user", content: [{ type: "media", mediaType: "image/png", data: "AA==" }, ...user.content] };
+    expect(await dumped([looked])).toEqual([{ role: "user", content: [{ type: "image" }, { type: "text", text: "Weather in Oslo?" }] }]);
+  });
+  test("a type is one type, where the template walks through properties", async () => {
+    const tool: Tool = { name: "f", parameters: { type: "object", properties: { a: { type: ["string", "null"], enum: ["x"] } } } };
+    const parameters = { type: "object", properties: { a: { type: "string", nullable: true, enum: ["x"] } } };
+    expect(await dumpedTool(tool, "{# properties #}{{ tools[0] | tojson }}")).toEqual({
+      type: "function",
+      function: { name: "f", description: "", parameters },
+    });
+    expect(await dumpedTool(tool, "{{ tools[0] | tojson }}")).toEqual({ type: "function", function: tool });
+  });
+});
+
+test.each<[string, Partial<Request>, TemplateOptions, string]>([
+  ["{{ add_generation_prompt }}", {}, {}, "true"],
+  ["{{ add_generation_prompt }}", {}, { addGenerationPrompt: false }, "false"],
+  ["{{ bos_token }}|{{ eos_token }}", {}, { bosToken: "<s>", eosToken: "</s>" }, "<s>|</s>"],
+  ["{{ enable_thinking is defined }}", {}, {}, "false"],
+  ["{{ enable_thinking }} {{ thinking }}", { thinking: { enabled: true } }, {}, "true true"],
+  ["{{ enable_thinking }}", { thinking: { enabled: true } }, { thinking: false }, "false"],
+  ["{{ reasoning_effort }} {{ clear_thinking }}", { thinking: { effort: "high", keep: true } }, {}, "high false"],
+  ["{{ strftime_now('%d %b %Y, %A %H:%M %q') }}", {}, { now: new Date(2026, 0, 5, 12, 3) }, "05 Jan 2026, Monday 12:03 %q"],
+  ["{{ tools is none }}", {}, {}, "true"],
+  ["{{ voice }}", {}, { variables: { voice: "calm" } }, "calm"],
+])("%s with %j and %j", async (template, fields, options, text) => {
+  expect(await renderWithTemplate(template, { ...asked([user]), ...fields }, options)).toBe(text);
+});
+
+describe("errors are one line", () => {
+  test.each(["{% if %}", "{{ raise_exception('no\n system') }}", "{{ messages() }}"])("%j", async (template) => {
+    await expect(renderWithTemplate(template, asked([user, called]))).rejects.toThrow(/^the template failed: .+$/);
+  });
+});
+
+describe("compareTemplate", () => {
+  /** Roles alone, and how many tools there are; each variant opens in its own way. */
+  const roles: Dialect = {
+    ...json,
+    variants: ["square", "angle"],
+    render: ({ messages, tools = [] }, { variant } = {}) => {
+      const open = variant === "angle" ? "<" : "[";
+      return [{ text: `${open}${messages.map(({ role }) => role).join(" ")} ${tools.length}` }];
+    },
+  };
+  const body = "{% for m in messages %}{{ m.role }} {% endfor %}{{ (tools or []) | length }}";
+
+  test("equal, and in which variant", async () => {
+    expect(await compareTemplate(roles, `<${body}`)).toEqual({ equal: true, variant: "angle", equalProbes: 6, probes: 6, differences: [] });
+  });
+  test("not in the variant that was asked for", async () => {
+    const { equal, differences } = await compareTemplate(roles, `<${body}`, { variant: "square" });
+    expect(equal).toBe(false);
+    expect(differences[0]).toEqual({ probe: "a question", at: 0, builtIn: "[user 0", template: "<user 0" });
+  });
+  test("shows the first difference of each probe that differs", async () => {
+    const template = `[${body}{% if tools %}!{% endif %}`;
+    expect(await compareTemplate(roles, template)).toMatchObject({
+      equal: false,
+      variant: "square",
+      equalProbes: 3,
+      differences: [{ probe: "tools", at: 14 }, { probe: "a call and its result" }, { probe: "two calls at once" }],
+    });
+  });
+  test("a probe that the template refuses differs", async () => {
+    const { differences } = await compareTemplate(roles, `[${body}{% if tools %}{{ raise_exception('no tools') }}{% endif %}`);
+    expect(differences[0]).toEqual({ probe: "tools", error: "the template failed: no tools" });
+  });
+});

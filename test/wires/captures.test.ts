@@ -1,0 +1,58 @@
+// What real clients send, in every other wire: a request that its server would take.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Request, WireId } from "../../src/core/nouns.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+import { describeShared, shared } from "../shared.ts";
+import { validateCount, validateRequest } from "./validators.ts";
+
+interface Capture {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+function wireOf(path: string): WireId | undefined {
+  if (/\/chat\/completions/.test(path)) return "openai-chat";
+  if (/\/responses/.test(path)) return "openai-responses";
+  if (/\/messages/.test(path)) return "anthropic";
+  if (/:(stream)?[gG]enerateContent|:countTokens/.test(path)) return "gemini";
+  return /\/api\/chat/.test(path) ? "ollama" : undefined;
+}
+
+/** Bookkeeping that may be left out in silence, and what was converted or dropped: nothing else is ever said. */
+const CODES = new Set(["dropped", "converted", "schema", "tool-kind", "tool-choice", "no-result"]);
+
+describeShared("recorded requests", () => {
+  const folder = join(shared, "captures");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
+  const captures = files
+    .map((file) => ({ file, ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as Capture) }))
+    .flatMap((capture) => {
+      const wire = capture.method === "POST" ? wireOf(capture.path) : undefined;
+      return wire ? [{ ...capture, wire }] : [];
+    });
+
+  function decode({ wire, path, headers, body }: (typeof captures)[number]): Request {
+    const [route = "", query = ""] = path.split("?");
+    return getWire(wire).decodeRequest({ path: route, query: Object.fromEntries(new URLSearchParams(query)), headers, body });
+  }
+
+  test("there are some of four wires", () => {
+    expect(new Set(captures.map(({ wire }) => wire)).size).toBe(4);
+  });
+
+  describe.each(listWires().map((wire) => [wire.id, wire] as const))("to %s", (id, target) => {
+    test.each(captures)("$file", (capture) => {
+      const request = decode(capture);
+      const { body, context } = target.encodeRequest(request, { official: true });
+      expect(validateRequest(id, body)).toEqual([]);
+      expect(context.warnings.filter(({ code }) => !CODES.has(code))).toEqual([]);
+      if (capture.wire === id) expect(context.warnings.filter(({ message }) => !/thinking/.test(message))).toEqual([]);
+      const count = target.encodeTokenCountRequest?.(request);
+      if (count && id !== "openai-responses") expect(validateCount(id, count.body)).toEqual([]);
+    });
+  });
+});
