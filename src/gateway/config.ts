@@ -146,7 +146,7 @@ class Reader {
   }
 
   #model(value: unknown, path: Path, upstreams: readonly string[]): ModelRule {
-    const table = this.#table(value, path, ["upstream", "model", "max_tokens", "thinking", ...Object.keys(SAMPLING)]);
+    const table = this.#table(value, path, ["upstream", "model", "max_tokens", "context", "thinking", ...Object.keys(SAMPLING)]);
     const upstream = this.#optional(table.upstream, [...path, "upstream"], this.#string);
     if (upstream !== undefined && !upstreams.includes(upstream)) {
       this.#fail([...path, "upstream"], `is no upstream; there are: ${upstreams.join(", ") || "none"}`);
@@ -160,6 +160,7 @@ class Reader {
       upstream: upstream ?? upstreams[0],
       model: this.#optional(table.model, [...path, "model"], this.#string),
       maxTokens: this.#optional(table.max_tokens, [...path, "max_tokens"], this.#count),
+      context: this.#optional(table.context, [...path, "context"], this.#count),
       thinking: this.#optional(table.thinking, [...path, "thinking"], this.#thinking),
       ...(sampling.length > 0 ? { sampling: Object.fromEntries(sampling) as Sampling } : {}),
     };

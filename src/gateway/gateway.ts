@@ -23,7 +23,7 @@ import { corsHeaders, hostAllowed, hostName, isLoopback, Keys, originAllowed, pr
 import { type Exchange, Recorder } from "./exchange.ts";
 import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
 import type { Metrics } from "./metrics.ts";
-import { aimed, type ModelRule, Models, type Target } from "./models.ts";
+import { aimed, fitted, type ModelRule, Models, type Target } from "./models.ts";
 import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
 import { Sink, streamHeaders } from "./sink.ts";
@@ -322,8 +322,8 @@ class Server implements Gateway {
     const wire = getWire(route.wire);
     const asked = wire.decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
     const target = await this.#aim(asked.model, passage);
-    const request = aimed(asked, target);
-    recorder.exchange.warnings.push(...(asked.warnings ?? []));
+    const { request, warnings } = this.#fitted(aimed(asked, target), target);
+    recorder.exchange.warnings.push(...(asked.warnings ?? []), ...warnings);
     recorder.exchange.streamed = Boolean(asked.stream);
     if (asked.stream) await this.#stream(passage, asked, request, target);
     else await this.#whole(passage, asked, request, target);
@@ -336,6 +336,10 @@ class Server implements Gateway {
     exchange.upstreamModel = target.model;
     if (target.rule) exchange.rule = target.rule.name;
     return target;
+  }
+
+  #fitted(request: Request, target: Target): ReturnType<typeof fitted> {
+    return fitted(request, request.maxTokens === undefined ? undefined : this.#models.contextOf(target));
   }
 
   #events(passage: Passage, request: Request, target: Target, onAnswer: (answer: Answer) => void): AsyncIterable<Event> {

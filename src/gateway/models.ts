@@ -1,6 +1,7 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
-import type { Request, Sampling, ThinkingSettings } from "../core/nouns.ts";
+import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
 import type { Engine } from "../engines/engine.ts";
+import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -15,6 +16,8 @@ export interface ModelRule {
   readonly sampling?: Sampling | undefined;
   readonly thinking?: ThinkingSettings | undefined;
   readonly maxTokens?: number | undefined;
+  /** How many tokens the model takes, prompt and answer together; without it, what the upstream lists. */
+  readonly context?: number | undefined;
 }
 
 export interface Target {
@@ -88,6 +91,14 @@ export class Models {
   async #onlyModel(upstream: string, asked: string): Promise<string> {
     const models = (await this.#list(upstream)) ?? [];
     return models.length === 1 && models[0] ? models[0].id : asked;
+  }
+
+  /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
+  contextOf({ upstream, model, rule }: Target): number | undefined {
+    if (rule?.context !== undefined) return rule.context;
+    const known = this.#listings.get(upstream)?.last;
+    void this.#list(upstream);
+    return known?.find(({ id }) => id === model)?.contextLength;
   }
 
   /** What clients can ask for: the names of the rules, then what the upstreams list. */
@@ -166,13 +177,33 @@ const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
 /** The request as the target gets it. */
-export function aimed(request: Request, { model, rule }: Target): Request {
-  const { sampling, thinking, maxTokens } = rule ?? {};
+export function aimed(request: Request, { model, rule, engine }: Target): Request {
+  const { sampling, thinking, maxTokens, context } = rule ?? {};
+  const extra = context !== undefined && engine.wire === "ollama" ? [...(request.extra ?? []), windowOf(context)] : request.extra;
   return {
     ...request,
     model,
+    ...(extra ? { extra } : {}),
     ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
     ...(thinking ? { thinking: { ...thinking, ...request.thinking } } : {}),
     ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
   };
+}
+
+/** Ollama cuts a prompt in silence that is longer than its window, which is small unless it is told otherwise. */
+const windowOf = (context: number): Opaque => ({ wire: "ollama", kind: "options", data: { num_ctx: context }, quiet: true });
+
+/** What an estimate of the prompt may be wrong by. */
+const MARGIN = 1.25;
+
+/** Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. */
+export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
+  const { maxTokens } = request;
+  if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
+  const room = Math.floor(context - estimateTokens(request) * MARGIN);
+  // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
+  const limit = Math.max(room, Math.min(1024, context >> 3));
+  if (maxTokens <= limit) return { request, warnings: [] };
+  const message = `the limit of ${maxTokens} tokens was lowered to ${limit}: the model's context has ${context}`;
+  return { request: { ...request, maxTokens: limit }, warnings: [{ code: "max-tokens", message }] };
 }

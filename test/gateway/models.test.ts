@@ -67,6 +67,29 @@ describe("the model that is asked for", () => {
   });
 });
 
+describe("a limit that does not fit into the model's context", () => {
+  const body = (max_tokens: number) => JSON.stringify({ ...SMALLEST.anthropic.body, max_tokens });
+  const post = (url: string, limit: number) => ask(url, "POST", "/v1/messages", { headers: json, body: body(limit) });
+
+  test("is lowered to what does, and a header says so", async () => {
+    const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 8000 }] });
+    const { url } = await startGateway({ upstreams: { up } });
+    expect((await post(url, 128_000)).headers["x-dragoman-warnings"]).toMatch(/^the limit of 128000 tokens was lowered to 79\d\d/);
+    expect((await post(url, 100)).headers).not.toHaveProperty("x-dragoman-warnings");
+    expect(up.requests.map(({ maxTokens }) => maxTokens)).toEqual([expect.toSatisfy((limit: number) => limit > 7900 && limit < 8000), 100]);
+  });
+  test("is what the configuration says; Ollama hears of it, too", async () => {
+    const upstream = await startServer(answering('{"message":{"role":"assistant","content":"Hi"},"done":true,"model":"m"}'));
+    const { url } = await startGateway({
+      upstreams: { up: remote(upstream.url, "ollama") },
+      models: [{ name: "m", upstream: "up", context: 4000 }],
+    });
+    await post(url, 128_000);
+    const { options } = JSON.parse(upstream.seen.find(({ url }) => url === "/api/chat")?.body ?? "");
+    expect(options).toMatchObject({ num_ctx: 4000, num_predict: expect.toSatisfy((limit: number) => limit < 4000) });
+  });
+});
+
 describe("lists", () => {
   const start = () => startGateway({ upstreams: { up: engine("a/b:c", "d") } });
   const get = async (path: string, headers = {}) => {
