@@ -7,20 +7,26 @@ const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its
 
 export const failed = (error: ErrorInfo): Event => ({ type: "finish", reason: "error", error });
 
-/** The events of a source up to its first `finish`, or with one in place of what went wrong. */
+/**
+ * The events of a source up to its first `finish`, or with one in place of what went wrong. A source gives them in batches, as they come: a
+ * generator inside a generator costs several turns for each thing that it yields.
+ */
 export async function* closing(
   signal: AbortSignal | undefined,
-  source: () => AsyncIterable<Event>,
+  source: () => AsyncIterable<readonly Event[]>,
   explain: (error: unknown) => ErrorInfo = explainError,
 ): AsyncGenerator<Event, void, undefined> {
   const open = new OpenPairs();
   try {
     if (!signal?.aborted) {
-      for await (const event of source()) {
+      for await (const events of source()) {
+        for (const event of events) {
+          if (signal?.aborted) break;
+          open.see(event);
+          yield event;
+          if (event.type === "finish") return;
+        }
         if (signal?.aborted) break;
-        open.see(event);
-        yield event;
-        if (event.type === "finish") return;
       }
     }
   } catch (error) {

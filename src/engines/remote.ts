@@ -10,7 +10,7 @@ import { Agent, type Dispatcher } from "undici";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
-import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
+import type { Headers, ModelInfo, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import type { CallOptions, Engine, GenerateOptions, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -115,7 +115,7 @@ export class Remote implements Engine {
     );
   }
 
-  async *#generate(request: Request, { signal, headers, onAnswer }: GenerateOptions): AsyncGenerator<Event, void, undefined> {
+  async *#generate(request: Request, { signal, headers, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const stream = request.stream ? ("sse" as const) : (false as const);
     const encoded = this.#wire.encodeRequest({ ...request, stream }, this.#options.profile);
     const { context } = encoded;
@@ -123,12 +123,12 @@ export class Remote implements Engine {
     const back = { headers: travelling(answer.headers), warnings: context.warnings };
     const ok = answer.statusCode >= 200 && answer.statusCode < 300;
     onAnswer?.({ ok, ...back });
-    if (!ok) yield failed(await this.#readError(answer));
+    if (!ok) yield [failed(await this.#readError(answer))];
     else if (isStream(answer.headers["content-type"], stream !== false)) yield* this.#stream(answer, context);
-    else yield* eventsOf(this.#safe(this.#wire.decodeResponse(await textOf(answer.body), context)));
+    else yield [...eventsOf(this.#safe(this.#wire.decodeResponse(await textOf(answer.body), context)))];
   }
 
-  async *#stream(answer: Dispatcher.ResponseData, context: WireContext): AsyncGenerator<Event, void, undefined> {
+  async *#stream(answer: Dispatcher.ResponseData, context: WireContext): AsyncGenerator<Event[], void, undefined> {
     const decoder = this.#wire.createStreamDecoder(context);
     const text = new TextDecoder();
     const { body } = answer;
@@ -136,11 +136,10 @@ export class Remote implements Engine {
     try {
       // The end of an answer is not always the end of its body, and only a body that was read to its end leaves a connection to use again.
       for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-        for (const event of decoder.feed(text.decode(chunk as Uint8Array, { stream: true }))) {
-          over = event.type === "finish";
-          yield this.#safeEvent(event);
-          if (over) return;
-        }
+        const events = decoder.feed(text.decode(chunk as Uint8Array, { stream: true }));
+        over = events.at(-1)?.type === "finish";
+        if (events.length > 0) yield over ? events.map((event) => this.#safeEvent(event)) : events;
+        if (over) return;
       }
     } catch (error) {
       problem = this.#explain(error);
@@ -148,9 +147,8 @@ export class Remote implements Engine {
       if (over) drain(body);
       else body.on("error", () => {}).destroy();
     }
-    for (const event of lastEvents(decoder, text)) {
-      yield problem && event.type === "finish" ? failed(problem) : this.#safeEvent(event);
-    }
+    const last = [...decoder.feed(text.decode()), ...decoder.flush()];
+    yield last.map((event) => (problem && event.type === "finish" ? failed(problem) : this.#safeEvent(event)));
   }
 
   async countTokens(request: Request, options: CallOptions = {}): Promise<TokenCount> {
@@ -288,11 +286,6 @@ function isStream(type: string | string[] | undefined, asked: boolean): boolean 
   const name = String(type ?? "");
   if (/event-stream|ndjson|jsonl/.test(name)) return true;
   return /\bapplication\/json\b/.test(name) ? false : asked;
-}
-
-function* lastEvents(decoder: StreamDecoder, text: TextDecoder): Generator<Event, void, undefined> {
-  yield* decoder.feed(text.decode());
-  yield* decoder.flush();
 }
 
 type Body = Dispatcher.ResponseData["body"];

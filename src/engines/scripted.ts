@@ -45,13 +45,12 @@ export function createScripted(scripts: readonly Script[] | ((request: Request) 
 const OVER: Event = { type: "finish", reason: "error", error: { code: "internal", message: "there is no script for another request" } };
 
 /** The events of a script, until the signal: a script may wait for ever. */
-async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event, void, undefined> {
-  if (!signal) return yield* script;
-  const gone = new Promise<"gone">((resolve) => signal.addEventListener("abort", () => resolve("gone"), { once: true }));
+async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event[], void, undefined> {
+  const gone = new Promise<"gone">((resolve) => signal?.addEventListener("abort", () => resolve("gone"), { once: true }));
   const events = Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
   for (;;) {
     const step = await Promise.race([gone, events.next()]);
     if (step === "gone" || step.done) return;
-    yield step.value;
+    yield [step.value];
   }
 }

@@ -37,14 +37,17 @@ export class Sink {
     return this.#opened;
   }
 
-  /** Status and headers leave at once. */
+  /** Status and headers leave, with this turn's end at the latest. */
   open(headers: Record<string, string | number | string[] | undefined>): void {
     if (this.#opened || this.#raw.destroyed) return;
     this.#opened = true;
     this.#raw.socket?.setNoDelay(true);
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) this.#raw.setHeader(name, value);
     this.#raw.writeHead(200);
-    this.#raw.flushHeaders();
+    // If the first bytes are here already, the headers leave with them.
+    setImmediate(() => {
+      if (!this.#raw.destroyed && !this.#raw.writableEnded) this.#raw.flushHeaders();
+    });
     this.#timer = setTimeout(() => this.beat(), this.#heartbeatMs);
   }
 
