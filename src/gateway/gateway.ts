@@ -199,7 +199,7 @@ class Server implements Gateway {
     const recorder = new Recorder(id, route.wire, route.kind);
     const controller = new AbortController();
     this.#open.add(controller);
-    reply.raw.once("close", () => this.#left(controller, recorder, reply));
+    reply.raw.once("close", () => this.#left(controller, recorder, reply)).on("error", () => {}); // who is gone cannot be told
     this.#passages.set(request, { visit, route, recorder, reply, signal: controller.signal });
     reply.headers({ "x-request-id": id, "request-id": id, "cache-control": "no-store, no-transform", "x-content-type-options": "nosniff" });
 
