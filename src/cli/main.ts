@@ -12,6 +12,7 @@ import { addDialects } from "./dialects.ts";
 import { addGrammar } from "./grammar.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
+import { addServe } from "./serve.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
 
@@ -34,6 +35,7 @@ addGrammar(program);
 addDetect(program);
 addDialects(program);
 addDemo(program);
+addServe(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);
