@@ -5,7 +5,7 @@
  */
 import type { Sampling } from "../core/nouns.ts";
 
-/** The nineteen dialects. */
+/** The ids of all dialects. */
 export type DialectId =
   | "deepseek-v3"
   | "deepseek-v3.1"
@@ -25,6 +25,7 @@ export type DialectId =
   | "phi4-mini"
   | "pythonic"
   | "qwen3-coder"
+  | "seed-oss"
   | "xlam";
 
 /** The model types of flutter_gemma, for programs that come from there. */
@@ -366,6 +367,16 @@ export const FAMILIES: readonly Family[] = [
       /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.3|-v0\.3-instruct)|mistral:(?:7b|latest)|mixtral-8x22b|mixtral:8x22b|mistral-(?:small|medium|large)|ministral-8b|codestral-(?:22b|2501|latest)/,
     bare: "base",
     templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
+  },
+
+  // ---- ByteDance
+  {
+    name: "Seed-OSS",
+    id: "seed-oss",
+    variant: "seed-oss",
+    models: /seed-oss/,
+    templates: [{ has: ["<seed:bos>", "<seed:tool_call>"] }],
+    sample: /<seed:tool_call>/,
   },
 
   // ---- Hermes and Qwen

@@ -63,6 +63,12 @@ export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value:
 /** An attribute's value. No format can escape in it; one with both kinds of quotes cannot be written. */
 export const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
 
+/** A name in a tag, `<function=NAME>`: quoted where its end would not be found. */
+export const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);
+
+/** Python's spelling, but lists and objects as JSON. */
+export const valueText = (value: Tree): string => (typeof value === "object" && value !== null ? pythonJson(value) : pythonLiteral(value));
+
 export function entriesOf(value: Tree): [string, Tree][] {
   if (value instanceof Map) return [...(value as ReadonlyMap<string, Tree>)];
   return isObject(value) ? Object.entries(value) : [];

@@ -14,7 +14,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
-import { argumentTexts, pythonJson, pythonLiteral, quoted, type Tree } from "./print.ts";
+import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { element, NAME, tagCalls } from "./scan/params.ts";
@@ -138,12 +138,6 @@ function textAndCalls(said: readonly Part[], text: string): Pieces {
   if (!said.some((part) => part.type === "tool-call" || part.type === "malformed")) return text;
   return textThenCalls(said, callPieces, text.trim() && `${text.trim()}\n`);
 }
-
-/** Quoted where its end would not be found. */
-export const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);
-
-/** Python's spelling, but lists and objects as JSON. */
-const valueText = (value: Tree): string => (typeof value === "object" && value !== null ? pythonJson(value) : pythonLiteral(value));
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>
 <function=${tagName(call.name)}>

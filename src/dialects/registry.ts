@@ -20,6 +20,7 @@ import { mistral } from "./mistral.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
+import { seedOss } from "./seed-oss.ts";
 import { xlam } from "./xlam.ts";
 
 const WITHOUT_GRAMMARS: readonly Dialect[] = [
@@ -41,6 +42,7 @@ const WITHOUT_GRAMMARS: readonly Dialect[] = [
   phi4Mini,
   pythonic,
   qwen3Coder,
+  seedOss,
   xlam,
 ];
 

@@ -53,6 +53,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "openai/gpt-oss-safeguard-20b",
     "/home/me/.lmstudio/models/lmstudio-community/gpt-oss-20b-GGUF/gpt-oss-20b-MXFP4.gguf",
   ],
+  "seed-oss seed-oss": ["ByteDance-Seed/Seed-OSS-36B-Instruct", "Seed-OSS-36B-Instruct-Q4_K_M.gguf"],
   "xlam vllm-xlam-llama": ["Salesforce/Llama-xLAM-2-8b-fc-r"],
   "xlam vllm-xlam-qwen": ["Salesforce/xLAM-2-32b-fc-r", "xLAM-2-3B-fc-r-Q4_K_M.gguf"],
   "phi4-mini vllm-phi4-mini-string-args": ["microsoft/Phi-4-mini-instruct", "phi4-mini:3.8b", "microsoft/Phi-4-multimodal-instruct"],

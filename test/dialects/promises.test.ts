@@ -30,6 +30,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   functiongemma: /<escape>/,
   "qwen3-coder":
     /<\/parameter>\s*<(parameter=|\/function>|\/write_file>)|<\/(parameter|function)>\s*<(function=|\/?tool_call>|\|)|<parameter=[^<]*>/,
+  "seed-oss": /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
   "minimax-m2": /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>/,
   "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>/,
@@ -39,6 +40,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
 const BOTH_QUOTES = /"[\s\S]*'|'[\s\S]*"/;
 const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "qwen3-coder": BOTH_QUOTES,
+  "seed-oss": BOTH_QUOTES,
   glm: /<\/arg_key>|<arg_value>/,
   "minimax-m2": BOTH_QUOTES,
   "deepseek-v3.2": BOTH_QUOTES,
@@ -46,7 +48,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Where values have no types in band, the schema gives them back. */
-const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2"]);
+const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "seed-oss"]);
 
 function described({ name, arguments: args }: RenderableCall): Tool {
   const properties = Object.entries(args).map(([key, value]) => [key, { type: typeOf(value) }]);

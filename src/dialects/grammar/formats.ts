@@ -3,8 +3,7 @@
  * dialect to scan and to render does not load what writes grammars.
  */
 import { isBare } from "../gemma-syntax.ts";
-import { quoted } from "../print.ts";
-import { tagName } from "../qwen3-coder.ts";
+import { quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
 import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 

@@ -1,0 +1,166 @@
+/**
+ * Seed-OSS. Qwen3-Coder's tags in a block of its own, and each value in one line with its tags:
+ *
+ *     <seed:think>I need the weather.</seed:think>
+ *     <seed:tool_call>
+ *     <function=get_weather>
+ *     <parameter=city>Paris</parameter>
+ *     </function>
+ *     </seed:tool_call>
+ */
+import { isObject } from "../core/json.ts";
+import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption, variantOf } from "./options.ts";
+import { argumentTexts, tagName, valueText } from "./print.ts";
+import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { NAME, tagCalls } from "./scan/params.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { explain } from "./tools.ts";
+import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<seed:eos>"];
+
+// ---- Scanning
+
+const calls = tagCalls({
+  open: ["<seed:tool_call>"],
+  close: ["</seed:tool_call>"],
+  calls: [{ open: "<function=", head: NAME }],
+  callClose: "</function>",
+  params: [{ open: "<parameter=", head: NAME, close: "</parameter>" }],
+  stops: STOPS,
+  bareNames: "never",
+});
+
+const createScanner = scannerOf({
+  calls: { "<seed:tool_call>": calls.block },
+  closers: ["</seed:tool_call>"],
+  thinking: { open: { "<seed:think>": think }, close: ["</seed:think>"], stray: "control" },
+  stops: STOPS,
+  control: ["<seed:bos>", "<seed:pad>", "<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"],
+  callsInThinking: "promote-if-unclosed",
+});
+
+// ---- Rendering
+
+const t = markup([
+  ...["<seed:bos>", "<seed:eos>", "<seed:pad>", "<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
+  ...["<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"],
+]);
+
+const VARIANTS = {
+  "seed-oss": "You are Doubao, a helpful AI assistant. You may call one or more functions to assist with the user query.",
+};
+
+function render(request: Request, options: RenderOptions = {}): Prompt {
+  const fallback = variantOf(VARIANTS, options);
+  const { tools = [] } = request;
+  const { system, rest } = leadingSystem(request.messages);
+  const silent = thinkingOption(request, options) === false;
+  return prompt(
+    system || tools.length > 0 ? turn("system", [system ? textOf(system) : fallback, renderTools(tools)]) : [],
+    silent ? turn("system", NO_THINKING) : [],
+    turnsOf(rest).map((one) => {
+      if (one.side !== "assistant") return turn(one.side === "user" ? "user" : "system", textOf(one.content));
+      return one.rounds.map(({ said, results }) => [
+        said.length > 0 ? t`<seed:bos>assistant${saidPieces(said)}<seed:eos>` : [],
+        renderToolResults(results),
+      ]);
+    }),
+    options.addGenerationPrompt === false ? [] : t`<seed:bos>assistant\n${silent ? NO_THOUGHT : []}`,
+  );
+}
+
+const turn = (role: string, text: Pieces): Pieces => t`<seed:bos>${role}\n${text}<seed:eos>`;
+
+const NO_THINKING =
+  "You are an intelligent assistant that can answer questions in one step without the need for reasoning and thinking, that is, your thinking budget is 0. Next, please skip the thinking process and directly start answering the user's questions.";
+const NO_THOUGHT = t`<seed:think>
+<seed:cot_budget_reflect>The current thinking budget is 0, so I will directly start answering the question.</seed:cot_budget_reflect>
+</seed:think>`;
+
+/** Each thing begins a line; an empty line is between text and calls. */
+function saidPieces(said: readonly Part[]): Pieces {
+  const thinking = thinkingOf(said).trim();
+  const text = textOf(said).trim();
+  const calls = said.flatMap((part) => (part.type === "tool-call" ? [callPieces(part)] : part.type === "malformed" ? [part.raw] : []));
+  return [
+    thinking ? ["\n", renderThinking(thinking)] : [],
+    text ? ["\n", text, calls.length > 0 ? "\n" : []] : [],
+    calls.map((call) => ["\n", call]),
+  ];
+}
+
+const callPieces = (call: RenderableCall): Pieces => t`<seed:tool_call>
+<function=${tagName(call.name)}>
+${argumentTexts(call, /<\/?(?:parameter|function)/, valueText).map(({ key, text }) => `<parameter=${tagName(key)}>${text}</parameter>\n`)}</function>
+</seed:tool_call>`;
+
+const TYPES = new Map([
+  ["string", "str"],
+  ["number", "int"],
+  ["integer", "int"],
+  ["boolean", "bool"],
+  ["array", "list"],
+]);
+const typeName = ({ type }: JsonObject): string => (typeof type === "string" && TYPES.get(type)) || "Any";
+
+/** A tool as a Python function with a docstring. */
+function toolText({ name, description = "", parameters = {} }: Tool): string {
+  const { properties = {}, required } = parameters;
+  const params = Object.entries(properties ?? {}).map(([key, schema]) => [key, isObject(schema) ? schema : {}] as const);
+  const needed = ([key]: readonly [string, JsonObject]) => Array.isArray(required) && required.includes(key);
+  const lines = params.map((param) => {
+    const [key, schema] = param;
+    return `\n    - ${key} (${typeName(schema)}) [${needed(param) ? "必填" : "选填"}]: ${schema.description ?? ""}`;
+  });
+  return `
+
+Function:
+def ${name}(${params.map(([key, schema]) => `${key}: ${typeName(schema)}`).join(",")}):
+    """
+    ${description.trim()}
+
+${lines.length > 0 ? "    Args:" : ""}${lines.join("")}
+
+    """`;
+}
+
+const renderTools = (tools: readonly Tool[]): Prompt =>
+  tools.length === 0
+    ? []
+    : prompt(t`${tools.map(toolText)}
+工具调用请遵循如下格式:
+<seed:tool_call>
+<function=example_function_name>
+<parameter=example_parameter_1>value_1</parameter>
+<parameter=example_parameter_2>This is the value for the second parameter
+that can span
+multiple lines</parameter>
+</function>
+</seed:tool_call>
+`);
+
+const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
+const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
+const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
+  prompt(results.map(({ output }) => turn("tool", resultText(output))));
+const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<seed:think>${text}</seed:think>`));
+
+export const seedOss: Dialect = {
+  id: "seed-oss",
+  title: "Seed-OSS",
+  models: ["Seed-OSS"],
+  variants: Object.keys(VARIANTS),
+  stops: STOPS,
+  createScanner,
+  render,
+  renderTools,
+  renderToolCall,
+  renderToolCalls,
+  renderToolResults,
+  renderThinking,
+  instructions: (tools) => explain(tools, seedOss),
+};
