@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: ["test/seed.ts"],
     globalSetup: ["test/build.ts"],
     testTimeout: 60_000, // a guard against hanging, not a measure of speed: property tests run on small machines too
   },

@@ -5,7 +5,15 @@ import { build } from "tsdown";
 try {
   await build({
     config: false,
-    entry: ["src/index.ts", "src/dialects/*.ts", "src/wires/*.ts", "src/template/index.ts", "src/cli/main.ts"],
+    entry: [
+      "src/index.ts",
+      "src/dialects/*.ts",
+      "src/wires/*.ts",
+      "src/template/index.ts",
+      "src/engines/index.ts",
+      "src/gateway/index.ts",
+      "src/cli/main.ts",
+    ],
     unbundle: true,
     platform: "neutral",
     target: "es2023",

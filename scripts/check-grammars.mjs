@@ -25,7 +25,7 @@ async function sources() {
   return loaded;
 }
 
-const { listDialects, schemaGrammar, bfclCases, ownCases, mutations, trueText, falseText } = await sources();
+const { listDialects, schemaGrammar, bfclCases, ownCases, isUntyped, mutations, trueText, falseText } = await sources();
 const llama = await runtime.getLlama({ gpu: false, build: "never", skipDownload: true });
 const cases = [...ownCases, ...(existsSync(bfcl) ? bfclCases(bfcl, 100) : [])];
 
@@ -37,7 +37,7 @@ async function objections(dialect, one, choice) {
   if (choice === "none") return takes(trueText(dialect, one)) || !takes("Hi < there {") ? ["none"] : [];
   return [
     ...[1, 2].filter((times) => !takes(trueText(dialect, one, times))).map((times) => `refuses the true call, ${times} times`),
-    ...mutations(one)
+    ...mutations(one, isUntyped(dialect))
       .filter((wrong) => takes(falseText(dialect, wrong)))
       .map((wrong) => `accepts a wrong one: ${wrong.what}`),
   ];

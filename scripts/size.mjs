@@ -13,11 +13,11 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 17_500,
+    limit: 18_500,
     files: [...core, ...dialects],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 11_800, files: ["dialects/gemma4.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 12_200, files: ["dialects/gemma4.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {

@@ -9,8 +9,10 @@ import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
 import { addDialects } from "./dialects.ts";
+import { addGrammar } from "./grammar.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
+import { addServe } from "./serve.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
 
@@ -29,9 +31,11 @@ const program = new Command("dragoman")
 addScan(program);
 addRender(program);
 addTranslate(program);
+addGrammar(program);
 addDetect(program);
 addDialects(program);
 addDemo(program);
+addServe(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);

@@ -10,7 +10,7 @@ const known = listDialects()
   .join(", ");
 
 describe("help", () => {
-  test.each(["scan", "render", "translate", "demo", "detect", "dialects"])("%s --help has an example", (command) => {
+  test.each(["scan", "render", "translate", "grammar", "demo", "detect", "dialects", "serve"])("%s --help has an example", (command) => {
     const { code, stdout, stderr } = dragoman([command, "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command} `));

@@ -11,7 +11,7 @@ import { plainText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
 import { describeShared, shared } from "../shared.ts";
-import { bfclCases, type Case, falseText, mutations, ownCases, trueText } from "./grammar-cases.ts";
+import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
 
 type Speaker = Dialect & Required<Pick<Dialect, "grammar">>;
 const speakers = listDialects().filter((dialect): dialect is Speaker => dialect.grammar !== undefined);
@@ -28,7 +28,8 @@ const tools = [weather, time];
 function check(dialect: Speaker, one: Case): void {
   const grammar = new Gbnf(dialect.grammar(one.tools, "required").gbnf);
   for (const times of [1, 2]) expect(grammar.accepts(trueText(dialect, one, times)), trueText(dialect, one, times)).toBe(true);
-  for (const wrong of mutations(one)) expect(grammar.accepts(falseText(dialect, wrong)), `${one.id}: ${wrong.what}`).toBe(false);
+  for (const wrong of mutations(one, isUntyped(dialect)))
+    expect(grammar.accepts(falseText(dialect, wrong)), `${one.id}: ${wrong.what}`).toBe(false);
 }
 
 describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
@@ -53,7 +54,7 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
       expect(grammar(choice).triggers).toEqual([]);
     }
     const subset = grammar({ allowed: ["get_time"] });
-    expect(subset.triggers).toEqual(grammar("auto").triggers);
+    expect(subset.triggers).toEqual(grammar("auto").triggers.filter(({ value }) => !value.includes("get_weather")));
     if (subset.gbnf !== "") expect(accepts(subset, text("get_weather"))).toBe(false);
   });
 
@@ -151,6 +152,94 @@ function startOf(pattern: RegExp, text: string): number {
   const match = new RegExp(pattern, "d").exec(text);
   return match?.indices?.slice(1).find(Boolean)?.[0] ?? match?.index ?? -1;
 }
+
+describe("XML parameters of the dialects", () => {
+  const free: Tool = {
+    name: "f",
+    parameters: { type: "object", properties: { a: { type: ["string", "integer"] }, b: { type: "boolean" }, c: { enum: ["x", 7, null] } } },
+  };
+  const speaks = (id: string, ...tools: Tool[]) => {
+    const grammar = speakers.find((dialect) => dialect.id === id)!.grammar(tools, "required");
+    return (text: string) => accepts(grammar, text);
+  };
+
+  test.each([
+    ["deepseek-v3.2", "function_calls"],
+    ["deepseek-v4", "tool_calls"],
+  ])("%s: the tag says what the value is", (id, word) => {
+    const takes = speaks(id, free);
+    const call = (...parameters: [key: string, string: boolean, text: string][]) => {
+      const lines = parameters.map(
+        ([key, string, text]) => `<｜DSML｜parameter name="${key}" string="${string}">${text}</｜DSML｜parameter>\n`,
+      );
+      return `<｜DSML｜${word}>\n<｜DSML｜invoke name="f">\n${lines.join("")}</｜DSML｜invoke>\n</｜DSML｜${word}>`;
+    };
+    expect(takes(call())).toBe(true);
+    for (const text of ["x", "3", "", "a\n<b>"]) expect(takes(call(["a", true, text])), text).toBe(true);
+    expect(takes(call(["a", false, "3"]))).toBe(true);
+    for (const text of ["x", '"x"', "true", "[]"]) expect(takes(call(["a", false, text])), text).toBe(false);
+    expect(takes(call(["b", false, "true"]))).toBe(true);
+    for (const [string, text] of [
+      [true, "true"],
+      [false, "True"],
+      [false, "1"],
+    ] as const)
+      expect(takes(call(["b", string, text]))).toBe(false);
+    for (const [string, text] of [
+      [true, "x"],
+      [false, "7"],
+      [false, "null"],
+    ] as const)
+      expect(takes(call(["c", string, text]))).toBe(true);
+    for (const [string, text] of [
+      [false, "x"],
+      [false, '"x"'],
+      [true, "7"],
+      [true, "null"],
+    ] as const)
+      expect(takes(call(["c", string, text]))).toBe(false);
+  });
+
+  test("deepseek-v3.2: keys that are not declared", () => {
+    const takes = speaks("deepseek-v3.2", { name: "f", parameters: { type: "object", additionalProperties: true } });
+    const call = (string: boolean, text: string) =>
+      `<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="k" string="${string}">${text}</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>`;
+    expect(takes(call(true, "any"))).toBe(true);
+    expect(takes(call(false, '{"a": 1}'))).toBe(true);
+    expect(takes(call(false, "any"))).toBe(false);
+  });
+
+  test("deepseek-v4: no parameters, with the template's empty line and without", () => {
+    const takes = speaks("deepseek-v4", { name: "now" });
+    const call = (body: string) => `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="now">\n${body}</｜DSML｜invoke>\n</｜DSML｜tool_calls>`;
+    expect(["", "\n", "\n\n"].map((body) => takes(call(body)))).toEqual([true, true, false]);
+  });
+
+  test("qwen3-coder: Python's words as well as JSON's, and the opener may be missing", () => {
+    const takes = speaks("qwen3-coder", free);
+    const call = (key: string, text: string) => `<function=f>\n<parameter=${key}>\n${text}\n</parameter>\n</function>\n</tool_call>`;
+    for (const text of ["True", "true", "False"]) expect(takes(`<tool_call>\n${call("b", text)}`), text).toBe(true);
+    for (const text of ["x", "7", "null", "None"]) expect(takes(call("c", text)), text).toBe(true);
+    for (const text of ["TRUE", "1"]) expect(takes(call("b", text)), text).toBe(false);
+  });
+
+  test("glm: with newlines, as until 4.6, and without", () => {
+    const takes = speaks("glm", free);
+    const lines = [
+      "<tool_call>f",
+      "<arg_key>a</arg_key>",
+      "<arg_value>x\n</arg_value>",
+      "<arg_key>b</arg_key>",
+      "<arg_value>true</arg_value>",
+    ];
+    for (const gap of ["", "\n"]) {
+      const call = [...lines, "</tool_call>"].join(gap);
+      expect(takes(call)).toBe(true);
+      expect(takes([call, call].join(gap))).toBe(true);
+      expect(takes(call.replace("f", "f "))).toBe(false);
+    }
+  });
+});
 
 describeShared("a hundred tools of the Berkeley leaderboard", () => {
   const cases = bfclCases(join(shared, "bfcl.jsonl"), 100);
@@ -365,9 +454,10 @@ describe("the syntaxes of dialects to come", () => {
       {
         ...base,
         values: xmlValues({
-          open: (key, types) => `<｜DSML｜parameter name="${key}" string="${types.size === 0 || types.has("string")}">`,
+          open: (key, kind) => `<｜DSML｜parameter name="${key}" string="${kind === "strings"}">`,
           close: "</｜DSML｜parameter>",
           behind: "\n",
+          typed: true,
         }),
         call: (name) => [`<｜DSML｜invoke name="${name}">\n`, ARGUMENTS, "</｜DSML｜invoke>"],
         between: "\n",

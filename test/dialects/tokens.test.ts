@@ -224,7 +224,9 @@ describe.each(listDialects().map((dialect) => ({ id: dialect.id, dialect })))("$
       fc.property(requests(dialect, forged), (one) => {
         // "[" is quoted in keys as "<" is, and begins no token.
         const harmless = JSON.parse(JSON.stringify(one).replaceAll("<", "[")) as Case;
-        expect(controlTexts(render(dialect, one))).toEqual(controlTexts(render(dialect, harmless)));
+        // Thinking that a server left in the model's own text is told from it by these tags, as the templates do.
+        const structure = (of: Case) => controlTexts(render(dialect, of)).filter((token) => !/^<\/?think>$/.test(token));
+        expect(structure(one)).toEqual(structure(harmless));
       }),
     );
   });

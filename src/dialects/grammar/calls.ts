@@ -18,8 +18,10 @@ export type Piece = string | readonly string[] | { readonly pattern: string } | 
 export interface CallFormat {
   readonly values: Values;
   readonly call: (name: string) => readonly Piece[];
+  /** Before a call. A model may leave it out: then the first piece of the call, which is text, arms the grammar too. */
+  readonly opener?: string;
   /** Between parallel calls. */
-  readonly between?: string;
+  readonly between?: Exclude<Piece, typeof ARGUMENTS>;
   /** What stands around all calls; `optional`: or does not. */
   readonly section?: { readonly begin: string; readonly end: string; readonly optional?: true };
   /** Blanks in the text of a call may be others, as in JSON. */
@@ -72,6 +74,8 @@ function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly 
 /** Calls as a body, and as a structural tag for each way to begin. */
 interface Calls {
   readonly body: string;
+  /** What arms the grammar beside the words of the format. */
+  readonly words: readonly string[];
   readonly tags: readonly JsonObject[];
 }
 
@@ -95,21 +99,26 @@ class Writer {
       written.map(({ body }) => body),
     );
     const tags = written.flatMap(({ tags }) => tags);
-    const joint = between === "" ? "" : `${this.#text(between)} `;
+    const words = written.flatMap(({ words }) => words);
+    const joint = between === "" ? "" : `${this.#pieces([between], "")} `;
     const body = this.#options.parallelCalls === false ? call : `${call} (${joint}${call})*`;
     const tail = stop ? ` ${optional(literal(stop))}` : "";
-    if (!section) return { body: body + tail, tags };
+    if (!section) return { body: body + tail, words, tags };
     const whole = `${literal(section.begin)} ${body} ${literal(section.end)}${tail}`;
     const block = { type: "tag", begin: section.begin, content: this.#contents(body), end: section.end };
-    return section.optional ? { body: `${whole} | ${body}`, tags: [block, ...tags] } : { body: whole, tags: [block] };
+    return section.optional ? { body: `${whole} | ${body}`, words, tags: [block, ...tags] } : { body: whole, words, tags: [block] };
   }
 
   #call(tool: Tool, write: ReturnType<typeof schemaRules>): Calls {
     const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
     const args = write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
+    const { opener } = this.#format;
     const pieces = this.#format.call(name);
-    const tag = tagOf(pieces, this.#contents(args));
-    return { body: this.#rules.rule(`call-${name}`, this.#pieces(pieces, args)), tags: [tag] };
+    const body = (pieces: readonly Piece[]) => this.#rules.rule(`call-${name}`, this.#pieces(pieces, args));
+    const tag = (pieces: readonly Piece[]) => tagOf(pieces, this.#contents(args));
+    if (opener === undefined) return { body: body(pieces), words: [], tags: [tag(pieces)] };
+    const words = typeof pieces[0] === "string" ? [pieces[0]] : [];
+    return { body: body([[opener, ""], ...pieces]), words, tags: [tag([opener, ...pieces]), tag(pieces)] };
   }
 
   #pieces(pieces: readonly Piece[], args: string): string {
@@ -146,8 +155,9 @@ class Writer {
   }
 
   /** Text is free until a trigger comes. */
-  armed({ body, tags }: Calls): Grammar {
-    const { words, patterns } = this.#format;
+  armed({ body, words: more, tags }: Calls): Grammar {
+    const { patterns } = this.#format;
+    const words = [...this.#format.words, ...more];
     if (words.length === 0) return this.free();
     const triggers: Grammar["triggers"] = patterns
       ? patterns.map((value) => ({ type: "pattern", value }))

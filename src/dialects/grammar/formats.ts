@@ -3,9 +3,11 @@
  * dialect to scan and to render does not load what writes grammars.
  */
 import { isBare } from "../gemma-syntax.ts";
+import { quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
-import { gemmaValues, jsonValues } from "./values.ts";
+import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
+const NEWLINE = { pattern: "[\\n]{0,1}" };
 const THINK_TAGS = [THINK.open, THINK.close];
 
 /** Hermes' calls, which others write too. */
@@ -43,6 +45,24 @@ const DEEPSEEK = {
   thinking: THINK,
 };
 
+/** DeepSeek's markup. `nothing`: what stands for no parameters. */
+const dsml = (word: string, nothing?: string): CallFormat => ({
+  values: xmlValues({
+    open: (key, kind) => `<｜DSML｜parameter name=${quoted(key)} string="${kind === "strings"}">`,
+    close: "</｜DSML｜parameter>",
+    behind: "\n",
+    typed: true,
+    ...(nothing !== undefined && { nothing }),
+  }),
+  call: (name) => [`<｜DSML｜invoke name=${quoted(name)}>\n`, ARGUMENTS, "</｜DSML｜invoke>"],
+  between: "\n",
+  section: { begin: `<｜DSML｜${word}>\n`, end: `\n</｜DSML｜${word}>` },
+  words: [`<｜DSML｜${word}>`],
+  openers: ["<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<｜DSML｜invoke"],
+  preserved: ["｜DSML｜", ...THINK_TAGS],
+  thinking: THINK,
+});
+
 const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
 
 export const FORMATS: Readonly<Record<string, CallFormat>> = {
@@ -55,6 +75,8 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...DEEPSEEK,
     call: (name) => [`<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>`, ARGUMENTS, "<｜tool▁call▁end｜>"],
   },
+  "deepseek-v3.2": dsml("function_calls"),
+  "deepseek-v4": dsml("tool_calls", '"\\n"?'),
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
@@ -69,6 +91,15 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     preserved: ["<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>", "<turn|>", "<|tool_response>", "<eos>"],
     thinking: { open: "<|channel>thought\n", close: "<channel|>" },
     stop: "<|tool_response>",
+  },
+  glm: {
+    // Until 4.6 with newlines, from 4.7 on without.
+    values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
+    call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
+    between: NEWLINE,
+    words: ["<tool_call>"],
+    preserved: ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", ...THINK_TAGS],
+    thinking: THINK,
   },
   granite: { ...TAGGED, openers: GRANITE_OPENERS, preserved: [...GRANITE_OPENERS, "</tool_call>"] },
   harmony: {
@@ -118,6 +149,16 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: THINK,
   },
   llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
+  "minimax-m2": {
+    values: xmlValues({ open: (key) => `<parameter name=${quoted(key)}>`, close: "</parameter>", behind: "\n" }),
+    call: (name) => [`<invoke name=${quoted(name)}>\n`, ARGUMENTS, "</invoke>"],
+    between: "\n",
+    section: { begin: "<minimax:tool_call>\n", end: "\n</minimax:tool_call>" },
+    words: ["<minimax:tool_call>"],
+    openers: ["<minimax:tool_call>", "<invoke name="],
+    preserved: ["<minimax:tool_call>", "</minimax:tool_call>", ...THINK_TAGS],
+    thinking: THINK,
+  },
   mistral: {
     values: jsonValues,
     call: (name) => [`[TOOL_CALLS]${name}[ARGS]`, ARGUMENTS],
@@ -132,6 +173,35 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "functools[", end: "]" },
     words: ["functools"],
     preserved: [],
+  },
+  pythonic: {
+    values: pythonValues,
+    call: (name) => [`${name}(`, ARGUMENTS, ")"],
+    between: ", ",
+    section: { begin: "<|tool_call_start|>[", end: "]<|tool_call_end|>" },
+    words: ["<|tool_call_start|>"],
+    preserved: ["<|tool_call_start|>", "<|tool_call_end|>", ...THINK_TAGS],
+    thinking: THINK,
+  },
+  "qwen3-coder": {
+    values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>\n`, close: "\n</parameter>", behind: "\n", python: true }),
+    opener: "<tool_call>\n",
+    call: (name) => [`<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</tool_call>"],
+    between: "\n",
+    words: ["<tool_call>"],
+    openers: ["<tool_call>", "<function="],
+    preserved: ["<tool_call>", "</tool_call>", ...THINK_TAGS],
+    thinking: THINK,
+  },
+  "seed-oss": {
+    values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),
+    opener: "<seed:tool_call>\n",
+    call: (name) => [`<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
+    between: "\n",
+    words: ["<seed:tool_call>"],
+    openers: ["<seed:tool_call>"],
+    preserved: ["<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
+    thinking: { open: "<seed:think>", close: "</seed:think>" },
   },
   xlam: {
     ...BARE,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../core/nouns.ts";
 import { followRef, schemaTypes } from "../../core/schema.ts";
 import { dictsort } from "../print.ts";
 import { optional, type Rules, row } from "./gbnf.ts";
-import type { Brackets, Scalar, ValueSyntax } from "./values.ts";
+import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
 
 /** References are rules, so recursion is no matter; this bounds what is copied because something stands beside a reference. */
 const MAX_DEPTH = 32;
@@ -22,6 +22,7 @@ const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$
 const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // counted, since a weak model would write digits for ever
 const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
 const TYPES = ["string", "number", "boolean", "null", "array", "object"];
+const kindOf = (type: string): Kind => (type === "string" ? "strings" : "others");
 const ANY: JsonObject = {};
 
 export type Report = (path: string, keyword: string) => void;
@@ -133,7 +134,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   const any = (syntax: ValueSyntax): string => {
     if (syntax.verbatim) return text(syntax);
     const at: Place = { root: ANY, report: () => {}, syntax, path: "", hint: "value", depth: 0, open: [] };
-    return named(ANY, at, () => TYPES.map((type) => ofType(type, ANY, { ...at, hint: type })).join(" | ")) ?? "";
+    return named(ANY, at, () => TYPES.flatMap((type) => ofType(type, ANY, { ...at, hint: type }) ?? []).join(" | ")) ?? "";
   };
 
   const text = ({ string }: ValueSyntax): string => string() ?? "";
@@ -145,7 +146,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   };
 
   /** Objects and lists are schemas of constants, so that blanks in them are free. */
-  const constant = (one: Json, at: Place): string => {
+  const constant = (one: Json, at: Place): string | undefined => {
+    const { kind } = at.syntax;
+    if (kind && kindOf(typeof one) !== kind) return undefined;
     const wrap = (item: Json): JsonObject => ({ const: item });
     if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), maxItems: one.length }, at);
     if (!isObject(one)) return at.syntax.scalar(one as Scalar);
@@ -166,8 +169,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     );
   };
 
-  const ofType = (type: string, schema: JsonObject, at: Place): string => {
-    const { scalar } = at.syntax;
+  const ofType = (type: string, schema: JsonObject, at: Place): string | undefined => {
+    const { scalar, kind } = at.syntax;
+    if (kind && (type === "integer" || TYPES.includes(type)) && kindOf(type) !== kind) return undefined;
     if (type === "string") return string(schema, at);
     if (type === "integer" || type === "number") return number(type, schema, at);
     if (type === "boolean") return rules.choice(type, [scalar(true), scalar(false)]);
@@ -219,24 +223,39 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   };
 
   const object = (schema: JsonObject, at: Place): string => {
-    const { open, comma, close, sorted, pair, otherPair } = at.syntax.object;
+    const { open, close, sorted, pair, otherPair } = at.syntax.object;
     const declared = isObject(schema.properties) ? schema.properties : ANY;
     const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
     const given = [...new Set([...Object.keys(declared), ...required])];
     const keys = sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
     const pairs = keys.map((key): Pair => {
       const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
-      const types = schemaTypes(isObject(property) ? { schema: property, root: at.root } : undefined);
       const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
-      return { body: pair(key, written(property, place), types), required: required.includes(key) };
+      const body = ofKinds(property, place, at, (atom, kind) => pair(key, atom, kind));
+      return { body, required: required.includes(key) };
     });
     const others = schema.additionalProperties ?? (keys.length === 0 && !at.closed);
-    const other = others === false ? "" : otherPair(keys, written(others, inside(at, "additionalProperties", "other")));
-    return rules.rule(at.hint, row(open, inTurn(pairs, other, comma, at.hint), close) || '""');
+    const place = inside(at, "additionalProperties", "other");
+    const other = others === false ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
+    return rules.rule(at.hint, row(open, inTurn(pairs, other, at.syntax.object, at.hint), close) || '""');
+  };
+
+  /** A pair for each kind of value that the schema allows. */
+  const ofKinds = (schema: Json | undefined, place: Place, { syntax }: Place, pair: (atom: string, kind?: Kind) => string): string => {
+    if (!syntax.innerOthers) return pair(written(schema, place));
+    const places = [place, { ...place, syntax: syntax.innerOthers }];
+    const pairs = (write: typeof value) =>
+      places.flatMap((at) => {
+        const atom = write(schema, at);
+        return atom === undefined ? [] : pair(atom, at.syntax.kind);
+      });
+    const found = pairs(value);
+    const all = found.length > 0 ? found : pairs(written);
+    return all.length > 1 ? `(${all.join(" | ")})` : all.join("");
   };
 
   /** Pairs in their order, with a comma between those that are there. */
-  const inTurn = (pairs: readonly Pair[], other: string, comma: Brackets["comma"], hint: string): string => {
+  const inTurn = (pairs: readonly Pair[], other: string, { comma, nothing }: ObjectSyntax, hint: string): string => {
     let more = other && `(${comma} ${other})*`;
     const anchor = pairs.findIndex((pair) => pair.required);
     if (anchor >= 0) {
@@ -247,7 +266,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       return row(...bodies, more);
     }
     // No key must be there: whichever is the first has no comma.
-    let first = optional(row(other, more));
+    let first = nothing === undefined ? optional(row(other, more)) : other ? `(${row(other, more)} | ${nothing})` : nothing;
     for (const { body } of pairs.toReversed()) {
       const pair = rules.rule(`${hint}-pair`, body);
       first = rules.rule(`${hint}-first`, `${row(pair, more)} | ${first || '""'}`);

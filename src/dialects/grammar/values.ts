@@ -1,8 +1,7 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
 import { escapeJson } from "../../core/json.ts";
-import type { JsonType } from "../../core/schema.ts";
 import { pythonLiteral, pythonNumber } from "../print.ts";
-import { blanks, literal, otherWord, type Rules, until } from "./gbnf.ts";
+import { blanks, literal, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -13,11 +12,16 @@ export interface Brackets {
   readonly close: string;
 }
 
+/** Where strings and other values are written apart: which of them. */
+export type Kind = "strings" | "others";
+
 export interface ObjectSyntax extends Brackets {
   /** A key and its value, which is an atom. */
-  readonly pair: (name: string, value: string, types: ReadonlySet<JsonType>) => string;
+  readonly pair: (name: string, value: string, kind?: Kind) => string;
   /** The same for any key but these. */
-  readonly otherPair: (declared: readonly string[], value: string) => string;
+  readonly otherPair: (declared: readonly string[], value: string, kind?: Kind) => string;
+  /** What stands where there are no pairs. */
+  readonly nothing?: string;
   /** Keys stand in the order of Jinja's `dictsort`, not in that of the schema. */
   readonly sorted?: true;
 }
@@ -30,8 +34,12 @@ export interface ValueSyntax {
   readonly list: Brackets;
   /** A string may be anything, and so the text of any other value. */
   readonly verbatim?: true;
+  /** There are only values of this kind. */
+  readonly kind?: Kind;
   /** How the values inside of an object or a list are written, if otherwise. */
   readonly inner?: ValueSyntax;
+  /** How those of them are written that are no strings, if otherwise. */
+  readonly innerOthers?: ValueSyntax;
 }
 
 /** A syntax needs the rules that it adds to. */
@@ -110,7 +118,7 @@ export const pythonValues: Values = (rules) => {
     open: "",
     comma: `"," ${ws}`,
     close: "",
-    pair: (name, value) => `${literal(`${name}=`)} ${value}`,
+    pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
     otherPair: (declared, value) => `${otherWord(declared, "\\x00-\\x2F:-@\\x5B-\\x5E\\x60\\x7B-\\x7F")} "=" ${value}`,
   };
   return { ...inner, object, inner };
@@ -118,34 +126,54 @@ export const pythonValues: Values = (rules) => {
 
 /** What stands around the value of an XML parameter. */
 export interface XmlParameter {
-  readonly open: (key: string, types: ReadonlySet<JsonType>) => string;
+  /** `kind`: which value it is, where the tag must say so. */
+  readonly open: (key: string, kind?: Kind) => string;
   /** What a string cannot have in it. */
   readonly close: string;
   /** Behind every parameter. */
   readonly behind: string;
+  /** For no parameters. */
+  readonly nothing?: string;
+  /** The tags say whether the value is a string. */
+  readonly typed?: true;
+  /** `True` is `true`, and so on. */
+  readonly python?: true;
+  /** Newlines between tags may be there or not. */
+  readonly loose?: true;
 }
 
 /** `<parameter=city>\nParis\n</parameter>`: strings as they are, everything else as JSON. */
 export const xmlValues =
-  ({ open, close, behind }: XmlParameter): Values =>
+  ({ open, close, behind, nothing, typed, python, loose }: XmlParameter): Values =>
   (rules) => {
     const json = jsonValues(rules);
-    const value: ValueSyntax = {
+    const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
+    const scalar = (value: Scalar): string => {
+      if (typeof value === "string") return literal(value);
+      const same = !python || typeof value === "number";
+      return same ? json.scalar(value) : rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]);
+    };
+    const others: ValueSyntax = { ...json, scalar, kind: "others", inner: json };
+    const strings: ValueSyntax = {
       ...json,
-      scalar: (scalar) => (typeof scalar === "string" ? literal(scalar) : json.scalar(scalar)),
+      scalar,
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
       verbatim: true,
+      ...(typed && { kind: "strings" }),
       inner: json,
     };
     const object: ObjectSyntax = {
       open: "",
       comma: "",
       close: "",
-      pair: (name, atom, types) => `${literal(open(name, types))} ${atom} ${literal(close + behind)}`,
-      otherPair: (declared, atom) => {
-        const [before = "", after = ""] = open("\0", new Set()).split("\0");
-        return `${literal(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${literal(after)} ${atom} ${literal(close + behind)}`;
+      ...(nothing !== undefined && { nothing }),
+      pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
+      otherPair: (declared, atom, kind) => {
+        const [before = "", after = ""] = open("\0", kind).split("\0");
+        return `${tag(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${tag(after)} ${atom} ${tag(close + behind)}`;
       },
     };
-    return { ...json, object, inner: value };
+    return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };
   };
+
+const newlineOr = (run: string): string => (run === "\n" ? '"\\n"?' : literal(run));

@@ -1,0 +1,74 @@
+/** `dragoman grammar`: tools in, what holds a model to calls of them out. */
+import { type Command, Option } from "commander";
+import { type Dialect, type Grammar, listDialects, type Tool, type ToolChoice } from "../index.ts";
+import { Complaint } from "./complaint.ts";
+import { DIALECT, readDialect, readTools, required } from "./input.ts";
+import { jsonLine, send, visible } from "./terminal.ts";
+
+interface GrammarFlags {
+  dialect?: Dialect;
+  tools?: string;
+  choice: string;
+  parallelCalls: boolean;
+  tag?: boolean;
+  json?: boolean;
+}
+
+export function addGrammar(program: Command): void {
+  program
+    .command("grammar")
+    .summary("print a grammar that holds a model to its tools")
+    .description("Prints a grammar (GBNF, for llama.cpp) that holds a model to calls of the declared tools; about its use, on stderr.")
+    .option("-d, --dialect <id>", DIALECT, readDialect)
+    .option("--tools <file>", "the declared tools, as OpenAI has them (JSON); - for what is piped in")
+    .option("--choice <choice>", "auto, required, none, or the name of the tool that must be called", "auto")
+    .option("--no-parallel-calls", "one call at most")
+    .addOption(new Option("--tag", "a structural tag instead (JSON, for vLLM and SGLang)").conflicts("json"))
+    .option("--json", "all of it as JSON: gbnf, structuralTag, triggers, preserved, relaxed")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  dragoman grammar --dialect hermes --tools tools.json --choice required > calls.gbnf
+  dragoman grammar --dialect gemma4 --tools tools.json --choice get_weather --tag
+  dragoman grammar --dialect qwen3-coder --tools tools.json --json | jq .triggers`,
+    )
+    .action(grammar);
+}
+
+async function grammar(flags: GrammarFlags): Promise<void> {
+  const { id, grammar } = required(flags.dialect);
+  if (!grammar) throw new Complaint(`${id} has no grammar; these have: ${speakers().join(", ")}`);
+  if (flags.tools === undefined) throw new Complaint("give the declared tools (as in --tools tools.json)");
+  const tools = await readTools(flags.tools);
+  const made = grammar(tools, choiceOf(flags, tools), { parallelCalls: flags.parallelCalls });
+  if (flags.json) return send(process.stdout, `${jsonLine(made)}\n`);
+  if (made.gbnf === "") throw new Complaint(whyNone(id, tools));
+  await send(process.stderr, notes(made, flags));
+  await send(process.stdout, flags.tag ? `${jsonLine(made.structuralTag)}\n` : made.gbnf);
+}
+
+const speakers = (): string[] => listDialects().flatMap(({ id, grammar }) => (grammar ? id : []));
+
+function whyNone(id: string, tools: readonly Tool[]): string {
+  if (tools.length === 0) return "there are no tools, and so nothing to hold the model to";
+  return `nothing in ${id} says where a call begins, so there is no grammar for "auto"; try --choice required`;
+}
+
+function choiceOf({ choice }: GrammarFlags, tools: readonly Tool[]): ToolChoice {
+  const names = tools.map(({ name }) => name);
+  if (names.includes(choice)) return { name: choice };
+  if (choice === "required" && names.length === 0) throw new Complaint("a call is required, but there are no tools");
+  if (choice === "auto" || choice === "required" || choice === "none") return choice;
+  throw new Complaint(`no tool is called "${visible(choice)}"; give ${["auto", "required", "none", ...names.map(visible)].join(", ")}`);
+}
+
+/** What whoever uses the grammar must know beside it. A structural tag has its triggers in it. */
+function notes({ triggers, preserved, relaxed }: Grammar, { tag }: GrammarFlags): string {
+  const lines = [
+    ...(tag ? [] : triggers.map(({ type, value }) => `trigger (${type}): ${value}`)),
+    ...(preserved.length > 0 ? [`preserved: ${preserved.join(" ")}`] : []),
+    ...relaxed.map(({ tool, path, keyword }) => `relaxed: ${keyword} at ${path || "/"} of ${tool}`),
+  ];
+  return lines.map((line) => `dragoman: ${visible(line)}\n`).join("");
+}

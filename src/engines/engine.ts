@@ -1,0 +1,51 @@
+/** What every engine offers: a request in, events out. `dragoman/engines` has those that need no runtime of their own. */
+import type { Event, Request, Warning, WireId } from "../core/nouns.ts";
+import type { Headers, ModelInfo } from "../wires/wire.ts";
+
+export interface Engine {
+  /** Exactly one `finish`, last; nothing is thrown, whatever goes wrong: an error is a `finish`, too. An abort ends with the code `aborted`. */
+  generate(request: Request, options?: GenerateOptions): AsyncIterable<Event>;
+  countTokens(request: Request, options?: CallOptions): Promise<TokenCount>;
+  models(options?: CallOptions): Promise<ModelInfo[]>;
+  close(): Promise<void>;
+
+  /** What the server behind it speaks, where there is one. */
+  readonly wire?: WireId;
+  /** A request of that wire which the nouns do not model (embeddings), as bytes. Throws `EngineError`. */
+  send?(path: string, options: SendOptions): Promise<RawAnswer>;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Headers of the client that travel on; never credentials. */
+  headers?: Headers | undefined;
+}
+
+export interface GenerateOptions extends CallOptions {
+  /** Hears at once that the model has taken the request, or refused it: long before the first event, where a prompt is long. */
+  onAnswer?: ((answer: Answer) => void) | undefined;
+}
+
+export interface Answer {
+  ok: boolean;
+  /** Headers of the server that travel back: the ids of requests. */
+  headers: Headers;
+  /** What the request said and the server's wire cannot. */
+  warnings: readonly Warning[];
+}
+
+export interface TokenCount {
+  tokens: number;
+  /** `false`: an estimate. */
+  exact: boolean;
+}
+
+export interface SendOptions extends CallOptions {
+  body: string | Uint8Array;
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  body: AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,265 @@
+/**
+ * `dragoman.toml`: everything that flags are too short for.
+ *
+ *     [upstreams.local]
+ *     url = "http://127.0.0.1:8000/v1"
+ *
+ *     [models."gemini-*"]
+ *     upstream = "local"
+ *     model = "qwen3"
+ *
+ * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
+ */
+import { parse, TomlError } from "smol-toml";
+import type { Sampling, ThinkingSettings, WireId } from "../core/nouns.ts";
+import { listWires } from "../wires/registry.ts";
+import type { GatewayOptions } from "./gateway.ts";
+import { KNOWN } from "./known.ts";
+import type { ModelRule } from "./models.ts";
+import type { UpstreamSettings } from "./upstreams.ts";
+
+export interface Settings {
+  readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;
+  readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
+  readonly models: readonly ModelRule[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The user's mistake, with the place where it stands. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+export function readConfig(text: string, file: string, environment: Environment = process.env): Settings {
+  let root: unknown;
+  try {
+    root = parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [what = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    throw new ConfigError(`${file}:${error.line}: ${what}`, { cause: error });
+  }
+  return new Reader(text, file, environment).settings(root);
+}
+
+/** The key of an upstream that has a usual variable for it. */
+export const usualKey = (name: string, environment: Environment = process.env): string | undefined => {
+  const variable = Object.hasOwn(KNOWN, name) ? KNOWN[name]?.keyVariable : undefined;
+  return variable === undefined ? undefined : environment[variable] || undefined;
+};
+
+/** What `env:NAME` stands for. `complain` never gets the text itself: it may be the secret. */
+export function secretOf(text: string, environment: Environment, complain: (what: string) => never): string {
+  const [, name] = /^env:([A-Za-z_]\w*)$/.exec(text) ?? [];
+  if (name === undefined) return complain('must not be the secret itself: put it into a variable and write "env:NAME"');
+  return environment[name] || complain(`names the variable ${name}, which is not set`);
+}
+
+type Path = readonly string[];
+type Table = Readonly<Record<string, unknown>>;
+
+const WIRES = listWires().map(({ id }) => id);
+const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
+const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
+  temperature: "temperature",
+  top_p: "topP",
+  top_k: "topK",
+  min_p: "minP",
+  seed: "seed",
+  presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
+  repeat_penalty: "repeatPenalty",
+};
+
+class Reader {
+  readonly #text: string;
+  readonly #file: string;
+  readonly #environment: Environment;
+
+  constructor(text: string, file: string, environment: Environment) {
+    this.#text = text;
+    this.#file = file;
+    this.#environment = environment;
+  }
+
+  settings(value: unknown): Settings {
+    const root = this.#table(value, [], ["server", "cors", "upstreams", "models", "aliases"]);
+    const upstreams = this.#each(root.upstreams, ["upstreams"], (table, path) => this.#upstream(table, path));
+    const models = Object.values(this.#each(root.models, ["models"], (table, path) => this.#model(table, path, Object.keys(upstreams))));
+    const aliases = Object.entries(this.#table(root.aliases, ["aliases"])).map(([name, alias]) => ({
+      name,
+      alias: this.#string(alias, ["aliases", name]),
+    }));
+    const twice = aliases.find(({ name }) => models.some((model) => model.name === name));
+    if (twice) this.#fail(["aliases", twice.name], "is a model, too: it can be only one of them");
+    return { server: this.#server(root), upstreams, models: [...models, ...aliases] };
+  }
+
+  #server({ server, cors }: Table): Settings["server"] {
+    const path = ["server"];
+    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat"]);
+    const origins = this.#table(cors, ["cors"], ["origins"]).origins;
+    const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
+    return {
+      host: this.#optional(table.host, [...path, "host"], this.#string),
+      port: this.#optional(table.port, [...path, "port"], this.#port),
+      names: this.#optional(table.names, [...path, "names"], this.#strings),
+      keys: this.#optional(table.keys, [...path, "keys"], (value, at) => this.#strings(value, at).map((text) => this.#secret(text, at))),
+      insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
+      origins: this.#optional(origins, ["cors", "origins"], this.#strings),
+      bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
+      ...(heartbeat === undefined ? {} : { patience: { heartbeatMs: heartbeat } }),
+    };
+  }
+
+  #upstream(value: unknown, path: Path): UpstreamSettings {
+    const table = this.#table(value, path, ["url", "wire", "key", "headers", "timeouts"]);
+    const name = path.at(-1) ?? "";
+    const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+    const given =
+      table.url ?? known?.url ?? this.#fail(path, `needs a url (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
+    const urls = this.#strings(typeof given === "string" ? [given] : given, [...path, "url"]);
+    for (const url of urls)
+      if (!/^https?:\/\//.test(url) || !URL.canParse(url)) this.#fail([...path, "url"], "must be an http or https URL");
+    const timeouts = this.#table(table.timeouts, [...path, "timeouts"], ["connect", "headers", "idle"]);
+    const timeout = (key: string) => this.#optional(timeouts[key], [...path, "timeouts", key], this.#seconds);
+    const isKnown = known !== undefined && table.url === undefined;
+    return {
+      urls,
+      wire: this.#optional(table.wire, [...path, "wire"], this.#wire) ?? (isKnown ? known.wire : undefined),
+      key:
+        this.#optional(table.key, [...path, "key"], (text, at) => this.#secret(this.#string(text, at), at)) ??
+        usualKey(name, this.#environment),
+      headers: this.#headers(table.headers, [...path, "headers"]),
+      timeouts: { connect: timeout("connect"), headers: timeout("headers"), idle: timeout("idle") },
+      ...(isKnown ? { profile: known.profile } : {}),
+    };
+  }
+
+  #headers(value: unknown, path: Path): Record<string, string> {
+    const entries = Object.entries(this.#table(value, path)).map(([name, item]) => {
+      const text = this.#string(item, [...path, name]);
+      return [name, text.startsWith("env:") ? this.#secret(text, [...path, name]) : text] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #model(value: unknown, path: Path, upstreams: readonly string[]): ModelRule {
+    const table = this.#table(value, path, ["upstream", "model", "max_tokens", "context", "thinking", ...Object.keys(SAMPLING)]);
+    const upstream = this.#optional(table.upstream, [...path, "upstream"], this.#string);
+    if (upstream !== undefined && !upstreams.includes(upstream)) {
+      this.#fail([...path, "upstream"], `is no upstream; there are: ${upstreams.join(", ") || "none"}`);
+    }
+    if (upstream === undefined && upstreams.length !== 1) this.#fail(path, `needs an upstream: one of ${upstreams.join(", ") || "none"}`);
+    const sampling = Object.entries(SAMPLING).flatMap(([key, name]) =>
+      table[key] === undefined ? [] : [[name, this.#number(table[key], [...path, key])]],
+    );
+    return {
+      name: path.at(-1) ?? "",
+      upstream: upstream ?? upstreams[0],
+      model: this.#optional(table.model, [...path, "model"], this.#string),
+      maxTokens: this.#optional(table.max_tokens, [...path, "max_tokens"], this.#count),
+      context: this.#optional(table.context, [...path, "context"], this.#count),
+      thinking: this.#optional(table.thinking, [...path, "thinking"], this.#thinking),
+      ...(sampling.length > 0 ? { sampling: Object.fromEntries(sampling) as Sampling } : {}),
+    };
+  }
+
+  // ---- Values
+
+  #optional<T>(value: unknown, path: Path, read: (value: unknown, path: Path) => T): T | undefined {
+    return value === undefined ? undefined : read.call(this, value, path);
+  }
+
+  /** `keys`: all that are known; without them, the keys are the user's. */
+  #table(value: unknown, path: Path, keys?: readonly string[]): Table {
+    if (value === undefined) return {};
+    if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Date)
+      return this.#fail(path, "must be a table");
+    const unknown = keys && Object.keys(value).find((key) => !keys.includes(key));
+    if (unknown !== undefined) this.#fail([...path, unknown], `is not known; known here: ${keys?.join(", ")}`);
+    return value as Table;
+  }
+
+  #each<T>(value: unknown, path: Path, read: (value: unknown, path: Path) => T): Record<string, T> {
+    return Object.fromEntries(Object.entries(this.#table(value, path)).map(([name, item]) => [name, read(item, [...path, name])]));
+  }
+
+  #string(value: unknown, path: Path): string {
+    return typeof value === "string" && value !== "" ? value : this.#fail(path, "must be a string that is not empty");
+  }
+  #strings(value: unknown, path: Path): string[] {
+    return Array.isArray(value) && value.length > 0
+      ? value.map((item) => this.#string(item, path))
+      : this.#fail(path, "must be a list of strings");
+  }
+  #boolean(value: unknown, path: Path): boolean {
+    return typeof value === "boolean" ? value : this.#fail(path, "must be true or false");
+  }
+  #number(value: unknown, path: Path): number {
+    return typeof value === "number" ? value : this.#fail(path, "must be a number");
+  }
+  #count(value: unknown, path: Path): number {
+    return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : this.#fail(path, "must be a whole number over 0");
+  }
+  #port(value: unknown, path: Path): number {
+    return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 65_536
+      ? value
+      : this.#fail(path, "must be a port: 0 to 65535");
+  }
+  /** In milliseconds. */
+  #seconds(value: unknown, path: Path): number {
+    return typeof value === "number" && value > 0 ? value * 1000 : this.#fail(path, "must be a number of seconds over 0");
+  }
+  #wire(value: unknown, path: Path): WireId {
+    return WIRES.find((wire) => wire === value) ?? this.#fail(path, `must be one of ${WIRES.join(", ")}`);
+  }
+  #thinking(value: unknown, path: Path): ThinkingSettings {
+    const effort = EFFORTS.find((word) => word === value);
+    if (effort) return { effort };
+    return typeof value === "boolean" ? { enabled: value } : this.#fail(path, `must be true, false or one of ${EFFORTS.join(", ")}`);
+  }
+  #secret(text: string, path: Path): string {
+    return secretOf(text, this.#environment, (what) => this.#fail(path, what));
+  }
+
+  #fail(path: Path, what: string): never {
+    throw new ConfigError(`${this.#file}:${lineOf(this.#text, path)}: ${path.map(keyText).join(".")} ${what}`);
+  }
+}
+
+const keyText = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
+
+/** The line of a key, or of the nearest table around it. */
+function lineOf(text: string, path: Path): number {
+  let table: string[] = [];
+  let best = { depth: -1, line: 1 };
+  for (const [i, line] of text.split("\n").entries()) {
+    const isHeader = /^\s*\[/.test(line);
+    const keys = isHeader ? keysOf(line) : keysOf(`${line.split("=")[0]} = 0`);
+    if (!keys) continue;
+    if (isHeader) table = keys;
+    const here = isHeader ? keys : [...table, ...keys];
+    const depth = here.every((key, at) => key === path[at]) ? here.length : -1;
+    if (depth > best.depth) best = { depth, line: i + 1 };
+  }
+  return best.line;
+}
+
+/** The keys that a line names: `[a."b.c"]` or `a.b = 0`. */
+function keysOf(line: string): string[] | undefined {
+  const keys: string[] = [];
+  try {
+    let value: unknown = parse(line);
+    for (;;) {
+      if (Array.isArray(value)) [value] = value as unknown[];
+      const key = typeof value === "object" && value !== null ? Object.keys(value)[0] : undefined;
+      if (key === undefined) return keys.length > 0 ? keys : undefined;
+      keys.push(key);
+      value = (value as Table)[key];
+    }
+  } catch {
+    return undefined; // a piece of a longer value
+  }
+}

@@ -1,0 +1,69 @@
+/** Who may come in: keys, and the checks that keep web pages out of a server on loopback. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { isIP } from "node:net";
+import type { Visit } from "./routes.ts";
+
+// ---- Keys: only their digests are kept, so that none can be printed, and none be guessed by the time it takes to compare
+
+const digest = (key: string): Buffer => createHash("sha256").update(key, "utf8").digest();
+
+export class Keys {
+  readonly #digests: readonly Buffer[];
+
+  constructor(keys: readonly string[]) {
+    this.#digests = keys.map(digest);
+  }
+
+  get needed(): boolean {
+    return this.#digests.length > 0;
+  }
+
+  /** Clients put a key into one of four places, and gemini-cli into two at once. */
+  admit({ headers, query }: Visit): boolean {
+    if (!this.needed) return true;
+    const bearer = /^bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1];
+    const given = [bearer, headers["x-api-key"], headers["x-goog-api-key"], query.key].filter((key) => key !== undefined).map(digest);
+    let found = false;
+    for (const one of given) for (const known of this.#digests) found = timingSafeEqual(one, known) || found;
+    return found;
+  }
+}
+
+// ---- Host: a web page whose name was made to point here still says its own name
+
+/** Without brackets and port. */
+export function hostName(host: string): string {
+  const [, inner] = /^\[([^\]]*)\](?::\d+)?$/.exec(host) ?? [];
+  return (inner ?? host.replace(/:\d*$/, "")).toLowerCase().replace(/\.$/, "");
+}
+
+export const isLoopback = (name: string): boolean =>
+  name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
+
+const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
+
+export function hostAllowed(host: string | undefined, local: string | undefined, names: readonly string[]): boolean {
+  const name = hostName(host ?? "");
+  if (name === "") return false;
+  return isLoopback(name) || names.some((known) => known.toLowerCase() === name) || (local !== undefined && plainAddress(local) === name);
+}
+
+// ---- Origin: a web page of somebody else may not use this server in its reader's name
+
+export function originAllowed(origin: string | undefined, host: string | undefined, origins: readonly string[]): boolean {
+  if (origin === undefined || origins.includes("*") || origins.includes(origin)) return true;
+  return origin === `http://${host}` || origin === `https://${host}`; // its own page
+}
+
+export const corsHeaders = (origin: string | undefined): Record<string, string> =>
+  origin === undefined
+    ? {}
+    : { "access-control-allow-origin": origin, "access-control-expose-headers": "retry-after, x-request-id, request-id", vary: "origin" };
+
+export const preflightHeaders = ({ headers }: Visit): Record<string, string> => ({
+  ...corsHeaders(headers.origin),
+  "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
+  "access-control-allow-headers": headers["access-control-request-headers"] ?? "*",
+  "access-control-max-age": "600",
+  ...(headers["access-control-request-private-network"] ? { "access-control-allow-private-network": "true" } : {}),
+});

@@ -1,0 +1,78 @@
+/** What is known of one exchange: enough for a line in a log and for numbers, never a key and never what was said. */
+import type { ErrorInfo, Event, Usage, Warning, WireId } from "../core/nouns.ts";
+
+export interface Exchange {
+  readonly id: string;
+  readonly wire: WireId;
+  /** `generate`, `count`, `models`, `pass`… */
+  readonly kind: string;
+  /** What the client asked for. */
+  model?: string;
+  upstream?: string;
+  /** As the upstream calls it. */
+  upstreamModel?: string;
+  /** The name or pattern of the configuration: a label that no client can make up. */
+  rule?: string;
+  streamed: boolean;
+  status: number;
+  outcome: "ok" | "error" | "aborted";
+  error?: ErrorInfo;
+  /** A fault of ours: what was thrown. */
+  fault?: unknown;
+  /** In milliseconds, since the request came; `firstMs`: until the first event with content. */
+  ms: number;
+  firstMs?: number;
+  usage?: Usage;
+  calls: { complete: number; truncated: number; malformed: number };
+  /** Pieces of arguments, over all calls. */
+  fragments: number;
+  warnings: Warning[];
+}
+
+export class Recorder {
+  readonly #began = performance.now();
+  readonly exchange: Exchange;
+
+  constructor(id: string, wire: WireId, kind: string) {
+    this.exchange = {
+      id,
+      wire,
+      kind,
+      streamed: false,
+      status: 200,
+      outcome: "ok",
+      ms: 0,
+      calls: { complete: 0, truncated: 0, malformed: 0 },
+      fragments: 0,
+      warnings: [],
+    };
+  }
+
+  see(event: Event): void {
+    const { exchange } = this;
+    if (exchange.firstMs === undefined && CONTENT.has(event.type)) exchange.firstMs = this.#elapsed();
+    if (event.type === "tool-delta") exchange.fragments++;
+    else if (event.type === "tool-end") exchange.calls[event.truncated ? "truncated" : "complete"]++;
+    else if (event.type === "malformed") exchange.calls.malformed++;
+    else if (event.type === "usage") {
+      const { type: _, ...usage } = event;
+      exchange.usage = { ...exchange.usage, ...usage };
+    } else if (event.type === "finish" && event.error) this.fail(event.error);
+  }
+
+  fail(error: ErrorInfo, thrown?: unknown): void {
+    this.exchange.error = error;
+    if (error.code === "internal" && thrown !== undefined) this.exchange.fault = thrown;
+    this.exchange.outcome = error.code === "aborted" ? "aborted" : "error";
+  }
+
+  done(): void {
+    this.exchange.ms = this.#elapsed();
+  }
+
+  #elapsed(): number {
+    return Math.round((performance.now() - this.#began) * 10) / 10;
+  }
+}
+
+const CONTENT: ReadonlySet<Event["type"]> = new Set(["text", "thinking-delta", "tool-start", "tool-end", "malformed", "refusal"]);

@@ -1,0 +1,30 @@
+/** Upstreams that have a name. */
+import type { WireId } from "../core/nouns.ts";
+import type { WireProfile } from "../wires/wire.ts";
+
+export interface Known {
+  readonly url: string;
+  readonly wire: WireId;
+  readonly profile: WireProfile;
+  /** The variable that usually has its key. */
+  readonly keyVariable?: string;
+}
+
+/** Servers of open models: their templates know neither developers nor custom tools, and a system text only at the beginning. */
+export const OPEN_MODELS: WireProfile = { maxTokensField: "max_tokens", developerRole: false, customTools: false, systemAnywhere: false };
+
+export const KNOWN: Readonly<Record<string, Known>> = {
+  ollama: { url: "http://127.0.0.1:11434", wire: "ollama", profile: { systemAnywhere: false } },
+  "llama-server": { url: "http://127.0.0.1:8080/v1", wire: "openai-chat", profile: OPEN_MODELS },
+  lmstudio: { url: "http://127.0.0.1:1234/v1", wire: "openai-chat", profile: OPEN_MODELS },
+  vllm: { url: "http://127.0.0.1:8000/v1", wire: "openai-chat", profile: OPEN_MODELS },
+  openai: { url: "https://api.openai.com/v1", wire: "openai-chat", profile: { official: true }, keyVariable: "OPENAI_API_KEY" },
+  anthropic: { url: "https://api.anthropic.com", wire: "anthropic", profile: {}, keyVariable: "ANTHROPIC_API_KEY" },
+  gemini: { url: "https://generativelanguage.googleapis.com", wire: "gemini", profile: {}, keyVariable: "GEMINI_API_KEY" },
+  openrouter: {
+    url: "https://openrouter.ai/api/v1",
+    wire: "openai-chat",
+    profile: { thinkingField: "reasoning", customTools: false, maxTokensField: "max_tokens" },
+    keyVariable: "OPENROUTER_API_KEY",
+  },
+};

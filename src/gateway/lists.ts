@@ -1,0 +1,38 @@
+/** Answers beside the chat: lists of models, and what Ollama's clients look at before they chat. */
+import { isObject } from "../core/json.ts";
+import type { WireId } from "../core/nouns.ts";
+import { getWire } from "../wires/registry.ts";
+import type { ModelInfo } from "../wires/wire.ts";
+
+/** OpenAI's and Anthropic's SDKs ask the same path: one answer has the fields of both. */
+export function encodeModelList(wire: WireId, models: readonly ModelInfo[]): unknown {
+  if (wire === "gemini" || wire === "ollama") return getWire(wire).encodeModels(models);
+  const [openai, anthropic] = (["openai-chat", "anthropic"] as const).map((id) => fieldsOf(getWire(id).encodeModels(models)));
+  const entries = listOf(openai?.data).map((entry, i) => ({ ...fieldsOf(entry), ...fieldsOf(listOf(anthropic?.data)[i]) }));
+  return { ...openai, ...anthropic, data: entries };
+}
+
+/** The entry of one model in such a list. */
+export function encodeModel(wire: WireId, model: ModelInfo): unknown {
+  const { data, models } = fieldsOf(encodeModelList(wire, [model]));
+  return listOf(data ?? models)[0];
+}
+
+/** `POST /api/show`: what its clients decide by is what the model can do, and how long its context is. */
+export const encodeShow = (model: ModelInfo): unknown => ({
+  ...fieldsOf(encodeModel("ollama", model)),
+  modelfile: "",
+  parameters: "",
+  template: "",
+  model_info: {
+    "general.architecture": "dragoman",
+    ...(model.contextLength === undefined ? {} : { "dragoman.context_length": model.contextLength }),
+  },
+  capabilities: ["completion", "tools", "thinking"],
+});
+
+/** The version of Ollama's API that we speak; codex asks for at least 0.13.4. */
+export const OLLAMA_VERSION = "0.20.0";
+
+const fieldsOf = (value: unknown): Record<string, unknown> => (isObject(value) ? { ...value } : {});
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

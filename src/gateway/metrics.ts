@@ -1,0 +1,51 @@
+/** Numbers for Prometheus. Labels are names of ours or of the configuration, never what a client sent: nobody can make them grow. */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Exchange } from "./exchange.ts";
+
+export interface Metrics {
+  readonly contentType: string;
+  print(): Promise<string>;
+  /** An exchange is over. */
+  see(exchange: Exchange): void;
+  /** A stream to a client began, or ended. */
+  streams(change: 1 | -1): void;
+}
+
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const PLACE = ["wire", "upstream", "model"] as const;
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Counter({ name: `dragoman_${name}`, help, labelNames, registers });
+  const seconds = (name: string, help: string) =>
+    new Histogram({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers });
+
+  const requests = counter("requests_total", "Exchanges that have ended", ["wire", "upstream", "model", "kind", "outcome"]);
+  const open = new Gauge({ name: "dragoman_streams_open", help: "Streams to clients that are open", registers });
+  const first = seconds("first_event_seconds", "Until the first event with content");
+  const total = seconds("exchange_seconds", "Until the end of the exchange");
+  const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
+  const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
+  const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
+  const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
+
+  return {
+    contentType: registry.contentType,
+    print: () => registry.metrics(),
+    streams: (change) => open.inc(change),
+    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, fragments: pieces, ms, firstMs }) {
+      const place = { wire, upstream, model: rule };
+      requests.inc({ ...place, kind, outcome });
+      if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
+      if (kind !== "generate") return;
+      total.observe(place, ms / 1000);
+      if (firstMs !== undefined) first.observe(place, firstMs / 1000);
+      if (usage?.inputTokens) tokens.inc({ ...place, direction: "in" }, usage.inputTokens);
+      if (usage?.outputTokens) tokens.inc({ ...place, direction: "out" }, usage.outputTokens);
+      if (pieces > 0) fragments.inc(place, pieces);
+      for (const [outcome, count] of Object.entries(made)) if (count > 0) calls.inc({ ...place, outcome }, count);
+    },
+  };
+}

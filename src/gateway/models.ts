@@ -1,0 +1,209 @@
+/** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
+import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
+import type { Engine } from "../engines/engine.ts";
+import { estimateTokens } from "../engines/estimate.ts";
+import type { ModelInfo } from "../wires/wire.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface ModelRule {
+  /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
+  readonly name: string;
+  /** Another name to ask for instead; or the upstream, and its own name for the model (otherwise: what was asked for). */
+  readonly alias?: string | undefined;
+  readonly upstream?: string | undefined;
+  readonly model?: string | undefined;
+  /** Where the request says nothing. */
+  readonly sampling?: Sampling | undefined;
+  readonly thinking?: ThinkingSettings | undefined;
+  readonly maxTokens?: number | undefined;
+  /** How many tokens the model takes, prompt and answer together; without it, what the upstream lists. */
+  readonly context?: number | undefined;
+}
+
+export interface Target {
+  readonly upstream: string;
+  readonly engine: Engine;
+  /** As the upstream calls it. */
+  readonly model: string;
+  /** The name or pattern of the configuration that led here. */
+  readonly rule?: ModelRule | undefined;
+}
+
+/** How long a list counts, and how long the lack of one. */
+const FRESH_MS = 30_000;
+const FAILED_MS = 5_000;
+const MAX_ALIASES = 8;
+
+/** An exchange does not wait longer for a list: the name is then taken as it is. */
+const WAIT_MS = 2_000;
+
+type List = readonly ModelInfo[] | undefined;
+
+interface Listing {
+  /** The last one that came, however old. */
+  last: List;
+  until: number;
+  coming: Promise<List> | undefined;
+}
+
+export class Models {
+  readonly upstreams: Readonly<Record<string, Engine>>;
+  readonly #rules: readonly ModelRule[];
+  readonly #listings = new Map<string, Listing>();
+
+  constructor(upstreams: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
+    this.upstreams = upstreams;
+    this.#rules = rules;
+    for (const { name, upstream } of rules) {
+      if (upstream !== undefined && !Object.hasOwn(upstreams, upstream))
+        throw new Error(`the model "${name}" names an unknown upstream "${upstream}"`);
+    }
+  }
+
+  async resolve(asked: string, depth = 0): Promise<Target> {
+    const rule = ruleFor(asked, this.#rules);
+    if (rule?.alias !== undefined) {
+      if (depth >= MAX_ALIASES) throw new Refusal(500, `the alias "${rule.name}" leads in a circle`);
+      const target = await this.resolve(rule.alias, depth + 1);
+      return { ...target, rule: target.rule ?? rule };
+    }
+    if (rule?.upstream !== undefined) {
+      const model = rule.model ?? (rule.name.includes("*") ? await this.#onlyModel(rule.upstream, asked) : asked);
+      return this.#target(rule.upstream, model, rule);
+    }
+    return this.#unruled(asked, rule);
+  }
+
+  async #unruled(asked: string, rule: ModelRule | undefined): Promise<Target> {
+    const names = Object.keys(this.upstreams);
+    const [only] = names;
+    if (only !== undefined && names.length === 1) return this.#target(only, rule?.model ?? (await this.#onlyModel(only, asked)), rule);
+    const slash = asked.indexOf("/");
+    if (slash > 0 && Object.hasOwn(this.upstreams, asked.slice(0, slash)))
+      return this.#target(asked.slice(0, slash), asked.slice(slash + 1), rule);
+    const lists = await Promise.all(names.map(async (name) => [name, await this.#list(name)] as const));
+    for (const [name, models = []] of lists) if (models.some(({ id }) => id === asked)) return this.#target(name, asked, rule);
+    const known = lists.flatMap(([, models = []]) => models.map(({ id }) => id));
+    throw new Refusal(404, `no upstream has the model "${asked}"${known.length > 0 ? `; there are: ${shortList(known)}` : ""}`);
+  }
+
+  /** Where an upstream has one model, clients that ask for another by habit mean that one. */
+  async #onlyModel(upstream: string, asked: string): Promise<string> {
+    const models = (await this.#list(upstream)) ?? [];
+    return models.length === 1 && models[0] ? models[0].id : asked;
+  }
+
+  /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
+  contextOf({ upstream, model, rule }: Target): number | undefined {
+    if (rule?.context !== undefined) return rule.context;
+    const known = this.#listings.get(upstream)?.last;
+    void this.#list(upstream);
+    return known?.find(({ id }) => id === model)?.contextLength;
+  }
+
+  /** What clients can ask for: the names of the rules, then what the upstreams list. */
+  async list(): Promise<ModelInfo[]> {
+    const lists = await Promise.all(Object.keys(this.upstreams).map((name) => this.#list(name)));
+    const found = new Map<string, ModelInfo>();
+    for (const { name } of this.#rules) if (!name.includes("*")) found.set(name, { id: name });
+    for (const model of lists.flatMap((models) => models ?? [])) if (!found.has(model.id)) found.set(model.id, model);
+    return [...found.values()];
+  }
+
+  /** Whether any upstream answers. */
+  async ready(): Promise<boolean> {
+    const lists = await Promise.all(Object.keys(this.upstreams).map((name) => this.#list(name)));
+    return lists.some((models) => models !== undefined);
+  }
+
+  #target(upstream: string, model: string, rule: ModelRule | undefined): Target {
+    return { upstream, engine: this.upstreams[upstream]!, model, rule };
+  }
+
+  /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
+  async #list(upstream: string): Promise<List> {
+    const listing = this.#listings.get(upstream) ?? { last: undefined, until: 0, coming: undefined };
+    this.#listings.set(upstream, listing);
+    if (listing.until > Date.now()) return listing.last;
+    listing.coming ??= this.#fetch(upstream, listing);
+    return listing.last ?? within(WAIT_MS, listing.coming);
+  }
+
+  async #fetch(upstream: string, listing: Listing): Promise<List> {
+    const models = await this.upstreams[upstream]!.models().catch(() => undefined);
+    listing.last = models;
+    listing.until = Date.now() + (models ? FRESH_MS : FAILED_MS);
+    listing.coming = undefined;
+    return models;
+  }
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The exact name before patterns, and of these the one that says most. */
+export function ruleFor(asked: string, rules: readonly ModelRule[]): ModelRule | undefined {
+  const exact = rules.find(({ name }) => name === asked);
+  if (exact) return exact;
+  const literal = (rule: ModelRule): number => rule.name.replaceAll("*", "").length;
+  const matching = rules.filter(({ name }) => name.includes("*") && matches(name, asked));
+  return matching.reduce<ModelRule | undefined>((best, rule) => (best && literal(best) >= literal(rule) ? best : rule), undefined);
+}
+
+/** Each literal is looked for once, from the left: no pattern takes long. */
+function matches(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  const last = rest.pop() ?? "";
+  for (const literal of rest) {
+    const found = text.indexOf(literal, at);
+    if (found < 0) return false;
+    at = found + literal.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+const shortList = (names: readonly string[]): string =>
+  names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
+
+/** The request as the target gets it. */
+export function aimed(request: Request, { model, rule, engine }: Target): Request {
+  const { sampling, thinking, maxTokens, context } = rule ?? {};
+  const extra = context !== undefined && engine.wire === "ollama" ? [...(request.extra ?? []), windowOf(context)] : request.extra;
+  return {
+    ...request,
+    model,
+    ...(extra ? { extra } : {}),
+    ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
+    ...(thinking ? { thinking: { ...thinking, ...request.thinking } } : {}),
+    ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
+  };
+}
+
+/** Ollama cuts a prompt in silence that is longer than its window, which is small unless it is told otherwise. */
+const windowOf = (context: number): Opaque => ({ wire: "ollama", kind: "options", data: { num_ctx: context }, quiet: true });
+
+/** What an estimate of the prompt may be wrong by. */
+const MARGIN = 1.25;
+
+/** Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. */
+export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
+  const { maxTokens } = request;
+  if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
+  const room = Math.floor(context - estimateTokens(request) * MARGIN);
+  // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
+  const limit = Math.max(room, Math.min(1024, context >> 3));
+  if (maxTokens <= limit) return { request, warnings: [] };
+  const message = `the limit of ${maxTokens} tokens was lowered to ${limit}: the model's context has ${context}`;
+  return { request: { ...request, maxTokens: limit }, warnings: [{ code: "max-tokens", message }] };
+}

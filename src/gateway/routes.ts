@@ -1,0 +1,139 @@
+/**
+ * What a path asks for. Model names hold slashes and colons, and users put one prefix too many or too few into a base URL: so a path is read
+ * from its end, and what stands in front must be nothing but known prefixes.
+ *
+ *     POST /v1beta/models/google/gemma:free:streamGenerateContent?alt=sse
+ *     POST /v1/v1/messages                                                  a base URL with /v1, and an SDK that adds its own
+ */
+import type { WireId } from "../core/nouns.ts";
+import type { Headers } from "../wires/wire.ts";
+
+export type Route = { readonly wire: WireId } & (
+  | { readonly kind: "generate" | "count"; readonly path: string }
+  /** Bytes for an upstream of the same wire; `model`: the one in the path, which stands between the two parts. */
+  | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
+  | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
+  | { readonly kind: "model"; readonly id: string }
+  | { readonly kind: "wrong-method"; readonly allow: string }
+  | { readonly kind: "unknown"; readonly hint: string }
+);
+
+export interface Visit {
+  method: string;
+  path: string;
+  query: Readonly<Record<string, string>>;
+  /** With lower-case names. */
+  headers: Headers;
+}
+
+/** The parts of a request's URL. Whoever asks for nonsense gets it back as a path that nobody knows. */
+export function readUrl(url: string): Pick<Visit, "path" | "query"> {
+  const at = url.indexOf("?");
+  const path = (at < 0 ? url : url.slice(0, at)).replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+  return { path, query: Object.fromEntries(new URLSearchParams(at < 0 ? "" : url.slice(at + 1))) };
+}
+
+/** What may stand in front of an endpoint, and says nothing. */
+const PREFIX = /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama)(?=\/)/;
+
+interface Endpoint {
+  readonly method: "GET" | "POST";
+  readonly route: Route;
+}
+
+const post = (route: Route): Endpoint => ({ method: "POST", route });
+const get = (route: Route): Endpoint => ({ method: "GET", route });
+
+/** By what is left of the path without prefixes. */
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  "/chat/completions": post({ kind: "generate", wire: "openai-chat", path: "/v1/chat/completions" }),
+  "/completions": post({ kind: "pass", wire: "openai-chat", path: "/v1/completions" }),
+  "/embeddings": post({ kind: "pass", wire: "openai-chat", path: "/v1/embeddings" }),
+  "/responses": post({ kind: "generate", wire: "openai-responses", path: "/v1/responses" }),
+  "/responses/input_tokens": post({ kind: "count", wire: "openai-responses", path: "/v1/responses/input_tokens" }),
+  "/messages": post({ kind: "generate", wire: "anthropic", path: "/v1/messages" }),
+  "/messages/count_tokens": post({ kind: "count", wire: "anthropic", path: "/v1/messages/count_tokens" }),
+};
+
+/** Behind `/api`, where Ollama has them. */
+const OLLAMA: Readonly<Record<string, Endpoint>> = {
+  "/chat": post({ kind: "generate", wire: "ollama", path: "/api/chat" }),
+  "/generate": post({ kind: "generate", wire: "ollama", path: "/api/generate" }),
+  "/embed": post({ kind: "pass", wire: "ollama", path: "/api/embed" }),
+  "/embeddings": post({ kind: "pass", wire: "ollama", path: "/api/embeddings" }),
+  "/tags": get({ kind: "models", wire: "ollama" }),
+  "/show": post({ kind: "show", wire: "ollama" }),
+  "/ps": get({ kind: "running", wire: "ollama" }),
+  "/version": get({ kind: "version", wire: "ollama" }),
+};
+
+const OWN: Readonly<Record<string, Endpoint>> = {
+  "/": get({ kind: "root", wire: "openai-chat" }),
+  "/api/hello": get({ kind: "root", wire: "anthropic" }), // what Claude Code tries first
+  "/healthz": get({ kind: "health", wire: "openai-chat" }),
+  "/readyz": get({ kind: "ready", wire: "openai-chat" }),
+  "/metrics": get({ kind: "metrics", wire: "openai-chat" }),
+};
+
+export function routeOf(visit: Visit): Route {
+  const { method, path } = visit;
+  const own = OWN[path];
+  if (own) return allowed(own, method);
+  let rest = path;
+  let last = "";
+  for (let match = PREFIX.exec(rest); match; match = PREFIX.exec(rest)) {
+    [last] = match;
+    rest = rest.slice(last.length);
+  }
+  const endpoint = (last === "/api" && Object.hasOwn(OLLAMA, rest) && OLLAMA[rest]) || (Object.hasOwn(ENDPOINTS, rest) && ENDPOINTS[rest]);
+  if (endpoint) return isUpgrade(visit, rest) ? { kind: "upgrade", wire: "openai-responses" } : allowed(endpoint, method);
+  return modelRoute(visit, last, rest) ?? { kind: "unknown", wire: callerOf(visit), hint: HINT };
+}
+
+/** `HEAD` is a `GET` without the answer, and a probe where there is none. */
+const allowed = ({ method, route }: Endpoint, given: string): Route =>
+  given === method || given === "HEAD" ? route : { kind: "wrong-method", wire: route.wire, allow: method };
+
+const isUpgrade = ({ method, headers }: Visit, rest: string): boolean =>
+  method === "GET" && rest === "/responses" && /\bwebsocket\b/i.test(headers.upgrade ?? "");
+
+/** `/models`, `/models/{name}`, `/models/{name}:{method}`: the method stands behind the last colon. */
+function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefined {
+  const { method } = visit;
+  const isGemini = /^\/v1(beta|alpha)/.test(prefix) || rest.startsWith("/tunedModels/");
+  const wire = isGemini ? "gemini" : callerOf(visit);
+  if (rest === "/models") return allowed(get({ kind: "models", wire }), method);
+  const [, collection = "", name = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
+  if (name === "") return undefined;
+  const [, model, action] = /^(.+):(\w+)$/.exec(name) ?? [];
+  if (model !== undefined && (method === "POST" || isGemini)) {
+    const path = `/v1beta/${collection}/${name}`;
+    if (action === "generateContent" || action === "streamGenerateContent")
+      return allowed(post({ kind: "generate", wire: "gemini", path }), method);
+    if (action === "countTokens") return allowed(post({ kind: "count", wire: "gemini", path }), method);
+    if (action === "embedContent" || action === "batchEmbedContents") {
+      return allowed(post({ kind: "pass", wire: "gemini", path: "/v1beta/models/", model: decoded(model), behind: `:${action}` }), method);
+    }
+  }
+  return allowed(get({ kind: "model", wire, id: decoded(name) }), method);
+}
+
+/** A stray % is part of the name. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Who asks, where the path does not say it: the headers of the SDKs do. */
+export function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
+  if (headers["x-goog-api-key"] !== undefined || headers["x-goog-api-client"] !== undefined || query.key !== undefined) return "gemini";
+  if (path.startsWith("/v1beta")) return "gemini";
+  if (headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined || path.endsWith("/messages")) return "anthropic";
+  return path.startsWith("/api/") ? "ollama" : "openai-chat";
+}
+
+const HINT =
+  "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 behind it for OpenAI clients";

@@ -1,0 +1,118 @@
+/** Upstreams as they are configured, and how a server at a URL shows which wire it speaks. */
+import { request } from "undici";
+import { isObject } from "../core/json.ts";
+import type { WireId } from "../core/nouns.ts";
+import { createRemote, credentialsOf, type Remote, resolveUrl, type Timeouts } from "../engines/remote.ts";
+import type { Headers, WireProfile } from "../wires/wire.ts";
+import { KNOWN, type Known, OPEN_MODELS } from "./known.ts";
+
+export interface UpstreamSettings {
+  readonly urls: readonly string[];
+  /** Absent: found by probing. */
+  readonly wire?: WireId | undefined;
+  readonly key?: string | undefined;
+  readonly headers?: Headers | undefined;
+  readonly timeouts?: Timeouts | undefined;
+  readonly profile?: WireProfile | undefined;
+}
+
+/** What a server of that wire wants, if nothing else is known of it. */
+const PROFILES: Readonly<Record<WireId, WireProfile>> = {
+  "openai-chat": OPEN_MODELS,
+  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false },
+  anthropic: { unsignedThinking: true },
+  gemini: {},
+  ollama: { systemAnywhere: false },
+};
+
+export const knownByUrl = (url: string): Known | undefined =>
+  Object.values(KNOWN).find((known) => known.url.startsWith("https:") && new URL(known.url).host === new URL(url).host);
+
+/** `settings` with a wire: an engine. */
+export function createUpstream(wire: WireId, { urls, key, headers, timeouts, profile }: UpstreamSettings): Remote {
+  const known = knownByUrl(urls[0] ?? "http://localhost");
+  const usual = known?.wire === wire ? known.profile : PROFILES[wire];
+  return createRemote({ wire, url: urls, key, headers, timeouts, profile: { ...usual, ...profile } });
+}
+
+// ---- Probing
+
+export interface Found {
+  wire: WireId;
+  /** In words, for whoever started the gateway. */
+  how: string;
+  /** `false`: a guess by the looks of its URL. */
+  certain: boolean;
+}
+
+const PROBE_MS = 3_000;
+
+/** In this order: Ollama also answers as OpenAI does. */
+const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<string, unknown>) => boolean }[] = [
+  { wire: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
+  {
+    wire: "anthropic",
+    path: "/v1/models",
+    answers: ({ data, object, has_more }) => Array.isArray(data) && object === undefined && has_more !== undefined,
+  },
+  { wire: "openai-chat", path: "/v1/models", answers: ({ data }) => Array.isArray(data) },
+  { wire: "gemini", path: "/v1beta/models", answers: ({ models }) => Array.isArray(models) },
+];
+
+/** `undefined`: nobody listens there. A server that shows nothing is taken for what its URL looks like. */
+export async function probeWire(url: string, key?: string): Promise<Found | undefined> {
+  const known = knownByUrl(url);
+  if (known) return { wire: known.wire, how: "by its name", certain: true };
+  const answers = await Promise.all(PROBES.map(({ wire, path }) => look(resolveUrl(wire, url, path), key ? credentialsOf(wire, key) : {})));
+  const at = PROBES.findIndex(
+    ({ answers: fits }, i) => isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
+  );
+  const probe = PROBES[at];
+  if (probe) return { wire: probe.wire, how: `it answers ${probe.path}`, certain: true };
+  if (answers.every((answer) => answer === undefined)) return undefined;
+  const path = new URL(url).pathname;
+  const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
+  return { wire, how: "a guess, since it answers no list of models; --upstream-wire, or wire in dragoman.toml, says it", certain: false };
+}
+
+/** `undefined`: no answer at all. */
+async function look(url: URL, headers: Headers): Promise<{ status: number; body: unknown } | undefined> {
+  try {
+    const answer = await request(url, { headers, signal: AbortSignal.timeout(PROBE_MS) });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, body: parsed(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What every gateway says at its root, so that none is put in front of itself. */
+export const GREETING = "dragoman is running\n";
+
+/** The servers that run on this machine where they usually do. */
+export async function discover(urls: readonly string[] = LOCAL): Promise<{ url: string; wire: WireId }[]> {
+  const found = await Promise.all(
+    urls.map(async (url) => {
+      const root = await look(new URL("/", url), {});
+      if (root === undefined || root.body === GREETING) return [];
+      const probed = await probeWire(url);
+      return probed?.certain ? [{ url, wire: probed.wire }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+const LOCAL: readonly string[] = [
+  ...Object.values(KNOWN)
+    .map(({ url }) => url)
+    .filter((url) => url.startsWith("http:")),
+  "http://127.0.0.1:30000/v1", // SGLang
+];

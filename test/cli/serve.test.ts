@@ -1,0 +1,167 @@
+// `dragoman serve` as a process of its own, in front of a server on loopback.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, test } from "vitest";
+import { answering, closeLater, freePort, sse, startServer } from "../servers.ts";
+import { dragoman, envWith, folder, main } from "./run.ts";
+
+const files = folder();
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+});
+
+type Line = Record<string, unknown> & { msg: string };
+
+/** Its log, line by line, until one has what is looked for. */
+function serve(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  const lines: Line[] = [];
+  const waiting = new Set<() => void>();
+  const reader = createInterface({ input: child.stdout! });
+  reader.on("line", (line) => {
+    lines.push(JSON.parse(line) as Line);
+    for (const look of waiting) look();
+  });
+  const line = (fits: (line: Line) => boolean): Promise<Line> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = lines.find(fits);
+        if (found) resolve(found);
+      };
+      waiting.add(look);
+      child.once("exit", (code) => reject(new Error(`it ended with ${code}: ${JSON.stringify(lines)}`)));
+      look();
+    });
+  const url = line((line) => line.url !== undefined).then((line) => String(line.url));
+  return { child, lines, line, url };
+}
+
+const chunk = (content: string) => ({ id: "c", model: "qwen3", choices: [{ index: 0, delta: { content }, finish_reason: "stop" }] });
+const upstream = (content = "Hello") =>
+  startServer((response, { url }) => {
+    if (url === "/v1/models") return void response.end('{"object":"list","data":[{"id":"qwen3","object":"model"}]}');
+    if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(chunk(content), "[DONE]"));
+  });
+
+const generate = async (url: string, headers: Record<string, string> = {}) => {
+  const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "canary-content" }] }] });
+  const path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+  return fetch(url + path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
+};
+
+test("a URL: its wire is found, any model means the one there is, and the log has neither keys nor content", async () => {
+  const server = await upstream();
+  const env = { GATE: "sk-canary-gate", UP: "sk-canary-up" };
+  const { url, line, lines, child } = serve(
+    ["--upstream", `${server.url}/v1`, "--upstream-key", "env:UP", "--port", "0", "--key", "env:GATE"],
+    env,
+  );
+  expect((await generate(await url)).status).toBe(401);
+  const answer = await generate(await url, { "x-goog-api-key": "sk-canary-gate" });
+  expect(await answer.text()).toContain("Hello");
+  expect(await line((line) => line.outcome === "ok")).toMatchObject({
+    wire: "gemini",
+    model: "gemini-2.5-pro",
+    upstream: new URL(server.url).host,
+    upstreamModel: "qwen3",
+    status: 200,
+  });
+  expect(await line((line) => line.wire === "openai-chat")).toMatchObject({
+    msg: expect.stringContaining("it answers /v1/models"),
+    key: "set",
+  });
+  const metrics = await fetch(`${await url}/metrics`, { headers: { authorization: "Bearer sk-canary-gate" } });
+  expect(await metrics.text()).toContain(
+    `dragoman_requests_total{wire="gemini",upstream="${new URL(server.url).host}",model="",kind="generate",outcome="ok"} 1`,
+  );
+  expect(server.seen.at(-1)?.headers.authorization).toBe("Bearer sk-canary-up");
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(JSON.stringify(lines)).not.toContain("canary");
+});
+
+test("a file that changes is read again; one that is broken changes nothing", async () => {
+  const [one, two] = [await upstream("One"), await upstream("Two")];
+  const config = (url: string) => `[server]\nport = 0\n[upstreams.up]\nurl = "${url}/v1"\n`;
+  const file = files.file("dragoman.toml", config(one.url));
+  const { url, line, child } = serve(["--config", file]);
+  expect(await (await generate(await url)).text()).toContain("One");
+  writeFileSync(file, config(two.url));
+  if (process.platform !== "win32") child.kill("SIGHUP");
+  await line(({ msg }) => msg.includes("read again"));
+  expect(await (await generate(await url)).text()).toContain("Two");
+  writeFileSync(file, "[server\n");
+  expect(await line(({ msg }) => msg.includes("not taken over"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
+  expect(await (await generate(await url)).text()).toContain("Two");
+});
+
+test("a port that was given and is taken is a mistake, and does not move", async () => {
+  const server = await upstream();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  closeLater(() => taken.close());
+  const { port } = taken.address() as { port: number };
+  const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
+  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: cannot listen on port ${port}: it is taken\n` });
+});
+
+describe("--check", () => {
+  test("says what there is, without secrets, and nothing listens", async () => {
+    const server = await startServer(answering('{"data":[{"id":"a"},{"id":"b"}]}'));
+    const text = `[server]\nkeys = ["env:GATE"]\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\nkey = "env:UP"\n[models."gemini-*"]\nmodel = "a"\n[aliases]\nx = "a"\n`;
+    const child = spawn(process.execPath, [main, "serve", "--check", "--config", files.file("check.toml", text)], {
+      env: envWith({ GATE: "sk-canary-1", UP: "sk-canary-2" }),
+    });
+    children.push(child);
+    let stdout = "";
+    child.stdout.on("data", (piece) => {
+      stdout += piece;
+    });
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(stdout).toBe(
+      `server: 127.0.0.1:8080, 1 key\nupstream up: ${server.url}/v1 speaks openai-chat (as configured), with a key\n  answers: 2 models\nmodel gemini-*: up, as a\nalias x: a\n`,
+    );
+  });
+  test("an upstream that does not answer is exit code 2", async () => {
+    const port = await freePort();
+    const { code, stdout } = dragoman(["serve", "--check", "--upstream", `http://127.0.0.1:${port}/v1`, "--upstream-wire", "openai-chat"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringContaining("does not answer: the upstream is not running") });
+  });
+});
+
+describe("a mistake is one line, and exit code 2", () => {
+  test.each<[string[], string]>([
+    [
+      ["--upstream", "nonsense"],
+      "--upstream must be a URL or one of ollama, llama-server, lmstudio, vllm, openai, anthropic, gemini, openrouter; it is nonsense",
+    ],
+    [["--upstream", "openai"], "openai needs a key: set OPENAI_API_KEY"],
+    [["--upstream", "ollama", "--key", "sk-canary"], '--key must not be the secret itself: put it into a variable and write "env:NAME"'],
+    [["--upstream", "ollama", "--key", "env:NOT_SET_ANYWHERE"], "--key names the variable NOT_SET_ANYWHERE, which is not set"],
+    [
+      ["--upstream", "ollama", "--host", "0.0.0.0", "--port", "0"],
+      "listening on 0.0.0.0 would let everybody on the network in: set keys, or allow it with --insecure",
+    ],
+    [["--config", "nowhere.toml"], "cannot read nowhere.toml: there is no such file"],
+  ])("%j", (args, message) => {
+    const { code, stderr } = dragoman(["serve", ...args], "", { OPENAI_API_KEY: "" });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `dragoman: ${message}\n` });
+  });
+  test("an upstream that is not there", async () => {
+    const port = await freePort();
+    expect(dragoman(["serve", "--upstream", `http://127.0.0.1:${port}/v1`])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("start the upstream first"),
+    });
+  });
+});

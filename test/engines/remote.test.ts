@@ -1,0 +1,260 @@
+// The engine that speaks a wire over HTTP, against real servers on loopback.
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
+import type { Event, Request, WireId } from "../../src/core/nouns.ts";
+import type { Answer, GenerateOptions } from "../../src/engines/engine.ts";
+import { EngineError } from "../../src/engines/error.ts";
+import { createRemote, type Remote, type RemoteOptions, resolveUrl } from "../../src/engines/remote.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+import { answering, closeLater, freePort, signalOf, sse, startServer } from "../servers.ts";
+
+const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], stream: "sse" };
+
+const remote = (options: Partial<RemoteOptions> & { url: RemoteOptions["url"] }): Remote => {
+  const engine = createRemote({ wire: "openai-chat", ...options });
+  closeLater(() => engine.close());
+  return engine;
+};
+
+async function eventsOf(engine: Remote, asked = request, options: GenerateOptions = {}): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const event of engine.generate(asked, options)) events.push(event);
+  return events;
+}
+
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: "c1",
+  model: "m",
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+const said = [
+  { type: "start", id: "a1", model: "m" },
+  { type: "text", text: "Grüße 👋" },
+  { type: "tool-start", id: "call_1", index: 0, name: "f" },
+  { type: "tool-delta", id: "call_1", json: '{"a":1.0}' },
+  { type: "tool-end", id: "call_1", index: 0, name: "f", arguments: { a: 1 }, json: '{"a":1.0}' },
+  { type: "usage", inputTokens: 3, outputTokens: 5 },
+  { type: "finish", reason: "tool-calls" },
+] satisfies Event[];
+const asked: Request = { ...request, tools: [{ name: "f", parameters: { type: "object", properties: { a: { type: "number" } } } }] };
+
+describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wire) => {
+  const streamed = () => {
+    const encoder = wire.createStreamEncoder({ ...asked, stream: id === "ollama" ? "ndjson" : "sse", extra: USAGE });
+    return said.map((event) => encoder.encode(event)).join("") + encoder.end();
+  };
+  const whole = () => printBody(wire.encodeResponse(collect(said), asked));
+
+  test.each(["stream", "whole"])("an answer, %s: its content and its reason", async (form) => {
+    const type = form === "whole" ? "application/json" : id === "ollama" ? "application/x-ndjson" : "text/event-stream";
+    const server = await startServer((response) => {
+      response.writeHead(200, { "content-type": type });
+      // Byte by byte: characters are cut, too.
+      for (const byte of Buffer.from(form === "whole" ? whole() : streamed())) response.write(Buffer.of(byte));
+      response.end();
+    });
+    const events = await eventsOf(remote({ wire: id, url: server.url, key: "sk-secret" }), {
+      ...asked,
+      stream: form === "stream" && "sse",
+    });
+    expect(events.filter(({ type }) => type === "finish")).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
+    const { content, usage } = collect(events);
+    expect(content).toMatchObject([
+      { type: "text", text: "Grüße 👋" },
+      { type: "tool-call", name: "f", arguments: { a: 1 } },
+    ]);
+    expect(usage).toMatchObject({ inputTokens: 3, outputTokens: 5 });
+    const [seen] = server.seen;
+    expect(seen?.headers).toMatchObject({ "accept-encoding": "identity", "content-type": "application/json" });
+    expect([seen?.headers.authorization, seen?.headers["x-api-key"], seen?.headers["x-goog-api-key"]].filter(Boolean)).toHaveLength(1);
+    expect(seen?.url).not.toContain("sk-secret");
+  });
+
+  test("the models", async () => {
+    const server = await startServer(answering(JSON.stringify(wire.encodeModels([{ id: "a/b:c" }, { id: "d" }]))));
+    expect((await remote({ wire: id, url: server.url }).models()).map((model) => model.id)).toEqual(["a/b:c", "d"]);
+    expect(server.seen[0]?.url.split("?")[0]).toBe(wire.modelsPath);
+  });
+
+  test("an error", async () => {
+    const { status, body } = wire.encodeError({ code: "rate-limit", message: "slow down" });
+    const server = await startServer(answering(JSON.stringify(body), { status, "retry-after": "7" }));
+    const events = await eventsOf(remote({ wire: id, url: server.url }));
+    expect(events).toEqual([
+      { type: "finish", reason: "error", error: { code: "rate-limit", message: "slow down", status: 429, retryAfterMs: 7000 } },
+    ]);
+  });
+});
+/** Only who asks for it hears of it, in OpenAI's chat. */
+const USAGE: NonNullable<Request["extra"]> = [{ wire: "openai-chat", kind: "stream_options", data: { include_usage: true } }];
+
+describe("errors", () => {
+  test("an upstream's 401 is ours, and its echo of the key goes nowhere", async () => {
+    const server = await startServer(answering('{"error":{"message":"bad key sk-canary-1"}}', { status: 401 }));
+    const [event] = await eventsOf(remote({ url: server.url, key: "sk-canary-1" }));
+    expect(event).toMatchObject({
+      type: "finish",
+      error: { code: "upstream", message: "the upstream refused the gateway's key: bad key [key]" },
+    });
+  });
+  test("in mid-stream, too", async () => {
+    const server = await startServer(answering(sse({ error: { message: "key sk-canary-1" } }), { "content-type": "text/event-stream" }));
+    expect((await eventsOf(remote({ url: server.url, key: "sk-canary-1" }))).at(-1)).toMatchObject({ error: { message: "key [key]" } });
+  });
+  test("nobody is there", async () => {
+    const [event] = await eventsOf(remote({ url: `http://127.0.0.1:${await freePort()}/v1` }));
+    expect(event).toMatchObject({ type: "finish", error: { code: "overloaded", message: expect.stringContaining("not running") } });
+  });
+  test("a page of HTML", async () => {
+    const server = await startServer(answering("<html>", { "content-type": "text/html" }));
+    const asked = { ...request, stream: false as const };
+    expect(await eventsOf(remote({ url: server.url }), asked)).toMatchObject([
+      { type: "start" },
+      { type: "finish", error: { code: "upstream" } },
+    ]);
+  });
+  test("headers that do not come", async () => {
+    const server = await startServer(() => {});
+    const [event] = await eventsOf(remote({ url: server.url, timeouts: { headers: 50 } }));
+    expect(event).toMatchObject({ type: "finish", error: { code: "timeout", message: expect.stringContaining("did not answer in time") } });
+  });
+  test("an answer that falls silent: what was said stays said, a call is cut", async () => {
+    const start = { index: 0, id: "x", type: "function", function: { name: "f", arguments: '{"a":' } };
+    const server = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" }), chunk({ tool_calls: [start] })));
+    });
+    const events = await eventsOf(remote({ url: server.url, timeouts: { idle: 50 } }));
+    expect(events.slice(-2)).toMatchObject([
+      { type: "tool-end", id: "x", truncated: true },
+      { type: "finish", reason: "error", error: { code: "timeout" } },
+    ]);
+  });
+  test("a connection that breaks", async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" })), () => response.destroy());
+    });
+    const events = await eventsOf(remote({ url: server.url }));
+    expect(events.map(({ type }) => type)).toEqual(["start", "text", "finish"]);
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { code: "upstream" } });
+  });
+});
+
+describe("aborts", () => {
+  test("before the first event, in the middle, and before it began: one finish, aborted", async () => {
+    const gone = signalOf();
+    const early = new AbortController();
+    const server = await startServer((response, { body }) => {
+      response.on("close", () => gone.resolve());
+      if (body.includes("silent")) early.abort();
+      else response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" })));
+    });
+    const engine = remote({ url: server.url });
+    const middle = new AbortController();
+    const events: Event[] = [];
+    for await (const event of engine.generate(request, { signal: middle.signal })) {
+      events.push(event);
+      if (event.type === "text") middle.abort();
+    }
+    expect(events.map(({ type }) => type)).toEqual(["start", "text", "finish"]);
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { code: "aborted" } });
+    await gone.promise;
+
+    const silent = eventsOf(engine, { ...request, model: "silent" }, { signal: early.signal });
+    expect(await silent).toMatchObject([{ type: "finish", error: { code: "aborted" } }]);
+
+    expect(await eventsOf(engine, request, { signal: AbortSignal.abort() })).toMatchObject([
+      { type: "finish", error: { code: "aborted" } },
+    ]);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test("who stops listening stops the upstream", async () => {
+    const gone = signalOf();
+    const server = await startServer((response) => {
+      response.on("close", () => gone.resolve());
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" })));
+    });
+    for await (const { type } of remote({ url: server.url }).generate(request)) if (type === "text") break;
+    await gone.promise;
+  });
+});
+
+describe("connections", () => {
+  test("are used again, also when the body goes on behind the end of the answer", async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"));
+      response.end(":\n\n");
+    });
+    const engine = remote({ url: server.url });
+    for (let n = 0; n < 3; n++) {
+      const [socket] = [once(server.server, "request")];
+      await eventsOf(engine);
+      const [, response] = (await socket) as [unknown, import("node:http").ServerResponse];
+      if (!response.writableFinished) await once(response, "finish");
+      await new Promise(setImmediate);
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  test("of several URLs, the next one stands in for one that cannot be reached", async () => {
+    const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
+    const engine = remote({ url: [`http://127.0.0.1:${await freePort()}/v1`, `${server.url}/v1`] });
+    for (let n = 0; n < 4; n++) expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
+    expect(server.seen).toHaveLength(4);
+  });
+});
+
+test("the answer is heard of before its first event, with the ids and the warnings", async () => {
+  const first = signalOf();
+  const server = await startServer(async (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "r1", "set-cookie": "a=b" }).flushHeaders();
+    await first.promise;
+    response.end(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"));
+  });
+  const heard = signalOf<Answer>();
+  const thinking: Request = { ...request, thinking: { enabled: true } };
+  const events = eventsOf(remote({ url: server.url }), thinking, { onAnswer: heard.resolve, headers: { traceparent: "00-1" } });
+  expect(await heard.promise).toEqual({
+    ok: true,
+    headers: { "x-request-id": "r1" },
+    warnings: [expect.objectContaining({ code: "dropped" })],
+  });
+  first.resolve();
+  await events;
+  expect(server.seen[0]?.headers.traceparent).toBe("00-1");
+});
+
+describe("counting tokens", () => {
+  test.each(["anthropic", "gemini", "openai-responses"] as const)("%s: the upstream counts", async (id) => {
+    const server = await startServer(answering(JSON.stringify(getWire(id).encodeTokenCount?.({ tokens: 42 }))));
+    expect(await remote({ wire: id, url: server.url }).countTokens(request)).toEqual({ tokens: 42, exact: true });
+  });
+  test("otherwise it is an estimate, and says so", async () => {
+    const server = await startServer(answering("{}", { status: 404 }));
+    for (const wire of ["anthropic", "openai-chat"] as const) {
+      expect(await remote({ wire, url: server.url }).countTokens(request)).toEqual({ tokens: expect.any(Number), exact: false });
+    }
+  });
+});
+
+test("models of a server that refuses are an EngineError", async () => {
+  const server = await startServer(answering("{}", { status: 500 }));
+  await expect(remote({ url: server.url }).models()).rejects.toBeInstanceOf(EngineError);
+});
+
+test.each<[WireId, string, string, string]>([
+  ["openai-chat", "http://h:1/v1", "/v1/chat/completions", "http://h:1/v1/chat/completions"],
+  ["openai-chat", "http://h:1/v1/", "/v1/chat/completions", "http://h:1/v1/chat/completions"],
+  ["openai-chat", "http://h:1", "/v1/chat/completions", "http://h:1/v1/chat/completions"],
+  ["openai-chat", "https://h/api/v1", "/v1/models", "https://h/api/v1/models"],
+  ["openai-chat", "https://h/v1beta/openai/", "/v1/chat/completions", "https://h/v1beta/openai/chat/completions"],
+  ["anthropic", "https://h/v1", "/v1/messages", "https://h/v1/messages"],
+  ["anthropic", "https://h/prefix", "/v1/messages", "https://h/prefix/v1/messages"],
+  ["gemini", "https://h/v1beta", "/v1beta/models/a%2Fb:generateContent?alt=sse", "https://h/v1beta/models/a%2Fb:generateContent?alt=sse"],
+  ["ollama", "http://h:1/api", "/api/chat", "http://h:1/api/chat"],
+])("%s: %s with %s", (wire, url, path, expected) => {
+  expect(resolveUrl(wire, url, path).href).toBe(expected);
+});

@@ -1,0 +1,57 @@
+// The engine that replays: the promises of every engine, without a server.
+import { expect, test } from "vitest";
+import type { Event, Request } from "../../src/core/nouns.ts";
+import type { GenerateOptions } from "../../src/engines/engine.ts";
+import { createScripted, type Scripted } from "../../src/engines/scripted.ts";
+
+const request: Request = { model: "m", messages: [] };
+
+async function eventsOf(engine: Scripted, options?: GenerateOptions): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const event of engine.generate(request, options)) events.push(event);
+  return events;
+}
+
+const finish: Event = { type: "finish", reason: "stop" };
+const hi: Event = { type: "text", text: "Hi" };
+
+test("one script for each request, and an error when there is none left", async () => {
+  const engine = createScripted([[hi, finish]]);
+  expect(await eventsOf(engine)).toEqual([hi, finish]);
+  expect(await eventsOf(engine)).toMatchObject([{ type: "finish", reason: "error", error: { code: "internal" } }]);
+  expect(engine.requests).toEqual([request, request]);
+});
+
+test("nothing comes behind the finish, and one comes if there is none", async () => {
+  expect(await eventsOf(createScripted([[finish, hi]]))).toEqual([finish]);
+  expect(await eventsOf(createScripted([[hi]]))).toMatchObject([hi, { type: "finish", error: { code: "upstream" } }]);
+});
+
+test("a script that throws ends what it began, and finishes", async () => {
+  const engine = createScripted(() =>
+    (async function* (): AsyncGenerator<Event> {
+      yield { type: "thinking-start" };
+      yield { type: "thinking-delta", text: "Hm" };
+      throw new Error("broken");
+    })(),
+  );
+  expect((await eventsOf(engine)).slice(2)).toMatchObject([
+    { type: "thinking-end" },
+    { type: "finish", error: { code: "internal", message: "broken" } },
+  ]);
+});
+
+test("an abort ends a script that waits for ever; a call that is open is cut", async () => {
+  const controller = new AbortController();
+  const engine = createScripted(() =>
+    (async function* (): AsyncGenerator<Event> {
+      yield { type: "tool-start", id: "a", index: 0, name: "f" };
+      controller.abort();
+      await new Promise(() => {});
+    })(),
+  );
+  expect((await eventsOf(engine, { signal: controller.signal })).slice(1)).toMatchObject([
+    { type: "tool-end", id: "a", truncated: true },
+    { type: "finish", reason: "error", error: { code: "aborted" } },
+  ]);
+});

@@ -1,0 +1,103 @@
+// dragoman.toml: what it says, and where its mistakes stand.
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../../src/gateway/config.ts";
+
+const environment = { KEY: "sk-canary-1", UP: "sk-canary-2", OPENAI_API_KEY: "sk-canary-3" };
+const read = (text: string) => readConfig(text, "dragoman.toml", environment);
+
+test("a whole file", () => {
+  const settings = read(`
+[server]
+host = "0.0.0.0"
+port = 9000
+names = ["gate.example"]
+keys = ["env:KEY"]
+body_limit = 1000
+heartbeat = 5
+
+[cors]
+origins = ["https://app.example"]
+
+[upstreams.local]
+url = ["http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"]
+wire = "openai-chat"
+key = "env:UP"
+headers = { x-title = "me" }
+timeouts = { connect = 1, idle = 2.5 }
+
+[upstreams.openai]
+[upstreams.ollama]
+
+[models."gemini-*"]
+upstream = "local"
+model = "qwen3"
+temperature = 0.2
+thinking = "low"
+max_tokens = 100
+
+[aliases]
+"gpt-4o" = "gemini-x"
+`);
+  expect(settings.server).toMatchObject({
+    host: "0.0.0.0",
+    port: 9000,
+    names: ["gate.example"],
+    keys: ["sk-canary-1"],
+    bodyLimit: 1000,
+    origins: ["https://app.example"],
+    patience: { heartbeatMs: 5000 },
+  });
+  expect(settings.upstreams).toMatchObject({
+    local: {
+      urls: ["http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"],
+      wire: "openai-chat",
+      key: "sk-canary-2",
+      headers: { "x-title": "me" },
+      timeouts: { connect: 1000, idle: 2500 },
+    },
+    openai: { urls: ["https://api.openai.com/v1"], wire: "openai-chat", key: "sk-canary-3", profile: { official: true } },
+    ollama: { wire: "ollama" },
+  });
+  expect(settings.models).toMatchObject([
+    { name: "gemini-*", upstream: "local", model: "qwen3", sampling: { temperature: 0.2 }, thinking: { effort: "low" }, maxTokens: 100 },
+    { name: "gpt-4o", alias: "gemini-x" },
+  ]);
+});
+
+describe("a mistake is one line with its place", () => {
+  test.each([
+    ["[server\nport = 1", /^dragoman\.toml:1: /],
+    ["[server]\n\nport = 70000", "dragoman.toml:3: server.port must be a port: 0 to 65535"],
+    [
+      "[server]\nprot = 1",
+      "dragoman.toml:2: server.prot is not known; known here: host, port, names, keys, insecure, body_limit, heartbeat",
+    ],
+    ["[upstream.x]", "dragoman.toml:1: upstream is not known; known here: server, cors, upstreams, models, aliases"],
+    ['[server]\nkeys = ["env:NOWHERE"]', "dragoman.toml:2: server.keys names the variable NOWHERE, which is not set"],
+    [
+      '[server]\nkeys = ["sk-canary-9"]',
+      'dragoman.toml:2: server.keys must not be the secret itself: put it into a variable and write "env:NAME"',
+    ],
+    ['# first\n[upstreams.a]\nurl = "http://x/v1"\nkey = "sk-canary-9"', /^dragoman\.toml:4: upstreams\.a\.key must not be the secret/],
+    ["[upstreams.a]", /^dragoman\.toml:1: upstreams\.a needs a url/],
+    ['[upstreams.a]\nurl = "file:///etc"', "dragoman.toml:2: upstreams.a.url must be an http or https URL"],
+    ['upstreams.a.url = "http://x"\nupstreams.a.wire = "open"', /^dragoman\.toml:2: upstreams\.a\.wire must be one of openai-chat/],
+    ['[upstreams."a b"]\nurl = [\n  "http://x"\n]\nwire = 1', /^dragoman\.toml:5: upstreams\."a b"\.wire/],
+    [
+      '[upstreams.a]\nurl = "http://x"\n[models."m.*"]\nupstream = "b"',
+      'dragoman.toml:4: models."m.*".upstream is no upstream; there are: a',
+    ],
+    [
+      '[upstreams.a]\nurl = "http://x"\n[models.m]\nthinking = "hard"',
+      /^dragoman\.toml:4: models\.m\.thinking must be true, false or one of/,
+    ],
+  ])("%j", (text, message) => {
+    expect(() => read(text)).toThrow(message);
+    try {
+      read(text);
+    } catch (error) {
+      expect(String(error)).not.toContain("canary");
+      expect(String(error)).not.toContain("\n");
+    }
+  });
+});

@@ -1,0 +1,199 @@
+// Which upstream answers for a model; the lists that clients see; bytes that are passed on.
+import { describe, expect, test } from "vitest";
+import { createScripted } from "../../src/engines/scripted.ts";
+import { type ModelRule, Models, ruleFor } from "../../src/gateway/models.ts";
+import { answering, startServer } from "../servers.ts";
+import { ask, askSmallest, hello, json, remote, SMALLEST, scripted, startGateway } from "./start.ts";
+
+const engine = (...ids: string[]) => createScripted(() => hello, { models: ids.map((id) => ({ id })) });
+const broken = () => ({ ...engine(), models: () => Promise.reject(new Error("down")) });
+
+describe("the model that is asked for", () => {
+  test.each<[string, ModelRule[], string | undefined]>([
+    ["gpt-4o", [{ name: "gpt-*" }, { name: "gpt-4o" }], "gpt-4o"],
+    ["gpt-4o-mini", [{ name: "*" }, { name: "gpt-*" }, { name: "gpt-4o*" }], "gpt-4o*"],
+    ["claude-x", [{ name: "gpt-*" }], undefined],
+    ["a-b-c", [{ name: "a*b*c" }], "a*b*c"],
+    ["ab", [{ name: "ab*b" }], undefined],
+    ["__proto__", [{ name: "*" }], "*"],
+  ])("%s", (asked, rules, expected) => {
+    expect(ruleFor(asked, rules)?.name).toBe(expected);
+  });
+
+  test("one upstream with one model: every name means it", async () => {
+    expect(await new Models({ up: engine("qwen") }).resolve("gemini-2.5-pro")).toMatchObject({ upstream: "up", model: "qwen" });
+  });
+  test("one upstream with several, or without a list: the name goes on as it is", async () => {
+    for (const up of [engine("a", "b"), engine(), broken()]) expect(await new Models({ up }).resolve("c")).toMatchObject({ model: "c" });
+  });
+  test("several upstreams: who lists it, or by the upstream's name; otherwise 404 that lists what there is", async () => {
+    const models = new Models({ one: engine("a"), two: engine("b", "c/d"), down: broken() });
+    expect(await models.resolve("c/d")).toMatchObject({ upstream: "two", model: "c/d" });
+    expect(await models.resolve("one/x/y")).toMatchObject({ upstream: "one", model: "x/y" });
+    await expect(models.resolve("z")).rejects.toThrow('no upstream has the model "z"; there are: a, b, c/d');
+  });
+  test("rules and aliases", async () => {
+    const rules = [
+      { name: "big", upstream: "two", model: "c" },
+      { name: "gemini-*", alias: "big" },
+      { name: "small-*", upstream: "one" },
+    ];
+    const models = new Models({ one: engine("a"), two: engine("b", "c") }, rules);
+    expect(await models.resolve("gemini-2.5-pro")).toMatchObject({ upstream: "two", model: "c", rule: { name: "big" } });
+    expect(await models.resolve("small-1")).toMatchObject({ upstream: "one", model: "a" });
+    expect((await models.list()).map(({ id }) => id)).toEqual(["big", "a", "b", "c"]);
+    await expect(new Models({ one: engine() }, [{ name: "x", alias: "x" }]).resolve("x")).rejects.toThrow("circle");
+  });
+  test("its defaults count where the request says nothing, and the client hears the name that it asked for", async () => {
+    const up = engine("a", "b");
+    const rule = {
+      name: "m",
+      upstream: "up",
+      model: "b",
+      sampling: { temperature: 0.1, topP: 0.5 },
+      maxTokens: 7,
+      thinking: { enabled: false },
+    };
+    const { url } = await startGateway({ upstreams: { up }, models: [rule] });
+    const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, temperature: 0.9 });
+    const answer = await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
+    expect(JSON.parse(answer.body)).toMatchObject({ model: "m" });
+    expect(up.requests[0]).toMatchObject({
+      model: "b",
+      maxTokens: 7,
+      sampling: { temperature: 0.9, topP: 0.5 },
+      thinking: { enabled: false },
+    });
+  });
+});
+
+describe("a limit that does not fit into the model's context", () => {
+  const body = (max_tokens: number) => JSON.stringify({ ...SMALLEST.anthropic.body, max_tokens });
+  const post = (url: string, limit: number) => ask(url, "POST", "/v1/messages", { headers: json, body: body(limit) });
+
+  test("is lowered to what does, and a header says so", async () => {
+    const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 8000 }] });
+    const { url } = await startGateway({ upstreams: { up } });
+    expect((await post(url, 128_000)).headers["x-dragoman-warnings"]).toMatch(/^the limit of 128000 tokens was lowered to 79\d\d/);
+    expect((await post(url, 100)).headers).not.toHaveProperty("x-dragoman-warnings");
+    expect(up.requests.map(({ maxTokens }) => maxTokens)).toEqual([expect.toSatisfy((limit: number) => limit > 7900 && limit < 8000), 100]);
+  });
+  test("is what the configuration says; Ollama hears of it, too", async () => {
+    const upstream = await startServer(answering('{"message":{"role":"assistant","content":"Hi"},"done":true,"model":"m"}'));
+    const { url } = await startGateway({
+      upstreams: { up: remote(upstream.url, "ollama") },
+      models: [{ name: "m", upstream: "up", context: 4000 }],
+    });
+    await post(url, 128_000);
+    const { options } = JSON.parse(upstream.seen.find(({ url }) => url === "/api/chat")?.body ?? "");
+    expect(options).toMatchObject({ num_ctx: 4000, num_predict: expect.toSatisfy((limit: number) => limit < 4000) });
+  });
+});
+
+describe("lists", () => {
+  const start = () => startGateway({ upstreams: { up: engine("a/b:c", "d") } });
+  const get = async (path: string, headers = {}) => {
+    const { status, body } = await ask((await start()).url, "GET", path, { headers });
+    return { status, body: JSON.parse(body) };
+  };
+  test("one /v1/models for OpenAI's and Anthropic's SDKs", async () => {
+    const entry = {
+      id: "a/b:c",
+      object: "model",
+      created: 0,
+      owned_by: "dragoman",
+      type: "model",
+      display_name: "a/b:c",
+      created_at: expect.any(String),
+    };
+    const list = { object: "list", has_more: false, first_id: "a/b:c", last_id: "d", data: [entry, { id: "d" }] };
+    expect((await get("/v1/models")).body).toMatchObject(list);
+    expect((await get("/v1/models", { "anthropic-version": "2023-06-01" })).body).toMatchObject(list);
+    expect((await get("/v1/models/a%2Fb:c")).body).toEqual(entry);
+    expect((await get("/v1/models/a/b:c")).body).toEqual(entry);
+  });
+  test("Gemini's and Ollama's", async () => {
+    expect((await get("/v1beta/models")).body).toMatchObject({ models: [{ name: "models/a/b:c" }, { name: "models/d" }] });
+    expect((await get("/v1beta/models/a/b:c")).body).toMatchObject({ name: "models/a/b:c" });
+    expect((await get("/api/tags")).body).toMatchObject({ models: [{ model: "a/b:c" }, { model: "d" }] });
+    expect((await get("/api/version")).body).toEqual({ version: expect.any(String) });
+    expect((await get("/api/ps")).body).toEqual({ models: [] });
+    const { url } = await start();
+    const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"d"}' });
+    expect(JSON.parse(shown.body)).toMatchObject({ capabilities: expect.arrayContaining(["tools"]) });
+    expect((await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"x"}' })).status).toBe(404);
+  });
+  test("a model that is not there is 404 in the caller's format", async () => {
+    expect(await get("/v1/models/x", { "x-api-key": "k" })).toMatchObject({
+      status: 404,
+      body: { type: "error", error: { type: "not_found_error" } },
+    });
+    expect(await get("/v1beta/models/x")).toMatchObject({ status: 404, body: { error: { status: "NOT_FOUND" } } });
+  });
+  test("ready is who has an upstream that answers", async () => {
+    const ready = await startGateway({ upstreams: { one: broken(), two: engine() } });
+    expect((await ask(ready.url, "GET", "/readyz")).status).toBe(200);
+    const alone = await startGateway({ upstreams: { one: broken() } });
+    expect((await ask(alone.url, "GET", "/readyz")).status).toBe(503);
+    expect((await ask(alone.url, "GET", "/healthz")).status).toBe(200);
+  });
+});
+
+describe("counting tokens", () => {
+  test.each([
+    ["/v1/messages/count_tokens?beta=true", { model: "m", tools: [], messages: [{ role: "user", content: "Hi" }] }, { input_tokens: 42 }],
+    ["/v1beta/models/m:countTokens", SMALLEST.gemini.body, { totalTokens: 42 }],
+    ["/v1/responses/input_tokens", SMALLEST["openai-responses"].body, { input_tokens: 42 }],
+  ])("%s", async (path, body, expected) => {
+    for (const exact of [true, false]) {
+      const up = createScripted([], { countTokens: () => ({ tokens: 42, exact }) });
+      const answer = await ask((await startGateway({ upstreams: { up } })).url, "POST", path, {
+        headers: json,
+        body: JSON.stringify(body),
+      });
+      expect(answer).toMatchObject({ status: 200, headers: { "x-dragoman-count": exact ? "exact" : "estimate" } });
+      expect(JSON.parse(answer.body)).toMatchObject(expected);
+    }
+  });
+});
+
+describe("bytes that are passed on", () => {
+  const body = '{"model":"m", "input": "Hi", "odd": 1.0}';
+
+  test.each([
+    ["openai-chat", "/v1/embeddings", "/v1/embeddings"],
+    ["openai-chat", "/v1/completions", "/v1/completions"],
+    ["ollama", "/api/embed", "/api/embed"],
+    ["gemini", "/v1beta/models/m:embedContent", "/v1beta/models/m:embedContent"],
+  ] as const)("%s: %s", async (wire, path, there) => {
+    const upstream = await startServer((response, { method }) => {
+      if (method === "GET") return void response.writeHead(404).end();
+      response.writeHead(201, { "content-type": "application/x-odd", "set-cookie": "a=b" }).end("\u0000bytes");
+    });
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url, wire) } });
+    const answer = await ask(url, "POST", path, { headers: json, body });
+    expect(answer).toMatchObject({ status: 201, body: "\u0000bytes", headers: { "content-type": "application/x-odd" } });
+    expect(answer.headers).not.toHaveProperty("set-cookie");
+    expect(upstream.seen.at(-1)).toMatchObject({ url: there, body });
+  });
+  test("under another name, if the model has one there", async () => {
+    const upstream = await startServer(answering("{}"));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) }, models: [{ name: "m", upstream: "up", model: "real" }] });
+    await ask(url, "POST", "/v1/embeddings", { headers: json, body });
+    expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
+  });
+  test("only to an upstream of the same wire", async () => {
+    const { url } = await startGateway({ upstreams: { up: scripted() } });
+    expect((await ask(url, "POST", "/v1/embeddings", { headers: json, body })).status).toBe(501);
+  });
+});
+
+test("what the upstream's wire cannot say is said in a header", async () => {
+  const upstream = await startServer(answering(JSON.stringify({ message: { role: "assistant", content: "Hi" }, done: true, model: "m" })));
+  const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") }, models: [{ name: "m", upstream: "up" }] });
+  const tool = { type: "function", function: { name: "f", parameters: { type: "object" } } };
+  const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, tools: [tool], tool_choice: "required" });
+  const { headers } = await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
+  expect(headers["x-dragoman-warnings"]).toMatch(/tool/i);
+  expect((await askSmallest(url, "openai-chat")).headers).not.toHaveProperty("x-dragoman-warnings");
+});

@@ -1,0 +1,80 @@
+// Prompt caches live on stable prefixes: what the upstream was sent in one turn, it is sent again in the next, to the byte.
+import { expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
+import type { Event, Message, Request } from "../../src/core/nouns.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+import { startServer } from "../servers.ts";
+import { ask, remote, startGateway } from "./start.ts";
+
+const TURNS = 10;
+/** The wires that, as clients, send all thinking back: the two others send only what their own server signed. */
+const KEEPS_THINKING: ReadonlySet<string> = new Set(["openai-chat", "gemini", "ollama"]);
+const args = '{"b":1.0,"a":12345678901234567890,"odd":"\\u00e9"}';
+
+/** Thinks, talks, and calls two tools at once, with other ids in each turn. */
+const turn = (n: number): Event[] => [
+  { type: "start", id: `a${n}`, model: "m" },
+  { type: "thinking-start" },
+  { type: "thinking-delta", text: `Thought ${n}.` },
+  { type: "thinking-end" },
+  { type: "text", text: `Said ${n}.` },
+  ...["read", "odd.name/é"].flatMap((name, index): Event[] => [
+    { type: "tool-start", id: `call_${n}_${index}`, index, name },
+    { type: "tool-delta", id: `call_${n}_${index}`, json: args },
+    { type: "tool-end", id: `call_${n}_${index}`, index, name, arguments: JSON.parse(args), json: args },
+  ]),
+  { type: "finish", reason: "tool-calls" },
+];
+
+test.each(listWires().map(({ id }) => id))("ten turns of a client of %s", async (id) => {
+  const bodies: string[] = [];
+  const chat = getWire("openai-chat");
+  const upstream = await startServer((response, { method, body }) => {
+    if (method === "GET") return void response.writeHead(404).end();
+    bodies.push(body);
+    const request = chat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
+    // The names as the upstream knows them.
+    const names = (request.tools ?? []).map(({ name }) => name);
+    const events = turn(bodies.length).map((event) => ("index" in event ? { ...event, name: names[event.index] ?? "" } : event));
+    const encoder = chat.createStreamEncoder(request);
+    response
+      .writeHead(200, { "content-type": "text/event-stream" })
+      .end(events.map((event) => encoder.encode(event)).join("") + encoder.end());
+  });
+  const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+  const wire = getWire(id);
+  const tools = ["read", "odd.name/é"].map((name) => ({
+    name,
+    description: "Does",
+    parameters: { type: "object", properties: { a: { type: "number" } } },
+  }));
+  const messages: Message[] = [
+    { role: "system", content: [{ type: "text", text: "Be brief." }] },
+    { role: "user", content: [{ type: "text", text: "Go on." }] },
+  ];
+  for (let n = 1; n <= TURNS; n++) {
+    const request: Request = { model: "m", stream: "sse", maxTokens: 100, tools, messages: [...messages] };
+    const { path, headers, body, context } = wire.encodeRequest(request);
+    const answer = await ask(url, "POST", path, { headers: { ...headers, "content-type": "application/json" }, body: printBody(body) });
+    expect(answer.status).toBe(200);
+    const decoder = wire.createStreamDecoder(context);
+    const { content } = collect([...decoder.feed(answer.body), ...decoder.flush()]);
+    messages.push({ role: "assistant", content });
+    for (const part of content)
+      if (part.type === "tool-call") messages.push({ role: "tool", id: part.id, name: part.name, output: `result ${n}` });
+  }
+
+  const split = (body: string): [messages: string, rest: string] => {
+    const { messages, ...rest } = JSON.parse(body) as { messages: unknown };
+    return [JSON.stringify(messages).slice(0, -1), JSON.stringify(rest)];
+  };
+  for (const [n, body] of bodies.entries()) {
+    if (n === 0) continue;
+    const [[before, settings], [after, again]] = [split(bodies[n - 1]!), split(body)];
+    expect(after.startsWith(before)).toBe(true);
+    expect(again).toBe(settings);
+    if (KEEPS_THINKING.has(id)) expect(body).toContain(`Thought ${n}.`);
+  }
+  expect(bodies).toHaveLength(TURNS);
+});

@@ -1,0 +1,84 @@
+// Paths: what clients send, what users get wrong, and names that look like paths.
+import { describe, expect, test } from "vitest";
+import { type Route, readUrl, routeOf } from "../../src/gateway/routes.ts";
+
+const route = (method: string, url: string, headers: Record<string, string> = {}): Route => routeOf({ method, ...readUrl(url), headers });
+const generate = (wire: string, path: string) => ({ kind: "generate", wire, path });
+
+test.each<[string, object]>([
+  ["POST /v1/chat/completions", generate("openai-chat", "/v1/chat/completions")],
+  ["POST /v1/responses", generate("openai-responses", "/v1/responses")],
+  ["POST /v1/messages?beta=true", generate("anthropic", "/v1/messages")],
+  ["POST /v1/messages/count_tokens?beta=true", { kind: "count", wire: "anthropic" }],
+  ["POST /v1beta/models/m:generateContent", generate("gemini", "/v1beta/models/m:generateContent")],
+  ["POST /v1beta/models/m:countTokens", { kind: "count", wire: "gemini" }],
+  ["POST /v1beta/models/m:embedContent", { kind: "pass", model: "m", behind: ":embedContent" }],
+  ["POST /api/chat", generate("ollama", "/api/chat")],
+  ["POST /api/generate", generate("ollama", "/api/generate")],
+  ["POST /api/embed", { kind: "pass", wire: "ollama", path: "/api/embed" }],
+  ["POST /v1/embeddings", { kind: "pass", wire: "openai-chat", path: "/v1/embeddings" }],
+  ["POST /v1/completions", { kind: "pass", wire: "openai-chat", path: "/v1/completions" }],
+  ["GET /api/tags", { kind: "models", wire: "ollama" }],
+  ["GET /v1beta/models", { kind: "models", wire: "gemini" }],
+  ["GET /v1/models", { kind: "models", wire: "openai-chat" }],
+  ["HEAD /", { kind: "root" }],
+  ["HEAD /api/hello", { kind: "root" }],
+])("%s", (line, expected) => {
+  const [method = "", url = ""] = line.split(" ");
+  expect(route(method, url)).toMatchObject(expected);
+});
+
+describe("model names hold slashes and colons", () => {
+  test.each([
+    ["/v1beta/models/google/gemma-3:free:generateContent", "/v1beta/models/google/gemma-3:free:generateContent"],
+    ["/v1beta/models/google%2Fgemma-3%3Afree:generateContent", "/v1beta/models/google%2Fgemma-3%3Afree:generateContent"],
+    [`/v1beta/models/${"x".repeat(300)}:generateContent`, `/v1beta/models/${"x".repeat(300)}:generateContent`],
+  ])("POST %s", (url, path) => {
+    expect(route("POST", url)).toEqual(generate("gemini", path));
+  });
+  test.each([
+    ["/v1/models/qwen/qwen3:8b", "qwen/qwen3:8b"],
+    ["/v1/models/qwen%2Fqwen3:8b", "qwen/qwen3:8b"],
+    ["/v1beta/models/a:b", "a:b"],
+    ["/v1/models/100%", "100%"],
+    ["/v1/models/__proto__", "__proto__"],
+  ])("GET %s", (url, id) => {
+    expect(route("GET", url)).toMatchObject({ kind: "model", id });
+  });
+});
+
+describe("wrong base URLs", () => {
+  test.each([
+    ["/v1/v1/messages", "anthropic"],
+    ["/v1/v1/chat/completions", "openai-chat"],
+    ["/chat/completions", "openai-chat"],
+    ["/responses", "openai-responses"],
+    ["/v1/chat/completions/", "openai-chat"],
+    ["//v1//chat/completions", "openai-chat"],
+    ["/v1/v1beta/models/m:generateContent", "gemini"],
+    ["/v1/models/m:generateContent", "gemini"],
+    ["/models/m:streamGenerateContent", "gemini"],
+    ["/api/api/chat", "ollama"],
+    ["/v1/api/chat", "ollama"],
+    ["/api/v1/chat/completions", "openai-chat"],
+  ])("POST %s", (url, wire) => {
+    expect(route("POST", url)).toMatchObject({ kind: "generate", wire });
+  });
+  test.each(["/v1", "/chat", "/v2/chat/completions", "/constructor", "/api/constructor", "/v1/files", "/etc/passwd", "/v1/../etc", "*"])(
+    "%s is not served, and the hint says what to set",
+    (url) => {
+      expect(route("POST", url)).toMatchObject({ kind: "unknown", hint: expect.stringContaining("base URL") });
+    },
+  );
+});
+
+test("who asks /v1/models is known by the headers of the SDK", () => {
+  expect(route("GET", "/v1/models", { "anthropic-version": "2023-06-01" }).wire).toBe("anthropic");
+  expect(route("GET", "/v1/models", { "x-goog-api-key": "k" }).wire).toBe("gemini");
+  expect(route("GET", "/models", { authorization: "Bearer k" }).wire).toBe("openai-chat");
+});
+
+test("a WebSocket is offered no more than HTTP", () => {
+  expect(route("GET", "/v1/responses", { upgrade: "websocket" })).toMatchObject({ kind: "upgrade" });
+  expect(route("GET", "/v1/responses")).toMatchObject({ kind: "wrong-method", allow: "POST" });
+});

@@ -1,0 +1,91 @@
+// A gateway that runs: changes without a break, and its numbers.
+import { expect, test } from "vitest";
+import type { Event } from "../../src/core/nouns.ts";
+import { createGateway } from "../../src/gateway/gateway.ts";
+import { createMetrics } from "../../src/gateway/metrics.ts";
+import { closeLater, signalOf } from "../servers.ts";
+import { ask, askSmallest, hello, json, STREAMED, scripted } from "./start.ts";
+
+const stream = (url: string) =>
+  fetch(url + STREAMED["openai-chat"].path, { method: "POST", headers: json, body: JSON.stringify(STREAMED["openai-chat"].body) });
+
+test("a change drops no stream; the old upstream is closed when the last one has ended", async () => {
+  const [go, closed] = [signalOf(), signalOf()];
+  async function* slow(): AsyncGenerator<Event> {
+    yield { type: "start" };
+    yield { type: "text", text: "old " };
+    await go.promise;
+    yield { type: "text", text: "to the end" };
+    yield { type: "finish", reason: "stop" };
+  }
+  const old = { ...scripted(slow), close: async () => closed.resolve() };
+  const gateway = createGateway({ upstreams: { up: old }, port: 0 });
+  closeLater(() => gateway.close());
+  const { url } = await gateway.listen();
+  const answer = await stream(url);
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? "";
+
+  let isClosed = false;
+  closed.promise.then(() => {
+    isClosed = true;
+  });
+  gateway.update({ upstreams: { up: scripted() }, keys: ["k"] });
+  expect((await askSmallest(url, "openai-chat")).status).toBe(401);
+  expect((await askSmallest(url, "openai-chat", STREAMED, { "x-api-key": "k" })).body).toContain("Hello");
+  expect(isClosed).toBe(false);
+
+  go.resolve();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+  expect(text).toContain("to the end");
+  await closed.promise;
+});
+
+test("a change that would open it to everybody is refused", async () => {
+  const gateway = createGateway({ upstreams: {}, host: "0.0.0.0", keys: ["k"], port: 0 });
+  closeLater(() => gateway.close());
+  expect(() => gateway.update({ upstreams: {}, keys: [] })).toThrow("--insecure");
+});
+
+test("numbers: what was done, under names that no client can make up", async () => {
+  const called: Event[] = [
+    { type: "tool-start", id: "a", index: 0, name: "f" },
+    { type: "tool-delta", id: "a", json: "{" },
+    { type: "tool-delta", id: "a", json: "}" },
+    { type: "tool-end", id: "a", index: 0, name: "f", arguments: {}, json: "{}" },
+    { type: "malformed", raw: "x", code: "empty", reason: "empty" },
+  ];
+  const metrics = createMetrics();
+  const ended = signalOf();
+  let open = 3;
+  const gateway = createGateway({
+    upstreams: { up: scripted([...called, ...hello.slice(2)]) },
+    models: [{ name: "known-*", upstream: "up" }],
+    port: 0,
+    metrics,
+    onExchange: () => void (--open === 0 && ended.resolve()),
+  });
+  closeLater(() => gateway.close());
+  const { url } = await gateway.listen();
+  for (const model of ["known-1", "canary"]) {
+    await ask(url, "POST", "/v1/chat/completions", { headers: json, body: JSON.stringify({ ...STREAMED["openai-chat"].body, model }) });
+  }
+  await ask(url, "POST", "/v1/messages", { headers: json, body: "{" });
+  await ended.promise;
+  const { body, headers } = await ask(url, "GET", "/metrics");
+  expect(headers["content-type"]).toContain("text/plain");
+  const place = 'wire="openai-chat",upstream="up",model="known-*"';
+  for (const line of [
+    `dragoman_requests_total{${place},kind="generate",outcome="ok"} 1`,
+    `dragoman_calls_total{${place},outcome="complete"} 1`,
+    `dragoman_calls_total{${place},outcome="malformed"} 1`,
+    `dragoman_call_fragments_total{${place}} 2`,
+    `dragoman_tokens_total{${place},direction="in"} 3`,
+    `dragoman_exchange_seconds_count{${place}} 1`,
+    'dragoman_errors_total{wire="anthropic",upstream="",code="bad-request"} 1',
+    "dragoman_streams_open 0",
+  ]) {
+    expect(body).toContain(line);
+  }
+  expect(body).not.toContain("canary");
+});

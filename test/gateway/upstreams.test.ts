@@ -1,0 +1,61 @@
+// Finding out what a server speaks, and what runs on this machine.
+import { describe, expect, test } from "vitest";
+import { createUpstream, discover, probeWire } from "../../src/gateway/upstreams.ts";
+import { listWires } from "../../src/wires/registry.ts";
+import { answering, closeLater, freePort, sse, startServer, type TestServer } from "../servers.ts";
+import { scripted, startGateway } from "./start.ts";
+
+const serving = (answers: Record<string, unknown>): Promise<TestServer> =>
+  startServer((response, { url }) => {
+    const body = answers[url.split("?")[0] ?? ""];
+    response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
+  });
+
+const models = Object.fromEntries(listWires().map((wire) => [wire.id, wire.encodeModels([{ id: "m" }])]));
+const ollama = { "/api/version": { version: "0.9" }, "/v1/models": models["openai-chat"] };
+
+describe("a URL's wire", () => {
+  test.each([
+    ["ollama, which answers as OpenAI, too", ollama, "", "ollama"],
+    ["ollama, with /v1", ollama, "/v1", "ollama"],
+    ["openai-chat", { "/v1/models": models["openai-chat"] }, "/v1", "openai-chat"],
+    ["openai-chat under a prefix", { "/x/v1/models": models["openai-chat"] }, "/x/v1", "openai-chat"],
+    ["anthropic", { "/v1/models": models.anthropic }, "", "anthropic"],
+    ["gemini", { "/v1beta/models": models.gemini }, "", "gemini"],
+  ])("%s", async (_, answers, path, wire) => {
+    const server = await serving(answers);
+    expect(await probeWire(server.url + path)).toMatchObject({ wire, certain: true });
+  });
+  test("a server that shows nothing is taken for what its URL looks like; where nobody is, there is none", async () => {
+    const server = await serving({});
+    expect(await probeWire(`${server.url}/v1`)).toMatchObject({ wire: "openai-chat", certain: false });
+    expect(await probeWire(`${server.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: false });
+    expect(await probeWire(`http://127.0.0.1:${await freePort()}/v1`)).toBeUndefined();
+  });
+  test("the clouds are known by their names", async () => {
+    expect(await probeWire("https://api.anthropic.com")).toMatchObject({ wire: "anthropic" });
+    expect(await probeWire("https://openrouter.ai/api/v1")).toMatchObject({ wire: "openai-chat" });
+  });
+});
+
+test("what runs on this machine is found; a gateway is not put in front of itself", async () => {
+  const [one, two] = [await serving({ "/v1/models": models["openai-chat"] }), await serving(ollama)];
+  const gateway = await startGateway({ upstreams: { up: scripted() } });
+  const nobody = `http://127.0.0.1:${await freePort()}/v1`;
+  expect(await discover([one.url, nobody, gateway.url, two.url])).toEqual([
+    { url: one.url, wire: "openai-chat" },
+    { url: two.url, wire: "ollama" },
+  ]);
+});
+
+test("a server of open models gets what its templates know", async () => {
+  const server = await startServer(answering(sse("[DONE]"), { "content-type": "text/event-stream" }));
+  const engine = createUpstream("openai-chat", { urls: [server.url] });
+  closeLater(() => engine.close());
+  const said = (role: "developer" | "user" | "system", text: string) => ({ role, content: [{ type: "text" as const, text }] });
+  const messages = [said("developer", "A"), said("user", "B"), said("system", "C"), said("user", "D")];
+  for await (const _ of engine.generate({ model: "m", messages, maxTokens: 5, stream: "sse" }));
+  const body = JSON.parse(server.seen[0]?.body ?? "");
+  expect(body).toMatchObject({ max_tokens: 5 });
+  expect(body.messages.map(({ role }: { role: string }) => role)).toEqual(["system", "user", "user", "user"]);
+});

@@ -1,0 +1,8 @@
+// Generated tests try the same cases in every run, so that a failure is the change's and not the day's. `SEED=random npm run unit` tries others,
+// `SEED=1234` those of a failure that somebody reported.
+import fc from "fast-check";
+
+const { SEED = "20261115" } = process.env;
+const seed = SEED === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(SEED);
+if (!Number.isInteger(seed)) throw new Error(`SEED must be an integer or "random", not "${SEED}"`);
+fc.configureGlobal({ seed });
