@@ -193,6 +193,16 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     preserved: ["<tool_call>", "</tool_call>", ...THINK_TAGS],
     thinking: THINK,
   },
+  "seed-oss": {
+    values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),
+    opener: "<seed:tool_call>\n",
+    call: (name) => [`<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
+    between: "\n",
+    words: ["<seed:tool_call>"],
+    openers: ["<seed:tool_call>"],
+    preserved: ["<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
+    thinking: { open: "<seed:think>", close: "</seed:think>" },
+  },
   xlam: {
     ...BARE,
     call: (name) => [jsonCall(name), ARGUMENTS, "}"],
