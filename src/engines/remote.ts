@@ -124,7 +124,7 @@ export class Remote implements Engine {
     const ok = answer.statusCode >= 200 && answer.statusCode < 300;
     onAnswer?.({ ok, ...back });
     if (!ok) yield [failed(await this.#readError(answer))];
-    else if (isStream(answer.headers["content-type"], stream !== false)) yield* this.#stream(answer, context);
+    else if (isStream(answer.headers["content-type"], stream !== false, this.wire)) yield* this.#stream(answer, context);
     else yield [...eventsOf(this.#safe(this.#wire.decodeResponse(await textOf(answer.body), context)))];
   }
 
@@ -281,11 +281,11 @@ function travelling(headers: Dispatcher.ResponseData["headers"]): Headers {
   return Object.fromEntries(found);
 }
 
-/** A server that says nothing, or nonsense, does what it was asked to do. */
-function isStream(type: string | string[] | undefined, asked: boolean): boolean {
+/** A server that says nothing, or nonsense, does what it was asked to do. Gemini's streams may be JSON: an array, element by element. */
+function isStream(type: string | string[] | undefined, asked: boolean, wire: WireId): boolean {
   const name = String(type ?? "");
   if (/event-stream|ndjson|jsonl/.test(name)) return true;
-  return /\bapplication\/json\b/.test(name) ? false : asked;
+  return asked && (wire === "gemini" || !/\bapplication\/json\b/.test(name));
 }
 
 type Body = Dispatcher.ResponseData["body"];

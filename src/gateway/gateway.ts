@@ -12,7 +12,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { BadRequest } from "../core/errors.ts";
 import { createFold } from "../core/fold.ts";
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Event, Request, Warning } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, Warning, WireId } from "../core/nouns.ts";
 import type { Answer, Engine } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
 import { printBody } from "../wires/raw.ts";
@@ -383,7 +383,7 @@ class Server implements Gateway {
         recorder.see(event);
         if (!sink.opened && event.type === "finish" && event.error) return this.#sendError(passage, event.error, back, asked);
         open();
-        sink.write(encoder.encode(renamed(event, asked, target)));
+        sink.write(encoder.encode(renamed(event, asked, target, route.wire)));
         await sink.full;
       }
       sink.close(encoder.end());
@@ -406,7 +406,7 @@ class Server implements Gateway {
     });
     for await (const event of events) {
       recorder.see(event);
-      fold.add(renamed(event, asked, target));
+      fold.add(renamed(event, asked, target, route.wire));
     }
     if (signal.aborted) return void reply.hijack();
     const response = fold.response();
@@ -496,9 +496,19 @@ function headersOf(request: FastifyRequest): Headers {
 const travelling = (headers: Headers): Headers =>
   Object.fromEntries(TRAVELLING.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 
-/** Clients hear the name that they asked for. */
-const renamed = (event: Event, asked: Request, { model }: Target): Event =>
-  event.type === "start" && model !== asked.model ? { ...event, model: asked.model } : event;
+/**
+ * Clients hear the name that they asked for. The id of an answer is one only in its own wire, and many servers give all answers the same:
+ * Claude Code takes two answers of one id for one.
+ */
+function renamed(event: Event, asked: Request, { model, engine }: Target, wire: WireId): Event {
+  if (event.type !== "start") return event;
+  const { id, ...start } = event;
+  return {
+    ...start,
+    ...(id !== undefined && engine.wire === wire ? { id } : {}),
+    ...(model === asked.model ? {} : { model: asked.model }),
+  };
+}
 
 function sendJson(reply: FastifyReply, body: unknown): void {
   reply.header("content-type", "application/json; charset=utf-8").send(printBody(body));
