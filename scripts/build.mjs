@@ -13,6 +13,7 @@ try {
       "src/engines/index.ts",
       "src/engines/llama/index.ts",
       "src/gateway/index.ts",
+      "src/ai-sdk/index.ts",
       "src/cli/main.ts",
     ],
     unbundle: true,
