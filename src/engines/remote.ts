@@ -11,7 +11,7 @@ import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, Wire, WireContext, WireProfile } from "../wires/wire.ts";
-import type { CallOptions, Engine, GenerateOptions, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
+import type { CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { eventsOf } from "./events.ts";
@@ -113,6 +113,12 @@ export class Remote implements Engine {
       () => this.#generate(request, options),
       (error) => this.#explain(error),
     );
+  }
+
+  async preview(request: Request): Promise<Preview> {
+    const { path, body } = this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#options.profile);
+    const { origin, pathname, search } = resolveUrl(this.wire, this.urls[0]!, path);
+    return { wire: this.wire, url: origin + pathname + search, body };
   }
 
   async *#generate(request: Request, { signal, headers, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
