@@ -1,10 +1,7 @@
 /** What can be said to `dragoman serve`. */
-import type { WireId } from "../core/nouns.ts";
+import type { UpstreamFlags } from "./upstreams.ts";
 
-export interface ServeFlags {
-  upstream?: string;
-  upstreamWire?: WireId;
-  upstreamKey?: string;
+export interface ServeFlags extends UpstreamFlags {
   model?: string;
   host?: string;
   port?: number;

@@ -2,28 +2,23 @@
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Logger } from "pino";
-import type { WireId } from "../core/nouns.ts";
-import type { Engine } from "../engines/index.ts";
-import { ConfigError, secretOf, usualKey } from "../gateway/config.ts";
+import { ConfigError } from "../gateway/config.ts";
 import {
   type Changes,
   createGateway,
   createMetrics,
-  createUpstream,
-  discover,
   type Gateway,
   type GatewayOptions,
   probeWire,
   readConfig,
   type Settings,
-  type UpstreamSettings,
 } from "../gateway/index.ts";
-import { KNOWN } from "../gateway/known.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
 import { visible } from "./terminal.ts";
+import { connectOne, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, type Upstreams, withoutPassword } from "./upstreams.ts";
 
 /** So many ports are tried, when nobody said which. */
 const PORTS = 20;
@@ -57,7 +52,7 @@ async function readSettings(flags: ServeFlags): Promise<Settings> {
   const base: Settings = file === undefined ? { server: {}, upstreams: {}, models: [] } : fromFile(file);
   const { host, port, insecure, key, model } = flags;
   const upstreams = flags.upstream === undefined ? base.upstreams : fromFlags(flags.upstream, flags);
-  const found = Object.keys(upstreams).length > 0 ? upstreams : await fromMachine();
+  const found = Object.keys(upstreams).length > 0 ? upstreams : await onMachine();
   return {
     server: {
       ...base.server,
@@ -69,6 +64,12 @@ async function readSettings(flags: ServeFlags): Promise<Settings> {
     upstreams: found,
     models: model === undefined ? base.models : [{ name: "*", upstream: Object.keys(found)[0], model }],
   };
+}
+
+async function onMachine(): Promise<Upstreams> {
+  const found = await fromMachine();
+  if (Object.keys(found).length === 0) throw new Complaint(NOT_FOUND);
+  return found;
 }
 
 function fromFile(file: string): Settings {
@@ -88,47 +89,7 @@ function fromFile(file: string): Settings {
   }
 }
 
-const secret = (text: string, flag: string): string =>
-  secretOf(text, process.env, (what) => {
-    throw new Complaint(`${flag} ${what}`);
-  });
-
-function fromFlags(upstream: string, { upstreamWire: wire, upstreamKey }: ServeFlags): Settings["upstreams"] {
-  const given = upstreamKey === undefined ? undefined : secret(upstreamKey, "--upstream-key");
-  if (Object.hasOwn(KNOWN, upstream)) {
-    const known = KNOWN[upstream]!;
-    const key = given ?? usualKey(upstream);
-    if (known.keyVariable !== undefined && key === undefined) throw new Complaint(`${upstream} needs a key: set ${known.keyVariable}`);
-    return { [upstream]: { urls: [known.url], wire: wire ?? known.wire, key, profile: known.profile } };
-  }
-  const url = /^[\w.-]+:\d+(\/|$)/.test(upstream) ? `http://${upstream}` : upstream;
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new Complaint(`--upstream must be a URL or one of ${Object.keys(KNOWN).join(", ")}; it is ${visible(upstream)}`);
-  }
-  return { [new URL(url).host]: { urls: [url], wire, key: given } };
-}
-
-async function fromMachine(): Promise<Settings["upstreams"]> {
-  const found = await discover();
-  if (found.length === 0) {
-    throw new Complaint(
-      "no upstream is given, and none runs on this machine where it usually would; give one: --upstream http://127.0.0.1:8000/v1",
-    );
-  }
-  const nameOf = (url: string): string => Object.entries(KNOWN).find(([, known]) => known.url === url)?.[0] ?? new URL(url).host;
-  return Object.fromEntries(found.map(({ url, wire }) => [nameOf(url), { urls: [url], wire }]));
-}
-
 // ---- Upstreams
-
-interface Upstream {
-  name: string;
-  wire: WireId;
-  urls: readonly string[];
-  hasKey: boolean;
-  how: string;
-  engine: Engine;
-}
 
 const shown = ({ name, wire, urls, hasKey }: Upstream) => ({
   upstream: name,
@@ -137,27 +98,8 @@ const shown = ({ name, wire, urls, hasKey }: Upstream) => ({
   key: hasKey ? "set" : "none",
 });
 
-/** A URL may have a password in it. */
-function withoutPassword(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
-
 const connect = (settings: Settings): Promise<Upstream[]> =>
   Promise.all(Object.entries(settings.upstreams).map(([name, upstream]) => connectOne(name, upstream)));
-
-async function connectOne(name: string, settings: UpstreamSettings): Promise<Upstream> {
-  const { urls, key } = settings;
-  const about = { name, urls: urls.map(withoutPassword), hasKey: key !== undefined };
-  if (settings.wire) return { ...about, wire: settings.wire, how: "as configured", engine: createUpstream(settings.wire, settings) };
-  const found = await probeWire(urls[0]!, key);
-  if (!found) {
-    throw new Complaint(
-      `nothing answers at ${about.urls[0]}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})`,
-    );
-  }
-  return { ...about, wire: found.wire, how: found.how, engine: createUpstream(found.wire, settings) };
-}
 
 const enginesOf = ({ models }: Settings, upstreams: readonly Upstream[]): Pick<Changes, "upstreams" | "models"> => ({
   upstreams: Object.fromEntries(upstreams.map(({ name, engine }) => [name, engine])),

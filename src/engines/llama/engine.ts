@@ -9,7 +9,7 @@ import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../cor
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import { Ending, mintIds } from "../ending.ts";
-import type { CallOptions, Engine, GenerateOptions, TokenCount } from "../engine.ts";
+import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
 import { Stops } from "../stops.ts";
@@ -105,6 +105,10 @@ export class LlamaEngine implements Llama {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
     await this.#loaded.model.dispose(); // and its context with it
+  }
+
+  async preview(request: Request): Promise<Preview> {
+    return { dialect: this.facts.dialect, prompt: this.#prompt(request) };
   }
 
   promptTokens(request: Request): number[] {
