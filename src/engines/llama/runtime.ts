@@ -7,12 +7,16 @@ import { EngineError } from "../error.ts";
 
 type Runtime = typeof import("node-llama-cpp");
 
-export const INSTALL = "npm install node-llama-cpp@3.21.1";
+/** As npm takes it. */
+export const RUNTIME = "node-llama-cpp@3.21.1";
 
 /** The runtime's package is not there: `message` says how to get it. */
 export class MissingRuntime extends EngineError {
   constructor(cause: unknown) {
-    super({ code: "internal", message: `models in process need node-llama-cpp, which is not installed: ${INSTALL}` }, { cause });
+    super(
+      { code: "internal", message: `models in process need node-llama-cpp, which is not installed: npm install ${RUNTIME}` },
+      { cause },
+    );
   }
 }
 
