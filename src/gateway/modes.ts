@@ -52,5 +52,6 @@ export const around = (engine: Engine, other: Partial<Engine>): Engine => ({
   close: () => engine.close(),
   ...(engine.wire ? { wire: engine.wire } : {}),
   ...(engine.send ? { send: engine.send.bind(engine) } : {}),
+  ...(engine.preview ? { preview: engine.preview.bind(engine) } : {}),
   ...other,
 });
