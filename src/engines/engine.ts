@@ -24,6 +24,8 @@ export interface CallOptions {
 export interface GenerateOptions extends CallOptions {
   /** Hears at once that the model has taken the request, or refused it: long before the first event, where a prompt is long. */
   onAnswer?: ((answer: Answer) => void) | undefined;
+  /** Hears what is known only while the answer comes, or when it has come. */
+  onWarning?: ((warning: Warning) => void) | undefined;
 }
 
 export interface Answer {
