@@ -12,6 +12,7 @@ try {
       "src/template/index.ts",
       "src/engines/index.ts",
       "src/gateway/index.ts",
+      "src/ai-sdk/index.ts",
       "src/cli/main.ts",
     ],
     unbundle: true,
