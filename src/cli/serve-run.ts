@@ -12,6 +12,7 @@ import {
   createUpstream,
   discover,
   type Gateway,
+  type GatewayOptions,
   probeWire,
   readConfig,
   type Settings,
@@ -34,7 +35,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const upstreams = await connect(settings);
   if (flags.check) return check(settings, upstreams);
   const log = createLog(process.stdout);
-  const gateway = createGateway({
+  const gateway = open({
     ...settings.server,
     ...enginesOf(settings, upstreams),
     metrics: createMetrics(),
@@ -188,13 +189,20 @@ async function check(settings: Settings, upstreams: readonly Upstream[]): Promis
 
 // ---- Running
 
+function open(options: GatewayOptions): Gateway {
+  try {
+    return createGateway(options);
+  } catch (error) {
+    throw error instanceof Refusal ? new Complaint(error.message, { cause: error }) : error;
+  }
+}
+
 /** A port that the user gave is the port; otherwise the next one that is free. */
 async function listen(gateway: Gateway, { server }: Settings, log: Logger): Promise<string> {
   for (let port = server.port ?? PORT; ; port++) {
     try {
       return (await gateway.listen(port)).url;
     } catch (error) {
-      if (error instanceof Refusal) throw new Complaint(error.message, { cause: error });
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "EADDRINUSE" && code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
       if (code !== "EADDRINUSE" || server.port !== undefined || port >= PORT + PORTS) {

@@ -19,6 +19,14 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Headers of the client that travel on; never credentials. */
   headers?: Headers | undefined;
+  tap?: UpstreamTap | undefined;
+}
+
+/** Hears what goes to a server and what comes back, byte for byte, without the credentials. */
+export interface UpstreamTap {
+  sent?(request: { method: string; url: string; headers: Headers; body: string | Uint8Array }): void;
+  answered?(answer: { status: number; headers: Headers }): void;
+  received?(bytes: Uint8Array): void;
 }
 
 export interface GenerateOptions extends CallOptions {
