@@ -122,17 +122,22 @@ export class Rescue {
 
   /** A piece in which code neither begins nor ends. */
   #read(piece: string, out: Event[]): void {
-    if (this.#off) return say(piece, out);
-    if (!this.#waits && this.#code.inside(piece.charAt(0))) return this.#speak(piece, out);
-    this.#pending += piece.length;
-    for (const event of this.#scanner.feed(piece)) this.#take(event, out);
-    if (this.#heldChars + this.#pending > MAX_HELD) this.#giveUp(out);
-    this.#drain(out);
+    if (this.#off) say(piece, out);
+    else if (!this.#waits && this.#code.inside(piece.charAt(0))) this.#speak(piece, out);
+    else {
+      this.#pending += piece.length;
+      for (const event of this.#scanner.feed(piece)) this.#take(event, out);
+      if (this.#heldChars + this.#pending > MAX_HELD) this.#giveUp(out);
+      this.#drain(out);
+    }
   }
 
   /** What the scanner makes of the text. */
   #take(event: Event, out: Event[]): void {
-    if (this.#off) return say(bytesOf(event), out);
+    if (this.#off) {
+      say(bytesOf(event), out);
+      return;
+    }
     this.#pending -= bytesOf(event).length;
     const holding = this.#held.length > 0;
     if (event.type === "text" && !(holding && event.text.trim() === "")) {
@@ -183,8 +188,8 @@ export class Rescue {
 
   /** What is held was neither a call nor a thought: a control token, or calls with text behind them. With those, all of the answer is text. */
   #release(out: Event[]): void {
-    if (this.#held.some(({ type }) => type === "tool-end")) return this.#giveUp(out);
-    this.#speak(this.#unheld().map(bytesOf).join(""), out);
+    if (this.#held.some(({ type }) => type === "tool-end")) this.#giveUp(out);
+    else this.#speak(this.#unheld().map(bytesOf).join(""), out);
   }
 
   /** From what is held on, the answer is text. */
