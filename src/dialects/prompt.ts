@@ -132,7 +132,7 @@ const SHAPES = "<[|｜][^\\s<>]{1,64}>|<[^\\s<>]{1,64}[|｜]>|<(?:start|end)_\\w
  * Finds the control tokens of the prompt's dialect, also those that do not occur in it. The prompt may have been through JSON, so its
  * dialect is known by its control tokens alone.
  */
-function forgeries(prompt: readonly PromptPiece[]): RegExp {
+export function forgeries(prompt: readonly PromptPiece[]): RegExp {
   const present = new Set(prompt.flatMap((piece) => (piece.control && piece.text !== "" ? piece.text : [])));
   const spoken = vocabularies.filter((tokens) => tokens.some((token) => present.has(token)));
   return new RegExp([anyOf([...new Set([...present, ...spoken.flat()])]), SHAPES].filter(Boolean).join("|"), "g");

@@ -104,7 +104,7 @@ export class Remote implements Engine {
     const ok = answer.status >= 200 && answer.status < 300;
     options.onAnswer?.({ ok, headers: travelling(answer.headers), warnings: context.warnings });
     if (!ok) yield [failed(await this.#readError(answer, options))];
-    else if (isStream(answer.headers["content-type"], stream !== false)) yield* this.#stream(answer, context, options);
+    else if (isStream(answer.headers["content-type"], stream !== false, this.wire)) yield* this.#stream(answer, context, options);
     else yield [...eventsOf(this.#wire.decodeResponse(await textOf(answer, options), context))].map((event) => this.#safe(event));
   }
 
@@ -200,8 +200,8 @@ export class Remote implements Engine {
 /** What servers of open models speak. */
 const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
 
-/** A server that says nothing, or nonsense, does what it was asked to do. */
-function isStream(type = "", asked: boolean): boolean {
+/** A server that says nothing, or nonsense, does what it was asked to do. Gemini's streams may be JSON: an array, element by element. */
+function isStream(type = "", asked: boolean, wire: WireId): boolean {
   if (/event-stream|ndjson|jsonl/.test(type)) return true;
-  return /\bapplication\/json\b/.test(type) ? false : asked;
+  return asked && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
 }
