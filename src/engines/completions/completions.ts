@@ -18,9 +18,10 @@ import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
 import { bytesOf, errorTextOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf, travelling } from "../http.ts";
 import { DialectFinder, type FoundDialect } from "../inband/dialects.ts";
+import { contextError, preservedOf, rendered } from "../inband/request.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
-import { contextError, jobOf, limitOf, preservedOf, rendered } from "./job.ts";
+import { jobOf, limitOf } from "./job.ts";
 import { Messages, Reading } from "./reading.ts";
 import { Tokens } from "./tokens.ts";
 

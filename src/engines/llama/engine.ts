@@ -6,13 +6,13 @@
  */
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
 import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
-import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import type { Dialect, Prompt } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
-import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
-import { Stops } from "../stops.ts";
+import { contextError, held, type Rendered, rendered } from "../inband/request.ts";
+import { Writer } from "../writer.ts";
 import { Grammars, type Hold } from "./hold.ts";
 import { Pool } from "./pool.ts";
 import { type Said, Vocabulary } from "./vocabulary.ts";
@@ -108,11 +108,11 @@ export class LlamaEngine implements Llama {
   }
 
   async preview(request: Request): Promise<Preview> {
-    return { dialect: this.facts.dialect, prompt: this.#prompt(request) };
+    return { dialect: this.facts.dialect, prompt: this.#rendered(request).prompt };
   }
 
   promptTokens(request: Request): number[] {
-    return this.#vocabulary.encode(this.#prompt(request));
+    return this.#vocabulary.encode(this.#rendered(request).prompt);
   }
 
   textOf(tokens: readonly number[]): string {
@@ -123,12 +123,9 @@ export class LlamaEngine implements Llama {
     return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
   }
 
-  #prompt(request: Request): Prompt {
+  #rendered(request: Request): Rendered {
     const { dialect, facts } = this.#loaded;
-    const prompt = dialect.render(dialect.adapt?.(request) ?? request, { variant: facts.variant });
-    const media = prompt.find((piece) => piece.media)?.media;
-    if (media) throw new EngineError({ code: "bad-request", message: `this model takes text only, not ${media.mediaType}` });
-    return prompt;
+    return rendered(request, dialect, facts.variant);
   }
 
   // ---- One answer
@@ -141,7 +138,7 @@ export class LlamaEngine implements Llama {
       onAnswer?.({ ok: false, headers: {}, warnings: [] });
       throw error;
     }
-    onAnswer?.({ ok: true, headers: {}, warnings: [] });
+    onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
     const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
     try {
       if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
@@ -156,22 +153,20 @@ export class LlamaEngine implements Llama {
     }
   }
 
-  async #start(request: Request): Promise<Started> {
+  async #start(asked: Request): Promise<Started> {
     const { dialect, facts } = this.#loaded;
-    const prompt = this.#prompt(request);
+    const { request, prompt, warnings } = this.#rendered(asked);
     const tokens = this.#vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
-    if (room < 1) {
-      const message = `the prompt has ${tokens.length} tokens, and the model's context ${facts.contextSize}`;
-      throw new EngineError({ code: "context-length", message, tokens: { used: tokens.length, limit: facts.contextSize } });
-    }
-    const grammar = grammarFor(dialect, request, prompt);
+    if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
     return {
       request,
       prompt,
       tokens,
       limit: Math.min(request.maxTokens ?? room, room),
-      hold: grammar ? await this.#grammars.hold(grammar) : undefined,
+      hold: grammar?.gbnf ? await this.#grammars.hold(grammar) : undefined,
+      warnings: [...warnings, ...more],
     };
   }
 
@@ -245,6 +240,7 @@ interface Started {
   /** How many tokens the answer may have. */
   readonly limit: number;
   readonly hold: Hold | undefined;
+  readonly warnings: readonly Warning[];
 }
 
 function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
@@ -261,88 +257,4 @@ function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluat
       ? { repeatPenalty: { punishTokens: () => made.slice(-PENALIZED), penalty: repeatPenalty, presencePenalty, frequencyPenalty } }
       : {}),
   };
-}
-
-/** What the answer is held to; undefined: it is free. */
-function grammarFor(dialect: Dialect, request: Request, prompt: Prompt): Grammar | undefined {
-  const { tools = [], toolChoice = "auto", output, parallelCalls, thinking } = request;
-  if (!output && tools.length === 0 && (toolChoice === "auto" || toolChoice === "none")) return undefined;
-  if (!dialect.grammar)
-    throw new EngineError({ code: "bad-request", message: `nothing can hold ${dialect.title} to a choice or a schema` });
-  const inThinking = startsInThinking(dialect, prompt) || (thinking?.enabled === false ? false : undefined);
-  try {
-    const grammar = dialect.grammar(tools, toolChoice, {
-      ...(parallelCalls === undefined ? {} : { parallelCalls }),
-      ...(inThinking === undefined ? {} : { startInThinking: inThinking }),
-      ...(output ? { output: output.schema ?? { type: "object" } } : {}),
-    });
-    return grammar.gbnf === "" ? undefined : grammar;
-  } catch (error) {
-    throw new EngineError({ code: "bad-request", message: error instanceof Error ? error.message : String(error) }, { cause: error });
-  }
-}
-
-/** The scanner knows: thinking that the prompt opened begins before anything else. */
-function startsInThinking(dialect: Dialect, prompt: Prompt): boolean {
-  const scanner = dialect.createScanner({ prompt });
-  return [...scanner.feed("x"), ...scanner.flush()][0]?.type === "thinking-start";
-}
-
-/** The model's text as events, up to a stop string of the request. */
-class Writer {
-  readonly #scanner;
-  readonly #stops: Stops;
-  readonly #ending = new Ending();
-  thinking: boolean;
-  thinkingTokens = 0;
-
-  constructor(dialect: Dialect, request: Request, prompt: Prompt) {
-    this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), ...(request.tools ? { tools: request.tools } : {}) });
-    this.#stops = new Stops(request.stop);
-    this.thinking = startsInThinking(dialect, prompt);
-  }
-
-  get stopped(): string | undefined {
-    return this.#stops.found;
-  }
-
-  write(text: string): Event[] {
-    return this.#seen(this.#scanner.feed(text));
-  }
-
-  end(): Event[] {
-    const events = this.stopped === undefined ? this.#seen(this.#scanner.flush()) : [];
-    return [...events, ...this.#held()];
-  }
-
-  finish(reason: Finish["reason"]): Finish {
-    const { stopped } = this;
-    return this.#ending.finish({
-      type: "finish",
-      reason: stopped === undefined ? reason : "stop",
-      ...(stopped === undefined ? {} : { stop: stopped }),
-    });
-  }
-
-  #seen(events: readonly Event[]): Event[] {
-    const out: Event[] = [];
-    for (const event of events) {
-      if (this.stopped !== undefined) break;
-      if (event.type === "text") {
-        const text = this.#stops.feed(event.text);
-        if (text !== "") out.push({ ...event, text });
-        continue;
-      }
-      this.#ending.see(event);
-      if (event.type === "thinking-start") this.thinking = true;
-      else if (event.type === "thinking-end") this.thinking = false;
-      out.push(...this.#held(), event); // a stop string does not reach over a call
-    }
-    return out;
-  }
-
-  #held(): Event[] {
-    const text = this.#stops.flush();
-    return text === "" ? [] : [{ type: "text", text }];
-  }
 }
