@@ -5,7 +5,7 @@
  *     const runtime: TextRuntime = { generate: (prompt) => llm.complete(promptText(prompt, { neutralize: true })) };
  *     const engine = createTextEngine(runtime, { dialect: "gemma4" });
  */
-import type { Event, Finish, Request, Sampling, Usage } from "../../core/nouns.ts";
+import type { Event, Request, Sampling, Usage } from "../../core/nouns.ts";
 import type { Grammar, Prompt } from "../../dialects/dialect.ts";
 import { getDialect } from "../../dialects/registry.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
@@ -69,8 +69,8 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
       if (writer.stopped !== undefined) break;
     }
     if (signal?.aborted) return;
-    const finish: Finish = writer.finish(end.reason);
-    yield [...writer.end(), ...(end.usage ? [{ type: "usage" as const, ...end.usage }] : []), finish];
+    const last = writer.end();
+    yield [...last, ...(end.usage ? [{ type: "usage" as const, ...end.usage }] : []), writer.finish(end.reason)];
   }
 
   return {

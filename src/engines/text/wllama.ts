@@ -1,71 +1,54 @@
 /**
  * `dragoman/engines/wllama`: a GGUF in a web page, by llama.cpp in WebAssembly (`@wllama/wllama`).
  *
- *     const engine = await createWllama({ wasm: "/wllama.wasm", model: "/dragoman-tiny.gguf" });
+ *     const wllama = new Wllama({ default: "/wllama.wasm" });
+ *     await wllama.loadModelFromUrl("/dragoman-tiny.gguf");
+ *     const engine = createWllama(wllama);
  */
-import type { RawCompletionParams, Wllama } from "@wllama/wllama";
-import type { JsonObject } from "../../core/nouns.ts";
 import { detectDialect } from "../../dialects/detect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { BACKENDS } from "../completions/backends.ts";
 import type { Engine } from "../engine.ts";
 import { EngineError } from "../error.ts";
-import { createTextEngine, type TextRuntime } from "./text.ts";
+import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
-export interface WllamaOptions {
-  /** Where the page finds wllama's `wllama.wasm`. */
-  wasm: string;
-  /** A URL, or the file itself. */
-  model: string | Blob;
-  /** Absent: by the file's template and name. */
-  dialect?: string | undefined;
-  variant?: string | undefined;
-  contextSize?: number | undefined;
-  threads?: number | undefined;
-  /** Layers on the GPU, where the browser has WebGPU. */
-  gpuLayers?: number | undefined;
-  onProgress?: ((progress: { loaded: number; total: number }) => void) | undefined;
+/** What is used of a `Wllama` that has loaded its model. */
+export interface LoadedWllama {
+  getModelMetadata(): { meta: Record<string, string> };
+  getChatTemplate(): string | null;
+  createCompletion(params: { prompt: string; stream: true; abortSignal: AbortSignal }): Promise<AsyncIterable<WllamaChunk>>;
+  exit(): Promise<void>;
 }
 
-export async function createWllama(options: WllamaOptions): Promise<Engine> {
-  const { Wllama: Runtime, LoggerWithoutDebug } = await import("@wllama/wllama");
-  const wllama = new Runtime({ default: options.wasm }, { logger: LoggerWithoutDebug, suppressNativeLog: true });
-  await load(wllama, options);
-  const { dialect, variant, name } = spoken(wllama, options);
-  return createTextEngine(wllamaRuntime(wllama), { dialect, variant, model: name });
+export interface WllamaChunk {
+  choices: { text: string; finish_reason: string | null }[];
+  usage?: { prompt_tokens: number; completion_tokens: number } | null;
 }
 
-async function load(wllama: Wllama, { model, contextSize, threads, gpuLayers, onProgress }: WllamaOptions): Promise<void> {
-  const params = {
-    ...(contextSize !== undefined && { n_ctx: contextSize }),
-    ...(threads !== undefined && { n_threads: threads }),
-    ...(gpuLayers !== undefined && { n_gpu_layers: gpuLayers }),
-  };
-  if (typeof model !== "string") return wllama.loadModel([model], params);
-  const url = new URL(model, globalThis.location?.href).href;
-  return wllama.loadModelFromUrl(url, { ...params, ...(onProgress && { progressCallback: onProgress }) });
+/** The dialect is that of the model's template or name, unless it is said. */
+export function createWllama(wllama: LoadedWllama, options: Partial<TextEngineOptions> = {}): Engine {
+  const model = options.model ?? wllama.getModelMetadata().meta["general.name"] ?? "model";
+  return createTextEngine(wllamaRuntime(wllama), { ...dialectOf(wllama, model, options), model });
 }
 
-function spoken(wllama: Wllama, { dialect, variant, model }: WllamaOptions): { dialect: string; variant: string | undefined; name: string } {
-  const { meta } = wllama.getModelMetadata();
-  const name = meta["general.name"] ?? (typeof model === "string" ? model.split("/").at(-1)! : "model");
-  if (dialect !== undefined) return { dialect, variant, name };
+function dialectOf(wllama: LoadedWllama, model: string, { dialect, variant }: Partial<TextEngineOptions>): TextEngineOptions {
+  if (dialect !== undefined) return { dialect, variant };
   const template = wllama.getChatTemplate() ?? undefined;
-  const found = detectDialect({ model: name, ...(template !== undefined && { template }) });
-  if (!found) throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${name}" speaks: set dialect` });
-  return { dialect: found.id, variant: variant ?? found.variant, name };
+  const found = detectDialect({ model, ...(template !== undefined && { template }) });
+  if (!found) throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${model}" speaks: set dialect` });
+  return { dialect: found.id, variant: variant ?? found.variant };
 }
 
-/** wllama is llama-server in a worker: it takes what that takes. It cannot be given tokens, so no text may forge a control token. */
-const wllamaRuntime = (wllama: Wllama): TextRuntime => ({
+/** wllama is llama-server in a worker: it takes what that takes, though no tokens, so no text may forge a control token. */
+const wllamaRuntime = (wllama: LoadedWllama): TextRuntime => ({
   holding: "gbnf",
-  async *generate(prompt, { stops, maxTokens, sampling, grammar, preserved, signal, onEnd }) {
-    const job = { model: "", prompt: promptText(prompt, { neutralize: true }), stops, maxTokens, sampling, preserved, grammar, format: undefined, options: {} };
+  async *generate(prompt, { signal, onEnd, ...job }) {
+    const text = promptText(prompt, { neutralize: true });
+    const body = BACKENDS["llama-server"].body({ ...job, model: "", prompt: text, format: undefined, options: {} });
     const stopped = new AbortController();
     const abortSignal = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal;
-    const params = { ...(BACKENDS["llama-server"].body(job) as JsonObject & RawCompletionParams), abortSignal, stream: true as const };
     try {
-      for await (const { choices, usage } of await wllama.createCompletion(params)) {
+      for await (const { choices, usage } of await wllama.createCompletion({ ...body, prompt: text, stream: true, abortSignal })) {
         const [choice] = choices;
         if (choice?.text) yield choice.text;
         if (choice?.finish_reason) {
