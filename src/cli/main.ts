@@ -13,6 +13,7 @@ import { addGrammar } from "./grammar.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
+import { addStart } from "./start.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
 
@@ -36,6 +37,7 @@ addDetect(program);
 addDialects(program);
 addDemo(program);
 addServe(program);
+addStart(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);

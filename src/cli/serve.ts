@@ -1,8 +1,8 @@
 /** `dragoman serve`: the gateway. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { KNOWN } from "../gateway/known.ts";
 import { listWires } from "../wires/registry.ts";
-import { readCount } from "./input.ts";
+import { readCount, readPort } from "./input.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 
 export function addServe(program: Command): void {
@@ -47,10 +47,4 @@ Examples:
   dragoman serve --config dragoman.toml --check`,
     )
     .action(async (flags: ServeFlags) => (await import("./serve-run.ts")).serve(flags));
-}
-
-function readPort(text: string): number {
-  const port = readCount(text);
-  if (port > 65_535) throw new InvalidArgumentError("It must be a port: 0 to 65535.");
-  return port;
 }
