@@ -147,6 +147,12 @@ export class HttpServer {
     return this.clean({ code: "upstream", message: `the connection to the upstream failed: ${code} (${where})` });
   }
 
+  /** What a server said. If it refused the key, it was ours, not the client's. */
+  refusal(error: ErrorInfo): ErrorInfo {
+    if (error.code !== "auth") return this.clean(error);
+    return this.clean({ ...error, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
+  }
+
   /** Without the key: a server may say what it was given. */
   clean(error: ErrorInfo): ErrorInfo {
     const { secret = "" } = this.#options;
@@ -159,11 +165,50 @@ export const quick = (signal: AbortSignal | undefined): AbortSignal => {
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
 
+// ---- Answers
+
+/** Ids by which a server's operator finds the request again. */
+const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
+
+export function travelling(headers: Headers): Headers {
+  const found: Record<string, string> = {};
+  for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
+  return found;
+}
+
+/** More of an error nobody reads. */
+const MAX_ERROR_CHARS = 65_536;
+
+export const errorTextOf = async (answer: ServerAnswer): Promise<string> => (await textOf(answer)).slice(0, MAX_ERROR_CHARS);
+
 export async function textOf({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
+}
+
+/** What may stand behind the end of an answer: a connection is used again if its answer was read to the end. */
+export const MAX_BEHIND = 65_536;
+
+/** The bytes as they come. Whoever stops reading behind the end of the answer says so, and the connection is kept. */
+export async function* bytesOf({ body }: ServerAnswer, isOver: () => boolean): AsyncGenerator<Uint8Array, void, undefined> {
+  const bytes = body[Symbol.asyncIterator]();
+  try {
+    for (let step = await bytes.next(); !step.done; step = await bytes.next()) yield step.value;
+  } finally {
+    if (isOver()) drain(bytes).catch(() => {});
+    else await bytes.return?.();
+  }
+}
+
+async function drain(bytes: AsyncIterator<Uint8Array>): Promise<void> {
+  for (let left = MAX_BEHIND; left > 0; ) {
+    const step = await bytes.next();
+    if (step.done) return;
+    left -= step.value.length;
+  }
+  await bytes.return?.();
 }
 
 /** One request, from URL to URL until one answers. */

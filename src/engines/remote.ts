@@ -10,13 +10,14 @@ import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
+import { aboutModel, identify } from "./about.ts";
 import { answerEvents } from "./answer.ts";
-import type { CallOptions, Engine, GenerateOptions, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { eventsOf } from "./events.ts";
 import { failed } from "./finish.ts";
-import { type Base, HttpServer, quick, type Timeouts, textOf } from "./http.ts";
+import { type Base, errorTextOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf, travelling } from "./http.ts";
 
 export interface RemoteOptions {
   wire: WireId;
@@ -29,10 +30,9 @@ export interface RemoteOptions {
   timeouts?: Timeouts | undefined;
   /** How many connections at a time, to each URL. */
   connections?: number | undefined;
+  /** It is a cloud API, whose models nobody can be asked about. */
+  cloud?: boolean | undefined;
 }
-
-/** More of an error nobody reads. */
-const MAX_ERROR_CHARS = 65_536;
 
 type Credentials = (key: string) => Headers;
 const bearer: Credentials = (key) => ({ authorization: `Bearer ${key}` });
@@ -78,8 +78,9 @@ export class Remote implements Engine {
   readonly #wire: Wire;
   readonly #profile: WireProfile | undefined;
   readonly #server: HttpServer;
+  readonly about?: NonNullable<Engine["about"]>;
 
-  constructor({ wire, url, key, headers, profile, timeouts, connections }: RemoteOptions) {
+  constructor({ wire, url, key, headers, profile, timeouts, connections, cloud = false }: RemoteOptions) {
     this.wire = wire;
     this.urls = [url].flat();
     this.#wire = getWire(wire);
@@ -87,14 +88,14 @@ export class Remote implements Engine {
     const bases = this.urls.map((one) => baseOf(wire, one));
     const credentials = key === undefined ? undefined : credentialsOf(wire, key);
     this.#server = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
+    if (!cloud && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
-    const stream = request.stream ? ("sse" as const) : (false as const);
     let context: WireContext;
     return answerEvents({
       ask: (listener) => {
-        const encoded = this.#wire.encodeRequest({ ...request, stream }, this.#profile);
+        const encoded = this.#encode(request);
         context = encoded.context;
         const headers = { ...options.headers, ...encoded.headers };
         return this.#server.ask("POST", encoded.path, { ...options, headers, body: printBody(encoded.body) }, listener);
@@ -102,12 +103,24 @@ export class Remote implements Engine {
       open: (status, headers) => {
         const ok = status >= 200 && status < 300;
         options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
-        if (!ok) return whole((text) => [failed(this.#readError(status, headers, text))]);
-        if (isStream(headers["content-type"], stream !== false)) return this.#safe(this.#wire.createStreamDecoder(context));
+        if (!ok) return whole((text) => [failed(this.#refusal(status, headers, text))]);
+        if (isStream(headers["content-type"], Boolean(request.stream), this.wire))
+          return this.#safe(this.#wire.createStreamDecoder(context));
         return this.#safe(whole((text) => [...eventsOf(this.#wire.decodeResponse(text, context))]));
       },
       explain: (error) => this.#server.explain(error),
     });
+  }
+
+  async preview(request: Request): Promise<Preview> {
+    const { path, body } = this.#encode(request);
+    const base = baseOf(this.wire, this.urls[0]!);
+    return { wire: this.wire, url: base.origin + base.path(path), body };
+  }
+
+  /** Servers stream in one way; the other ways are for clients. */
+  #encode(request: Request) {
+    return this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#profile);
   }
 
   async countTokens(request: Request, options: CallOptions = {}): Promise<TokenCount> {
@@ -118,8 +131,8 @@ export class Remote implements Engine {
         const headers = { ...options.headers, ...encoded.headers };
         const sending = { ...options, headers, body: printBody(encoded.body), signal: quick(signal) };
         const answer = await this.#server.request("POST", encoded.path, sending);
-        const text = await textOf(answer);
-        if (answer.status === 200) return { tokens: this.#wire.decodeTokenCount(JSON.parse(text)), exact: true };
+        const body = await textOf(answer);
+        if (answer.status === 200) return { tokens: this.#wire.decodeTokenCount(JSON.parse(body)), exact: true };
       } catch (error) {
         if (signal?.aborted) throw this.#thrown(error);
         // Compatible servers often lack it.
@@ -132,9 +145,8 @@ export class Remote implements Engine {
     const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
     try {
       const answer = await this.#server.request("GET", path, { ...options, signal: quick(options.signal) });
-      const text = await textOf(answer);
-      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
-      return this.#wire.decodeModels(JSON.parse(text));
+      if (answer.status !== 200) throw new EngineError(await this.#readError(answer));
+      return this.#wire.decodeModels(JSON.parse(await textOf(answer)));
     } catch (error) {
       throw this.#thrown(error);
     }
@@ -144,12 +156,17 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (status === 401) throw new EngineError(this.#readError(status, headers, await textOf(answer)));
+      if (status === 401) throw new EngineError(await this.#readError(answer));
       const type = headers["content-type"];
       return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {
       throw this.#thrown(error);
     }
+  }
+
+  async #about(model: string, options: CallOptions = {}): Promise<About> {
+    const server = await identify(this.#server, options);
+    return server ? aboutModel(this.#server, server, model, options) : {};
   }
 
   async close(): Promise<void> {
@@ -160,11 +177,12 @@ export class Remote implements Engine {
     return error instanceof EngineError ? error : new EngineError(this.#server.explain(error), { cause: error });
   }
 
-  #readError(status: number, headers: Headers, text: string): ErrorInfo {
-    const error = this.#wire.decodeError(status, headers, text.slice(0, MAX_ERROR_CHARS));
-    if (error.code !== "auth") return this.#server.clean(error);
-    // It is our key that was refused, not the client's.
-    return this.#server.clean({ ...error, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
+  async #readError(answer: ServerAnswer): Promise<ErrorInfo> {
+    return this.#refusal(answer.status, answer.headers, await errorTextOf(answer));
+  }
+
+  #refusal(status: number, headers: Headers, text: string): ErrorInfo {
+    return this.#server.refusal(this.#wire.decodeError(status, headers, text));
   }
 
   /** Without the key in its errors. */
@@ -190,17 +208,11 @@ function whole(read: (text: string) => Event[]): StreamDecoder {
   };
 }
 
-/** Ids by which a server's operator finds the request again. */
-const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
+/** What servers of open models speak. */
+const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
 
-function travelling(headers: Headers): Headers {
-  const found: Record<string, string> = {};
-  for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
-  return found;
-}
-
-/** A server that says nothing, or nonsense, does what it was asked to do. */
-function isStream(type = "", asked: boolean): boolean {
+/** A server that says nothing, or nonsense, does what it was asked to do. Gemini's streams may be JSON: an array, element by element. */
+function isStream(type = "", asked: boolean, wire: WireId): boolean {
   if (/event-stream|ndjson|jsonl/.test(type)) return true;
-  return /\bapplication\/json\b/.test(type) ? false : asked;
+  return asked && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
 }

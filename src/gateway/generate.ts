@@ -1,6 +1,6 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { Event, Request } from "../core/nouns.ts";
+import type { Event, Request, WireId } from "../core/nouns.ts";
 import type { Answer } from "../engines/engine.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers } from "../wires/wire.ts";
@@ -44,12 +44,26 @@ function ask(passage: Passage, { request, target: { engine } }: Question, onAnsw
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Everybody who listens hears it, and the client the name that it asked for. */
-function heard(event: Event, { account, tap }: Passage, { asked, target }: Question): Event {
+/** Everybody who listens hears it; then it is the client's. */
+function heard(event: Event, { account, tap, route }: Passage, { asked, target }: Question): Event {
   account.see(event);
   tap?.event?.(event);
-  return event.type === "start" && target.model !== asked.model ? { ...event, model: asked.model } : event;
+  return event.type === "start" ? renamed(event, asked, target, route.wire) : event;
 }
+
+/**
+ * Clients hear the name that they asked for. The id of an answer is one only in its own wire, and many servers give all answers the same:
+ * Claude Code takes two answers of one id for one.
+ */
+function renamed({ id, ...start }: Start, asked: Request, { model, engine }: Target, wire: WireId): Start {
+  return {
+    ...start,
+    ...(id !== undefined && engine.wire === wire ? { id } : {}),
+    ...(model === asked.model ? {} : { model: asked.model }),
+  };
+}
+
+type Start = Extract<Event, { type: "start" }>;
 
 const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } };
 

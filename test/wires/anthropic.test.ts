@@ -1055,6 +1055,12 @@ describe("thinking and state that must come back", () => {
       content: [{ type: "thinking", text: "secret plan 😀" }],
     });
   });
+  test("so it does where the server signed what it should have omitted", () => {
+    const signed = [state("signature", "c2lnbmVk", "anthropic")];
+    const stream = encodeStream([start, ...thought, { type: "thinking-end", state: signed }, finish("stop")], request);
+    expect(stream).not.toContain("secret");
+    expect(back(stream)).toEqual({ role: "assistant", content: [{ type: "thinking", text: "secret plan 😀", state: signed }] });
+  });
   test("another wire's state of thinking and of calls rides along", () => {
     const signature = state("thoughtSignature", "AbC=", "gemini");
     const stream = encodeStream([
