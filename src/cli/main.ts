@@ -10,6 +10,7 @@ import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
 import { addDialects } from "./dialects.ts";
 import { addGrammar } from "./grammar.ts";
+import { addRecordings } from "./recordings.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
@@ -36,6 +37,7 @@ addDetect(program);
 addDialects(program);
 addDemo(program);
 addServe(program);
+addRecordings(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);

@@ -1,9 +1,9 @@
 /** What can be said to `dragoman serve`. */
-import type { WireId } from "../core/nouns.ts";
+import type { Speech } from "../gateway/upstreams.ts";
 
 export interface ServeFlags {
   upstream?: string;
-  upstreamWire?: WireId;
+  upstreamWire?: Speech;
   upstreamKey?: string;
   model?: string;
   host?: string;
@@ -11,6 +11,7 @@ export interface ServeFlags {
   key?: string[];
   insecure?: boolean;
   config?: string;
+  record?: string;
   check?: boolean;
 }
 

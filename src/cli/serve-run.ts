@@ -2,24 +2,28 @@
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Logger } from "pino";
-import type { WireId } from "../core/nouns.ts";
+import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { ConfigError, secretOf, usualKey } from "../gateway/config.ts";
 import {
   type Changes,
   createGateway,
   createMetrics,
+  createRecorder,
   createUpstream,
   discover,
   type Gateway,
   type GatewayOptions,
   probeWire,
+  type Recorder,
   readConfig,
   type Settings,
   type UpstreamSettings,
 } from "../gateway/index.ts";
 import { KNOWN } from "../gateway/known.ts";
+import { SECRET_HEADER } from "../gateway/recordings/secrets.ts";
 import { Refusal } from "../gateway/refusal.ts";
+import type { Speech } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
@@ -35,8 +39,10 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const upstreams = await connect(settings);
   if (flags.check) return check(settings, upstreams);
   const log = createLog(process.stdout);
+  const recorder = flags.record === undefined ? undefined : record(flags.record, settings, log);
   const gateway = open({
     ...settings.server,
+    ...(recorder ? { taps: [recorder.tap] } : {}),
     ...enginesOf(settings, upstreams),
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
@@ -44,9 +50,24 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const url = await listen(gateway, settings, log);
   for (const upstream of upstreams)
     log.info(shown(upstream), `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`);
+  for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
   log.info({ url }, `listening on ${url}; OpenAI clients take ${url}/v1`);
-  stopOnSignals(gateway, log);
+  stopOnSignals(gateway, log, recorder);
   reloadOnChange(gateway, flags, log);
+}
+
+/** Without the keys of this gateway and of its upstreams. */
+function record(folder: string, { server, upstreams }: Settings, log: Logger): Recorder {
+  const hidden = Object.values(upstreams).flatMap(({ key, headers = {} }) => [
+    ...(key === undefined ? [] : [key]),
+    ...Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : [])),
+  ]);
+  log.info(`recording exchanges into ${visible(folder)}`);
+  return createRecorder({
+    folder,
+    secrets: [...(server.keys ?? []), ...hidden],
+    onProblem: (error) => log.error(`cannot record: ${error.message}`),
+  });
 }
 
 // ---- Settings
@@ -123,7 +144,7 @@ async function fromMachine(): Promise<Settings["upstreams"]> {
 
 interface Upstream {
   name: string;
-  wire: WireId;
+  wire: Speech;
   urls: readonly string[];
   hasKey: boolean;
   how: string;
@@ -159,6 +180,25 @@ async function connectOne(name: string, settings: UpstreamSettings): Promise<Ups
   return { ...about, wire: found.wire, how: found.how, engine: createUpstream(found.wire, settings) };
 }
 
+/** What a model that only completes text is taken to speak. */
+async function dialectLines({ name, engine }: Upstream): Promise<string[]> {
+  if (!engine.speaking) return [];
+  try {
+    const finder = new DialectFinder("auto", engine.about?.bind(engine));
+    const models = (await engine.models()).slice(0, MAX_SHOWN);
+    const found = await Promise.all(models.map(async ({ id }) => [id, await finder.find(id)] as const));
+    return found.map(([id, dialect]) =>
+      dialect
+        ? `upstream ${name}: ${visible(id)} speaks ${dialect.dialect.id} (${visible(dialect.why)})`
+        : `upstream ${name}: nobody knows what ${visible(id)} speaks; set dialect for this model in ${CONFIG}`,
+    );
+  } catch (error) {
+    return [`upstream ${name}: ${(error as Error).message}`];
+  }
+}
+
+const MAX_SHOWN = 5;
+
 const enginesOf = ({ models }: Settings, upstreams: readonly Upstream[]): Pick<Changes, "upstreams" | "models"> => ({
   upstreams: Object.fromEntries(upstreams.map(({ name, engine }) => [name, engine])),
   models,
@@ -170,11 +210,13 @@ async function check(settings: Settings, upstreams: readonly Upstream[]): Promis
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
   ];
-  for (const { name, wire, urls, hasKey, how, engine } of upstreams) {
+  for (const upstream of upstreams) {
+    const { name, wire, urls, hasKey, how, engine } = upstream;
     lines.push(`upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how}), ${hasKey ? "with a key" : "without a key"}`);
     try {
       const models = await engine.models();
       lines.push(`  answers: ${models.length === 1 ? "1 model" : `${models.length} models`}`);
+      lines.push(...(await dialectLines(upstream)).map((line) => `  ${line}`));
     } catch (error) {
       lines.push(`  does not answer: ${(error as Error).message}`);
       process.exitCode = 2;
@@ -214,16 +256,19 @@ async function listen(gateway: Gateway, { server }: Settings, log: Logger): Prom
   }
 }
 
-function stopOnSignals(gateway: Gateway, log: Logger): void {
+function stopOnSignals(gateway: Gateway, log: Logger, recorder: Recorder | undefined): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(130);
     stopping = true;
     log.info("stopping; once more stops at once");
-    gateway.close({ graceMs: GRACE_MS }).then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    gateway
+      .close({ graceMs: GRACE_MS })
+      .then(() => recorder?.flush())
+      .then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
 }

@@ -7,6 +7,7 @@ import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 import type { CallOptions } from "./engine.ts";
 import { EngineError } from "./error.ts";
+import { type Place, Places } from "./places.ts";
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -20,6 +21,8 @@ export interface Timeouts {
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
 /** Lists of models and counts are quick, or not worth waiting for. */
 const QUICK_MS = 10_000;
+/** So is what a server says of itself. */
+export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
   /** Where a path is found under each URL. */
@@ -54,11 +57,12 @@ type Body = Dispatcher.ResponseData["body"];
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #agent: Agent;
-  #turn = 0;
+  readonly #places: Places<Base>;
 
   constructor(options: ServerOptions) {
     if (options.bases.length === 0) throw new Error("an engine needs at least one URL");
     this.#options = options;
+    this.#places = new Places(options.bases);
     const { connect = TIMEOUTS.connect, headers = TIMEOUTS.headers, idle = TIMEOUTS.idle } = options.timeouts ?? {};
     this.#agent = new Agent({
       connections: options.connections ?? 256,
@@ -70,32 +74,60 @@ export class HttpServer {
     });
   }
 
-  /** Tries the URLs in turn; the next one only if this one cannot have got the request. */
-  async request(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending = {}): Promise<ServerAnswer> {
-    const { bases, credentials, headers: own } = this.#options;
-    const first = this.#turn++;
-    const type = body === undefined ? {} : { "content-type": "application/json" };
-    const open = { ...headers, ...type, ...own, "accept-encoding": "identity" };
-    for (let n = 0; ; n++) {
-      const base = bases[(first + n) % bases.length]!;
-      const at = base.path(path);
-      tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
+  /** Tries the URLs, the best first; the next one only while nothing of an answer has come. */
+  async request(method: "GET" | "POST", path: string, sending: Sending = {}): Promise<ServerAnswer> {
+    const places = this.#places.inOrder();
+    const [only] = places;
+    // A connection that was kept may be closed by the server just when it is used again: that says nothing about the server.
+    const tries = places.length === 1 && only ? [only, only] : places;
+    for (const [n, place] of tries.entries()) {
+      const isLast = n + 1 === tries.length;
       try {
-        const answer = await this.#agent.request({
-          origin: base.origin,
-          path: at,
-          method,
-          headers: { ...open, ...credentials },
-          body: body ?? null,
-          signal: signal ?? null,
-        });
-        const received = { status: answer.statusCode, headers: plain(answer.headers) };
-        tap?.answered?.(received);
-        return { ...received, body: answer.body };
+        const answer = await this.#ask(place, method, path, sending);
+        if (isLast || places.length === 1 || !BUSY.has(answer.status)) return answer;
+        await answer.body.dump({ limit: MAX_DUMP }).catch(() => {});
       } catch (error) {
-        if (n + 1 >= bases.length || !UNREACHED.has(codeOf(error))) throw error;
+        const code = codeOf(error);
+        const again = places.length === 1 ? LOST.has(code) : LOST.has(code) || UNREACHED.has(code);
+        if (isLast || !again || sending.signal?.aborted) throw error;
       }
     }
+    throw new Error("there was no URL to try");
+  }
+
+  async #ask(place: Place<Base>, method: "GET" | "POST", path: string, sending: Sending): Promise<ServerAnswer> {
+    const { headers, body, signal, tap } = sending;
+    const { credentials, headers: own } = this.#options;
+    const { base } = place;
+    const type = body === undefined ? {} : { "content-type": "application/json" };
+    const open = { ...headers, ...type, ...own, "accept-encoding": "identity" };
+    const at = base.path(path);
+    tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
+    place.busy++;
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await this.#agent.request({
+        origin: base.origin,
+        path: at,
+        method,
+        headers: { ...open, ...credentials },
+        body: body ?? null,
+        signal: signal ?? null,
+      });
+    } catch (error) {
+      place.busy--;
+      if (!signal?.aborted) place.failed(this.#places.now());
+      throw error;
+    }
+    const received = { status: answer.statusCode, headers: plain(answer.headers) };
+    if (BUSY.has(received.status)) place.failed(this.#places.now(), restOf(received.headers));
+    else place.worked();
+    answer.body.once("close", () => place.busy--);
+    answer.body.once("error", () => {
+      if (!signal?.aborted) place.failed(this.#places.now());
+    });
+    tap?.answered?.(received);
+    return { ...received, body: answer.body };
   }
 
   async close(): Promise<void> {
@@ -128,8 +160,8 @@ export class HttpServer {
   }
 }
 
-export const quick = (signal: AbortSignal | undefined): AbortSignal => {
-  const timeout = AbortSignal.timeout(QUICK_MS);
+export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
+  const timeout = AbortSignal.timeout(ms);
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
 
@@ -156,9 +188,15 @@ export const errorTextOf = async (answer: ServerAnswer, options?: CallOptions): 
 export async function textOf({ body }: ServerAnswer, { tap }: CallOptions = {}): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    tap?.received?.(chunk);
-    text += decoder.decode(chunk, { stream: true });
+  let whole = false;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      tap?.received?.(chunk);
+      text += decoder.decode(chunk, { stream: true });
+    }
+    whole = true;
+  } finally {
+    tap?.over?.(whole);
   }
   return text + decoder.decode();
 }
@@ -169,20 +207,35 @@ export async function* bytesOf(
   { tap }: CallOptions,
   isOver: () => boolean,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  let whole = false;
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       tap?.received?.(chunk);
       yield chunk;
     }
+    whole = true;
   } finally {
+    tap?.over?.(whole || isOver());
     // The end of an answer is not always the end of its body, and only a body that was read to its end leaves a connection to use again.
-    if (isOver()) body.dump({ limit: 65_536 }).catch(() => {});
+    if (isOver()) body.dump({ limit: MAX_DUMP }).catch(() => {});
     else body.on("error", () => {}).destroy();
   }
 }
 
 // ---- Problems
 
+/** What another URL may do better: it is too busy, or what stands before it finds nobody. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Of an answer that nobody wants. */
+const MAX_DUMP = 65_536;
+
+function restOf(headers: Headers): number | undefined {
+  const seconds = Number(headers["retry-after"]);
+  return seconds > 0 ? seconds * 1000 : undefined;
+}
+
+/** The connection broke before an answer came. */
+const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 const gone = { code: "upstream", message: "the upstream closed the connection" } as const;

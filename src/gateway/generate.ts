@@ -41,6 +41,7 @@ async function* events(
       exchange.warnings.push(...answer.warnings);
       onAnswer(answer);
     },
+    onWarning: (warning) => void exchange.warnings.push(warning),
   });
   for await (const event of source) {
     account.see(event);
