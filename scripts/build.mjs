@@ -12,6 +12,7 @@ try {
       "src/template/index.ts",
       "src/engines/index.ts",
       "src/engines/llama/index.ts",
+      "src/chat/index.ts",
       "src/gateway/index.ts",
       "src/ai-sdk/index.ts",
       "src/cli/main.ts",

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addChat } from "./chat.ts";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
@@ -14,6 +15,7 @@ import { addRecordings } from "./recordings.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
+import { addStart } from "./start.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
 
@@ -38,6 +40,8 @@ addDialects(program);
 addDemo(program);
 addServe(program);
 addRecordings(program);
+addStart(program);
+addChat(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);

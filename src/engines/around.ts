@@ -10,6 +10,7 @@ export const around = (engine: Engine, other: Partial<Engine>): Engine => ({
   close: () => engine.close(),
   ...(engine.wire ? { wire: engine.wire } : {}),
   ...(engine.send ? { send: engine.send.bind(engine) } : {}),
+  ...(engine.preview ? { preview: engine.preview.bind(engine) } : {}),
   ...(engine.about ? { about: engine.about.bind(engine) } : {}),
   ...(engine.speaking ? { speaking: engine.speaking.bind(engine) } : {}),
   ...other,

@@ -1,5 +1,6 @@
 /** What every engine offers: a request in, events out. `dragoman/engines` has those that need no runtime of their own. */
 import type { Event, Request, Warning, WireId } from "../core/nouns.ts";
+import type { Prompt } from "../dialects/dialect.ts";
 import type { Headers, ModelInfo } from "../wires/wire.ts";
 
 export interface Engine {
@@ -8,6 +9,8 @@ export interface Engine {
   countTokens(request: Request, options?: CallOptions): Promise<TokenCount>;
   models(options?: CallOptions): Promise<ModelInfo[]>;
   close(): Promise<void>;
+  /** What `generate` makes of a request, for whoever looks for a fault: nothing is sent. */
+  preview?(request: Request): Promise<Preview>;
 
   /** What the server behind it speaks, where there is one. */
   readonly wire?: WireId;
@@ -62,6 +65,9 @@ export interface Answer {
   /** What the request said and the server's wire cannot. */
   warnings: readonly Warning[];
 }
+
+/** The prompt, where the engine renders one; else what the server is sent, without credentials. */
+export type Preview = { dialect: string; prompt: Prompt } | { wire: WireId; url: string; body: unknown };
 
 export interface TokenCount {
   tokens: number;

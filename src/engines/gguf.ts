@@ -13,10 +13,11 @@ export class GgufError extends Error {
 
 export type GgufValue = string | number | boolean | GgufList;
 
-/** Numbers are kept, strings are only counted. */
+/** Lists of lists are only counted. */
 export interface GgufList {
   readonly length: number;
   readonly numbers?: readonly number[];
+  readonly strings?: readonly string[];
 }
 
 export interface GgufTensor {
@@ -32,6 +33,8 @@ export interface Gguf {
   /** Of the file, in bytes. */
   readonly size: number;
   readonly metadata: ReadonlyMap<string, GgufValue>;
+  /** The numbers of the values' types. */
+  readonly types: ReadonlyMap<string, number>;
   /** Only where they were asked for. */
   readonly tensors: readonly GgufTensor[];
   /** Where the tensors' data begins. */
@@ -95,10 +98,14 @@ async function readHead(bytes: Bytes, size: number, withTensors: boolean): Promi
   const count = await bytes.u64();
   const pairs = await bytes.u64();
   const metadata = new Map<string, GgufValue>();
+  const types = new Map<string, number>();
   for (let i = 0; i < pairs; i++) {
     const key = await bytes.text(MAX_KEY);
-    const value = await readValue(bytes, await bytes.u32());
-    if (value !== undefined) metadata.set(key, value);
+    const type = await bytes.u32();
+    const value = await readValue(bytes, type);
+    if (value === undefined) continue;
+    metadata.set(key, value);
+    types.set(key, type);
   }
   const tensors: GgufTensor[] = [];
   for (let i = 0; withTensors && i < count; i++) tensors.push(await readTensor(bytes));
@@ -106,7 +113,7 @@ async function readHead(bytes: Bytes, size: number, withTensors: boolean): Promi
   if (typeof alignment !== "number" || alignment < 8 || alignment > 1 << 20 || !Number.isInteger(Math.log2(alignment))) {
     throw new GgufError("its general.alignment is no power of two");
   }
-  return { size, metadata, tensors, dataAt: Math.ceil(bytes.at / alignment) * alignment };
+  return { size, metadata, types, tensors, dataAt: Math.ceil(bytes.at / alignment) * alignment };
 }
 
 /** undefined: too long to be of interest. */
@@ -126,11 +133,12 @@ async function readValue(bytes: Bytes, type: number, depth = 0): Promise<GgufVal
     const all = await bytes.take(length * size);
     return { length, numbers: Array.from({ length }, (_, i) => Number(read(all.subarray(i * size, (i + 1) * size)))) };
   }
+  const strings: string[] = [];
   for (let i = 0; i < length; i++) {
-    if (of === STRING) bytes.skip(await bytes.u64());
-    else await readValue(bytes, of, depth + 1); // each takes bytes, so the end of the file ends it
+    const value = await readValue(bytes, of, depth + 1); // each takes bytes, so the end of the file ends it
+    if (typeof value === "string") strings.push(value);
   }
-  return { length };
+  return of === STRING ? { length, strings } : { length };
 }
 
 async function readTensor(bytes: Bytes): Promise<GgufTensor> {

@@ -11,7 +11,7 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
-import type { About, CallOptions, Engine, GenerateOptions, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { eventsOf } from "./events.ts";
@@ -97,14 +97,24 @@ export class Remote implements Engine {
     );
   }
 
+  async preview(request: Request): Promise<Preview> {
+    const { path, body } = this.#encode(request);
+    const base = baseOf(this.wire, this.urls[0]!);
+    return { wire: this.wire, url: base.origin + base.path(path), body };
+  }
+
+  /** Servers stream in one way; the other ways are for clients. */
+  #encode(request: Request) {
+    return this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#profile);
+  }
+
   async *#generate(request: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
-    const stream = request.stream ? ("sse" as const) : (false as const);
-    const { path, headers, body, context } = this.#wire.encodeRequest({ ...request, stream }, this.#profile);
+    const { path, headers, body, context } = this.#encode(request);
     const answer = await this.#post(path, { ...options, headers: { ...options.headers, ...headers }, body: printBody(body) });
     const ok = answer.status >= 200 && answer.status < 300;
     options.onAnswer?.({ ok, headers: travelling(answer.headers), warnings: context.warnings });
     if (!ok) yield [failed(await this.#readError(answer, options))];
-    else if (isStream(answer.headers["content-type"], stream !== false, this.wire)) yield* this.#stream(answer, context, options);
+    else if (isStream(answer.headers["content-type"], Boolean(request.stream), this.wire)) yield* this.#stream(answer, context, options);
     else yield [...eventsOf(this.#wire.decodeResponse(await textOf(answer, options), context))].map((event) => this.#safe(event));
   }
 

@@ -33,68 +33,53 @@ function objection(file: Gguf): string | undefined {
 
 /** Without attention, and so without heads. */
 const RECURRENT = /^(mamba|rwkv|arwkv)/;
-/** What is no language model. */
-const OTHERS: Readonly<Record<string, string>> = {
-  clip: "it only sees images, for another model",
-  "wavtokenizer-dec": "it only makes sounds",
-};
+const MAX_COUNT = 2 ** 31;
+const MAX_BLOCKS = 512;
 
-function ofArchitecture({ metadata }: Gguf): string | undefined {
+function ofArchitecture({ metadata, types }: Gguf): string | undefined {
   const architecture = textIn(metadata, "general.architecture");
   if (!architecture) return "it does not say its general.architecture";
-  if (Object.hasOwn(OTHERS, architecture)) return OTHERS[architecture];
-  const keys = ["context_length", "embedding_length", "block_count"];
-  if (!RECURRENT.test(architecture)) keys.push("feed_forward_length", "attention.head_count");
-  for (const key of keys.map((key) => `${architecture}.${key}`)) {
-    const value = metadata.get(key);
-    if (value === undefined) return `it does not say its ${key}`;
-    if (!isCount(value)) return `its ${key} is no count`;
-  }
-  const blocks = metadata.get(`${architecture}.block_count`);
-  const [heads, kvHeads] = ["head_count", "head_count_kv"].map((key) => metadata.get(`${architecture}.attention.${key}`));
-  for (const list of [heads, kvHeads]) {
-    if (typeof list === "object" && list.length !== blocks) return `it has ${blocks} blocks, and heads for ${list.length}`;
-  }
-  if (typeof heads === "number" && typeof kvHeads === "number" && (kvHeads === 0 || heads % kvHeads !== 0))
-    return `${heads} heads cannot share ${kvHeads} keys`;
-  return undefined;
+  const of = (key: string): GgufValue | undefined => metadata.get(`${architecture}.${key}`);
+  const hasExperts = of("expert_feed_forward_length") !== undefined;
+  const needed = ["context_length", "embedding_length", "block_count"];
+  if (!RECURRENT.test(architecture)) needed.push("attention.head_count", ...(hasExperts ? [] : ["feed_forward_length"]));
+  const missing = needed.find((key) => of(key) === undefined);
+  if (missing) return `it does not say its ${architecture}.${missing}`;
+  const counts = [...needed, "attention.head_count_kv", "attention.key_length", "attention.value_length"];
+  const wrong = counts.find((key) => of(key) !== undefined && key !== "context_length" && !isCount(of(key)!));
+  if (wrong && !RECURRENT.test(architecture)) return `its ${architecture}.${wrong} is no count`;
+  if (Number(of("block_count")) > MAX_BLOCKS) return `it says that it has ${of("block_count")} blocks`;
+  const odd = ["rope.dimension_count", "attention.key_length"].find((key) => Number(of(key) ?? 0) % 2 === 1);
+  if (odd) return `its ${architecture}.${odd} is odd`;
+  // llama.cpp asks for these by their types.
+  const split = Object.entries(SPLIT).find(([key, type]) => types.has(key) && types.get(key) !== type);
+  return split && `its ${split[0]} has the wrong type`;
 }
 
-const MAX_COUNT = 2 ** 31;
+const SPLIT = { "split.no": 2, "split.count": 2, "split.tensors.count": 5 };
+
 const isCount = (value: GgufValue): boolean => {
   const numbers = typeof value === "object" ? (value.numbers ?? []) : [value];
-  return (
-    numbers.length > 0 &&
-    numbers.every((n) => typeof n === "number" && Number.isInteger(n) && n >= 0 && n < MAX_COUNT) &&
-    numbers.some((n) => n !== 0)
-  );
+  const whole = numbers.every((n) => typeof n === "number" && Number.isInteger(n) && n >= 0 && n < MAX_COUNT);
+  return whole && numbers.some((n) => n !== 0); // of a list, blocks without attention have 0
 };
 
 // ---- Vocabulary
 
-const BYTE = 6;
+/** Vocabularies that no prompt can be written in. */
+const NO_TEXT: readonly string[] = ["none", "no_vocab", "bert"];
+const BYTES = Array.from({ length: 256 }, (_, i) => `<0x${i.toString(16).toUpperCase().padStart(2, "0")}>`);
 
 function ofVocabulary({ metadata }: Gguf): string | undefined {
   const model = textIn(metadata, "tokenizer.ggml.model");
   if (model === undefined) return "it does not say its tokenizer.ggml.model";
   const tokens = metadata.get("tokenizer.ggml.tokens");
-  if (typeof tokens !== "object" || tokens.numbers || tokens.length === 0) return "it has no vocabulary";
-  for (const key of ["tokenizer.ggml.scores", "tokenizer.ggml.token_type"]) {
-    const list = metadata.get(key);
-    if (list === undefined) continue;
-    if (typeof list !== "object" || !list.numbers) return `its ${key} is no list of numbers`;
-    if (list.length !== tokens.length) return `its vocabulary has ${tokens.length} tokens, and its ${key} ${list.length}`;
-  }
-  for (const [key, id] of metadata) {
-    if (!/^tokenizer\.ggml\.\w+_token_id$/.test(key)) continue;
-    if (typeof id !== "number" || id >= tokens.length) return `its ${key} is no token of its vocabulary`;
-  }
-  const types = metadata.get("tokenizer.ggml.token_type");
-  if (model === "llama" && typeof types === "object" && types.numbers) {
-    const bytes = types.numbers.filter((type) => type === BYTE).length;
-    if (bytes !== 256) return `its vocabulary has ${bytes} of 256 bytes, so not every text can be said in it`;
-  }
-  return undefined;
+  if (NO_TEXT.includes(model) || typeof tokens !== "object" || !tokens.strings?.length) return "it has no vocabulary to chat in";
+  const known = new Set(tokens.strings);
+  if (known.size !== tokens.length) return `its vocabulary has ${tokens.length} tokens, and ${tokens.length - known.size} of them twice`;
+  if (model !== "llama") return undefined;
+  const missing = BYTES.filter((byte, i) => !known.has(byte) && !(i < 128 && known.has(String.fromCharCode(i)))).length;
+  return missing === 0 ? undefined : `its vocabulary lacks ${missing} of 256 bytes, so not every text can be said in it`;
 }
 
 // ---- Tensors
@@ -134,12 +119,20 @@ const TYPES: Readonly<Record<number, readonly [values: number, bytes: number]>> 
   39: [32, 17],
 };
 
+/** f32, f16, bf16: what norms and biases may be. */
+const NUMBERS: ReadonlySet<number> = new Set([0, 1, 30]);
+const INTEGERS: ReadonlySet<number> = new Set([24, 25, 26, 27, 28]);
+const WEIGHTS = /^(token_embd|output|blk\.\d+\.(attn|ffn)_(q|k|v|qkv|output|gate|up|down))\.weight$/;
+
 function ofTensors({ tensors, dataAt, size, metadata }: Gguf): string | undefined {
   if (tensors.length === 0) return "it has no tensors";
   const split = metadata.get("split.count");
   const first = tensors.find(({ name }) => name === "token_embd.weight");
   if (!first && (split === undefined || split === 0)) return "it has no token_embd.weight";
   for (const tensor of tensors) {
+    if (!NUMBERS.has(tensor.type) && (tensor.dims.length === 1 || (INTEGERS.has(tensor.type) && WEIGHTS.test(tensor.name)))) {
+      return `its tensor ${tensor.name} is of a type that nobody can calculate with, ${tensor.type}`;
+    }
     const length = lengthOf(tensor);
     if (typeof length === "string") return `its tensor ${tensor.name} ${length}`;
     if (dataAt + tensor.offset + length > size)

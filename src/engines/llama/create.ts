@@ -1,5 +1,6 @@
 /** From a model's name to an engine: find the file, look at it before llama.cpp does, and load it. */
 import { basename } from "node:path";
+import type { LlamaContext, Llama as LlamaCpp, LlamaModel } from "node-llama-cpp";
 import type { Sampling, Warning } from "../../core/nouns.ts";
 import { detectDialect } from "../../dialects/detect.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
@@ -8,7 +9,7 @@ import { EngineError } from "../error.ts";
 import { type Gguf, templateOf, textIn } from "../gguf.ts";
 import { checkGguf } from "./check.ts";
 import { type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
-import { type Gpu, lineOf, loadRuntime, startLlama } from "./runtime.ts";
+import { type Gpu, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
 import { EMBEDDED, findModel } from "./source.ts";
 
 export interface LlamaOptions {
@@ -29,8 +30,6 @@ export interface LlamaOptions {
   /** Where downloads are kept: by default in `DRAGOMAN_CACHE`, or where the system keeps caches. */
   cacheDir?: string | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** What llama.cpp complains about. */
-  onLog?: ((line: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -57,49 +56,58 @@ export async function createLlama(options: LlamaOptions): Promise<Llama> {
   const file = await checkGguf(path);
   const given = path === EMBEDDED ? { ...EMBEDDED_DEFAULTS, ...withoutUndefined(options) } : options;
   const spoken = dialectOf(path, file, given);
-  const llama = await startLlama(given.gpu ?? "auto", (line) => options.onLog?.(line));
-  try {
-    if (given.gpu && given.gpu !== "auto" && llama.gpu === false) throw new EngineError({ code: "internal", message: NO_GPU });
-    const model = await llama.loadModel({
-      modelPath: path,
-      onLoadProgress: (fraction) => onProgress?.({ phase: "load", fraction }),
-      ...(signal ? { loadSignal: signal } : {}),
-    });
-    const sequences = given.sequences ?? SEQUENCES;
-    const context = await model.createContext({
-      contextSize: given.contextSize ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
-      sequences,
-      ...(given.threads === undefined ? {} : { threads: given.threads }),
-    });
-    const name = textIn(file.metadata, "general.name");
-    const template = templateOf(file);
-    const facts = {
-      id: basename(path).replace(/(-\d{5}-of-\d{5})?\.gguf$/i, ""),
-      ...(name === undefined ? {} : { name }),
-      path,
-      bytes: file.size,
-      architecture: model.architecture,
-      ...(template === undefined ? {} : { template }),
-      dialect: spoken.dialect.id,
-      variant: spoken.variant,
-      why: spoken.why,
-      contextSize: context.contextSize,
-      sequences,
-      gpu: llama.gpu,
-    };
-    const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
-    return new LlamaEngine({ llama, model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling });
-  } catch (error) {
-    await llama.dispose();
-    if (error instanceof EngineError || signal?.aborted) throw error;
-    throw new EngineError({ code: "internal", message: `cannot load ${basename(path)}: ${lineOf(error)}` }, { cause: error });
-  }
+  const llama = await startLlama(given.gpu ?? "auto");
+  const { model, context } = await load(llama, path, given);
+  const name = textIn(file.metadata, "general.name");
+  const template = templateOf(file);
+  const facts = {
+    id: basename(path).replace(/(-\d{5}-of-\d{5})?\.gguf$/i, ""),
+    ...(name === undefined ? {} : { name }),
+    path,
+    bytes: file.size,
+    architecture: model.architecture,
+    ...(template === undefined ? {} : { template }),
+    dialect: spoken.dialect.id,
+    variant: spoken.variant,
+    why: spoken.why,
+    contextSize: context.contextSize,
+    sequences: context.totalSequences,
+    gpu: llama.gpu,
+  };
+  const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
+  return new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling });
 }
-
-const NO_GPU = "node-llama-cpp finds no GPU that it can use; leave --gpu out to run on the CPU";
 
 const withoutUndefined = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
+
+async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promise<{ model: LlamaModel; context: LlamaContext }> {
+  const { onProgress, signal, contextSize, sequences = SEQUENCES, threads } = options;
+  let why: string | undefined;
+  const listener = (line: string): void => {
+    why ??= /error loading model: (.+)/.exec(line)?.[1];
+  };
+  let model: LlamaModel | undefined;
+  try {
+    return await listening(listener, async () => {
+      model = await llama.loadModel({
+        modelPath: path,
+        onLoadProgress: (fraction) => onProgress?.({ phase: "load", fraction }),
+        ...(signal ? { loadSignal: signal } : {}),
+      });
+      const context = await model.createContext({
+        contextSize: contextSize ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
+        sequences,
+        threads: threads ?? llama.cpuMathCores, // more than there are wait for each other
+      });
+      return { model, context };
+    });
+  } catch (error) {
+    await model?.dispose();
+    if (signal?.aborted) throw error;
+    throw new EngineError({ code: "internal", message: `cannot load ${basename(path)}: ${why ?? lineOf(error)}` }, { cause: error });
+  }
+}
 
 interface Spoken {
   dialect: Dialect;

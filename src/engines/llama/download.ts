@@ -125,7 +125,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, url: string): AsyncGe
 }
 
 /** Follows redirects itself: the token stays with its host, and the hub says on the way what the file is. */
-async function request(url: string, method: string, headers: Record<string, string>, { token, signal }: DownloadOptions) {
+export async function request(url: string, method: string, headers: Record<string, string>, { token, signal }: DownloadOptions) {
   const linked: { etag?: string; size?: number } = {};
   let at = new URL(url);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {

@@ -4,17 +4,17 @@
  *     const engine = await createLlama({ model: "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF:Q4_K_M" });
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
  */
-import type { LlamaContext, Llama as LlamaCpp, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import type { Event, Finish, Request, Sampling, Warning } from "../../core/nouns.ts";
+import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
+import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import { Ending, mintIds } from "../ending.ts";
-import type { CallOptions, Engine, GenerateOptions, TokenCount } from "../engine.ts";
+import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
 import { Stops } from "../stops.ts";
 import { Grammars, type Hold } from "./hold.ts";
-import { Pool, type Seat } from "./pool.ts";
+import { Pool } from "./pool.ts";
 import { type Said, Vocabulary } from "./vocabulary.ts";
 
 export interface LlamaFacts {
@@ -44,11 +44,12 @@ export interface Llama extends Engine {
   promptTokens(request: Request): number[];
   /** What these tokens say, special tokens too. */
   textOf(tokens: readonly number[]): string;
+  /** How many tokens llama.cpp has evaluated since the model was loaded. */
+  readonly evaluated: number;
 }
 
 /** What a loaded model is made of. */
 export interface Loaded {
-  readonly llama: LlamaCpp;
   readonly model: LlamaModel;
   readonly context: LlamaContext;
   readonly dialect: Dialect;
@@ -69,6 +70,7 @@ export class LlamaEngine implements Llama {
   readonly #loaded: Loaded;
   readonly #vocabulary: Vocabulary;
   readonly #grammars: Grammars;
+  readonly #sequences: readonly LlamaContextSequence[];
   readonly #pool: Pool;
   readonly #stops: ReadonlySet<Token>;
   readonly #closed = new AbortController();
@@ -80,7 +82,8 @@ export class LlamaEngine implements Llama {
     this.#loaded = loaded;
     this.#vocabulary = new Vocabulary(model);
     this.#grammars = new Grammars(model);
-    this.#pool = new Pool(Array.from({ length: facts.sequences }, () => context.getSequence()));
+    this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
+    this.#pool = new Pool(this.#sequences);
     this.#stops = new Set(dialect.stops.flatMap((stop) => this.#vocabulary.control(stop) ?? []));
   }
 
@@ -101,7 +104,11 @@ export class LlamaEngine implements Llama {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    await this.#loaded.llama.dispose();
+    await this.#loaded.model.dispose(); // and its context with it
+  }
+
+  async preview(request: Request): Promise<Preview> {
+    return { dialect: this.facts.dialect, prompt: this.#prompt(request) };
   }
 
   promptTokens(request: Request): number[] {
@@ -110,6 +117,10 @@ export class LlamaEngine implements Llama {
 
   textOf(tokens: readonly number[]): string {
     return this.#loaded.model.detokenize(tokens as Token[], true);
+  }
+
+  get evaluated(): number {
+    return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
   }
 
   #prompt(request: Request): Prompt {
@@ -131,16 +142,17 @@ export class LlamaEngine implements Llama {
       throw error;
     }
     onAnswer?.({ ok: true, headers: {}, warnings: [] });
-    const seat = await this.#pool.take(started.tokens, signal);
+    const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
     try {
-      const { facts } = this;
+      if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
+      const usage = { inputTokens: started.tokens.length, cachedTokens: sequence.nextTokenIndex };
       yield [
-        { type: "start", model: facts.id },
-        { type: "usage", inputTokens: started.tokens.length, cachedTokens: seat.held },
+        { type: "start", model: this.facts.id },
+        { type: "usage", ...usage },
       ];
-      yield* this.#answer(started, seat, signal);
+      yield* this.#answer(started, sequence, usage, signal);
     } finally {
-      seat.release();
+      release();
     }
   }
 
@@ -163,59 +175,59 @@ export class LlamaEngine implements Llama {
     };
   }
 
-  async *#answer(started: Started, seat: Seat, signal: AbortSignal | undefined): AsyncGenerator<Event[], void, undefined> {
-    const { request, prompt, tokens, limit, hold } = started;
+  async *#answer(
+    started: Started,
+    sequence: LlamaContextSequence,
+    usage: Usage,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Event[], void, undefined> {
+    const { request, prompt, limit, hold } = started;
     const writer = new Writer(this.#loaded.dialect, request, prompt);
     const decoder = this.#vocabulary.createDecoder();
     const made: Token[] = [];
-    let reason: Finish["reason"] = limit > 0 ? "stop" : "length";
+    let reason: Finish["reason"] = "length";
     const say = async (said: Said | undefined): Promise<Event[]> => {
       if (!said) return [];
       const events = writer.write(said.text);
       await hold?.see(said, !writer.thinking);
       return events;
     };
-    if (limit > 0) {
-      for await (const token of this.#evaluate(seat, tokens, made, request, hold, signal)) {
-        made.push(token);
-        const ends = this.#vocabulary.isEnd(token, this.#stops);
-        if (writer.thinking) writer.thinkingTokens++;
-        // A stop of the dialect may close a call; any other end of the vocabulary is no part of the dialect.
-        const events = !ends ? await say(decoder.feed(token)) : this.#stops.has(token) ? await say(decoder.feed(token)) : [];
-        if (events.length > 0) yield events;
-        if (ends || writer.stopped !== undefined) break;
-        if (made.length >= limit) {
-          reason = "length";
-          break;
-        }
+    for await (const token of limit > 0 ? this.#evaluate(started, sequence, made, signal) : []) {
+      made.push(token);
+      if (writer.thinking) writer.thinkingTokens++;
+      const isStop = this.#stops.has(token);
+      const isEnd = isStop || this.#loaded.model.isEogToken(token);
+      // A stop of the dialect may close a call; another end of the vocabulary is no text of the dialect.
+      const events = isStop || !isEnd ? await say(decoder.feed(token)) : [];
+      if (events.length > 0) yield events;
+      if (isEnd || writer.stopped !== undefined) {
+        reason = "stop";
+        break;
       }
-      if (signal?.aborted) return;
+      if (made.length >= limit) break;
     }
+    if (signal?.aborted) return;
     const rest = await say(decoder.flush());
     const thought = writer.thinkingTokens > 0 ? { thinkingTokens: writer.thinkingTokens } : {};
-    const usage = { inputTokens: tokens.length, outputTokens: made.length, ...thought, cachedTokens: seat.held };
-    yield [...rest, ...writer.end(), { type: "usage", ...usage }, writer.finish(reason)];
+    yield [...rest, ...writer.end(), { type: "usage", ...usage, outputTokens: made.length, ...thought }, writer.finish(reason)];
   }
 
   /** The tokens of the answer. An abort ends it at the next one. */
   async *#evaluate(
-    { sequence, held }: Seat,
-    tokens: readonly Token[],
+    { request, tokens, hold }: Started,
+    sequence: LlamaContextSequence,
     made: readonly Token[],
-    request: Request,
-    hold: Hold | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Token, void, undefined> {
-    if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
-    // In pieces, so that an abort need not wait for the whole prompt. What could not be kept of the erased state is evaluated again.
     const { batchSize } = this.#loaded.context;
     const last = tokens.length - 1;
+    // In pieces, so that an abort need not wait for the whole prompt.
     for (let from = sequence.nextTokenIndex; from < last; from += batchSize) {
       if (signal?.aborted) return;
       await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(from, Math.min(from + batchSize, last)));
     }
     if (signal?.aborted) return;
-    await sequence.takeCheckpoint(); // where a model cannot go back to any token, it can go back to here
+    await sequence.takeCheckpoint(); // a model that cannot go back to any token can go back to here
     const options = { ...samplingOf({ ...this.#loaded.sampling, ...request.sampling }, made), yieldEogToken: true };
     const state = hold && { grammarEvaluationState: () => hold.state };
     for await (const token of sequence.evaluate(tokens.slice(last), { ...options, ...state })) {

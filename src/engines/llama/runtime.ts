@@ -7,12 +7,16 @@ import { EngineError } from "../error.ts";
 
 type Runtime = typeof import("node-llama-cpp");
 
-export const INSTALL = "npm install node-llama-cpp@3.21.1";
+/** As npm takes it. */
+export const RUNTIME = "node-llama-cpp@3.21.1";
 
 /** The runtime's package is not there: `message` says how to get it. */
 export class MissingRuntime extends EngineError {
   constructor(cause: unknown) {
-    super({ code: "internal", message: `models in process need node-llama-cpp, which is not installed: ${INSTALL}` }, { cause });
+    super(
+      { code: "internal", message: `models in process need node-llama-cpp, which is not installed: npm install ${RUNTIME}` },
+      { cause },
+    );
   }
 }
 
@@ -27,21 +31,51 @@ export async function loadRuntime(): Promise<Runtime> {
   }
 }
 
-/** llama.cpp for this machine, from the binaries that are installed: nothing is downloaded and nothing compiled behind the user's back. */
-export async function startLlama(gpu: Gpu, log: (line: string) => void): Promise<Llama> {
-  const { getLlama, LlamaLogLevel } = await loadRuntime();
+const started = new Map<Gpu, Promise<Llama>>();
+const listeners = new Set<(line: string) => void>();
+
+/** Hears what llama.cpp complains about while something is done. */
+export async function listening<T>(listener: (line: string) => void, action: () => Promise<T>): Promise<T> {
+  listeners.add(listener);
   try {
-    return await getLlama({
-      gpu: gpu === true ? "auto" : gpu,
+    return await action();
+  } finally {
+    listeners.delete(listener);
+  }
+}
+
+/**
+ * llama.cpp for this machine, one for all models, from the binaries that are installed: nothing is downloaded and nothing compiled behind
+ * the user's back.
+ */
+export function startLlama(gpu: Gpu): Promise<Llama> {
+  const running = started.get(gpu) ?? start(gpu);
+  started.set(gpu, running);
+  running.catch(() => started.delete(gpu));
+  return running;
+}
+
+async function start(gpu: Gpu): Promise<Llama> {
+  const { getLlama, LlamaLogLevel } = await loadRuntime();
+  const wanted = gpu === true ? "auto" : gpu;
+  let llama: Llama;
+  try {
+    llama = await getLlama({
+      gpu: wanted,
       build: "never",
       skipDownload: true,
       logLevel: LlamaLogLevel.error,
-      logger: (_, message) => log(message.trim()),
+      logger: (_, message) => listeners.forEach((listener) => void listener(message.trim())),
     });
   } catch (error) {
-    const what = gpu === false || gpu === "auto" ? "this machine" : `the GPU (${gpu === true ? "any" : gpu})`;
+    const what = wanted === "auto" || wanted === false ? "this machine" : `a GPU by ${wanted}`;
     throw new EngineError({ code: "internal", message: `node-llama-cpp has no binary for ${what}: ${lineOf(error)}` }, { cause: error });
   }
+  if (gpu === true && llama.gpu === false) {
+    await llama.dispose();
+    throw new EngineError({ code: "internal", message: "node-llama-cpp finds no GPU that it can use; without --gpu it runs on the CPU" });
+  }
+  return llama;
 }
 
 export const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";

@@ -11,7 +11,7 @@ import { basename, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../../core/json.ts";
 import { EngineError } from "../error.ts";
-import { download, isSafe } from "./download.ts";
+import { download, isSafe, request } from "./download.ts";
 
 export interface SourceOptions {
   /** Where downloads are kept. */
@@ -138,24 +138,17 @@ function choose(files: readonly HubFile[], quant: string | undefined): HubFile[]
 const isWhole = (files: readonly HubFile[]): boolean => files.length === Number(SPLIT.exec(files[0]?.path ?? "")?.[2] ?? 1);
 
 async function listHub(url: string, options: SourceOptions): Promise<HubFile[]> {
-  const { signal } = options;
   const { origin, host } = new URL(url);
-  const token = tokenFor(options, origin);
-  let answer: Response;
-  try {
-    answer = await fetch(url, {
-      headers: token ? { authorization: `Bearer ${token.value}` } : {},
-      redirect: "error",
-      signal: signal ?? null,
-    });
-  } catch (error) {
+  const { answer } = await request(url, "GET", {}, { token: tokenFor(options, origin), signal: options.signal }).catch((error: unknown) => {
+    if (options.signal?.aborted || error instanceof EngineError) throw error;
     throw new EngineError({ code: "upstream", message: `${host} does not answer, and the model is not in the cache` }, { cause: error });
-  }
+  });
   if (!answer.ok) {
-    const why = answer.status === 401 || answer.status === 403 || answer.status === 404;
-    const hint = why ? ": there is no such model, or it needs a token (HF_TOKEN)" : "";
+    await answer.body?.cancel();
+    const unseen = [401, 403, 404].includes(answer.status);
+    const hint = unseen ? ": there is no such model, or it needs a token (HF_TOKEN)" : "";
     throw new EngineError({
-      code: why ? "not-found" : "upstream",
+      code: unseen ? "not-found" : "upstream",
       message: `${host} answers ${answer.status}${hint}`,
       status: answer.status,
     });

@@ -72,16 +72,6 @@ export class Vocabulary {
     return control || userDefined;
   }
 
-  /** Ends the answer: by its nature, or because the dialect says so. */
-  isEnd(token: Token, stops: ReadonlySet<Token>): boolean {
-    return stops.has(token) || this.#model.isEogToken(token);
-  }
-
-  /** What one token says, special tokens too. */
-  textOf(token: Token): string {
-    return this.#model.detokenize([token], true);
-  }
-
   createDecoder(): Decoder {
     return new Decoder(this.#model);
   }

@@ -84,7 +84,7 @@ export function writeGguf({ metadata, tensors }: ModelFile, lies: Lies = {}): Bu
   return Buffer.concat([header, padding(header.length), ...body]);
 }
 
-// ---- The model
+// ---- Models
 
 const CONTROL = [
   ...["<start_of_turn>", "<end_of_turn>", "<start_function_declaration>", "<end_function_declaration>", "<start_function_call>"],
@@ -94,39 +94,70 @@ const CONTROL = [
 const BYTES = Array.from({ length: 256 }, (_, i) => `<0x${i.toString(16).toUpperCase().padStart(2, "0")}>`);
 /** SPM writes a blank like this. */
 const ASCII = ["▁", ...Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i))];
-const WORDS = ["he", "th", "in", "er", "the", "call", "ing", "er▁", "am", "model"];
+const WORDS = ["he", "th", "in", "er", "the", "call", "ing", "am", "model"];
 
 export const vocabulary: readonly string[] = ["<pad>", "<eos>", "<bos>", "<unk>", ...CONTROL, ...BYTES, ...ASCII, "\n", ...WORDS];
 
 /** Of the kinds of tokens: 1 normal, 2 unknown, 3 control, 6 byte. */
 const kindOf = (token: string, id: number): number => (id === 3 ? 2 : id < 4 + CONTROL.length ? 3 : BYTES.includes(token) ? 6 : 1);
 
-const SIZE = { width: 64, blocks: 2, heads: 2, kvHeads: 1, head: 32, ff: 96, context: 2048 };
+interface Size {
+  width: number;
+  blocks: number;
+  heads: number;
+  kvHeads: number;
+  head: number;
+  ff: number;
+  context: number;
+}
 
-export const metadata: Metadata = {
+const metadataOf = (tokens: readonly string[], { width, blocks, heads, kvHeads, head, ff, context }: Size): Metadata => ({
   "general.architecture": "gemma3",
   "general.name": "Random FunctionGemma",
-  "gemma3.context_length": SIZE.context,
-  "gemma3.embedding_length": SIZE.width,
-  "gemma3.block_count": SIZE.blocks,
-  "gemma3.feed_forward_length": SIZE.ff,
-  "gemma3.attention.head_count": SIZE.heads,
-  "gemma3.attention.head_count_kv": SIZE.kvHeads,
-  "gemma3.attention.key_length": SIZE.head,
-  "gemma3.attention.value_length": SIZE.head,
+  "gemma3.context_length": context,
+  "gemma3.embedding_length": width,
+  "gemma3.block_count": blocks,
+  "gemma3.feed_forward_length": ff,
+  "gemma3.attention.head_count": heads,
+  "gemma3.attention.head_count_kv": kvHeads,
+  "gemma3.attention.key_length": head,
+  "gemma3.attention.value_length": head,
   "gemma3.attention.layer_norm_rms_epsilon": { f32: 1e-6 },
   "gemma3.rope.freq_base": { f32: 10_000 },
   "tokenizer.ggml.model": "llama",
-  "tokenizer.ggml.tokens": vocabulary,
-  "tokenizer.ggml.scores": { f32s: vocabulary.map((token, id) => (WORDS.includes(token) ? -id : -1000)) },
-  "tokenizer.ggml.token_type": { i32: vocabulary.map(kindOf) },
+  "tokenizer.ggml.tokens": tokens,
+  "tokenizer.ggml.scores": { f32s: tokens.map((token, id) => (WORDS.includes(token) ? -id : -1000)) },
+  "tokenizer.ggml.token_type": { i32: tokens.map(kindOf) },
   "tokenizer.ggml.padding_token_id": 0,
   "tokenizer.ggml.eos_token_id": 1,
   "tokenizer.ggml.bos_token_id": 2,
   "tokenizer.ggml.unknown_token_id": 3,
   "tokenizer.ggml.add_bos_token": true,
   "tokenizer.ggml.add_space_prefix": false,
-};
+});
+
+/** A value of a tensor, by its row and its place in the row. */
+type Fill = (row: number, at: number) => number;
+
+function modelOf(tokens: readonly string[], size: Size, fill: (name: string) => Fill): ModelFile {
+  const { width, blocks, heads, kvHeads, head, ff } = size;
+  const tensor = (name: string, dims: readonly number[], value: Fill): Tensor => {
+    const [row = 1] = dims;
+    const data = Float32Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => value(Math.floor(i / row), i % row));
+    return { name: `${name}.weight`, dims, type: 0, data: new Uint8Array(data.buffer) };
+  };
+  const matrix = (name: string, ...dims: number[]) => tensor(name, dims, fill(name));
+  const norm = (name: string, length = width) => tensor(name, [length], () => 1);
+  const block = (at: string): Tensor[] => [
+    ...[norm(`${at}.attn_norm`), norm(`${at}.attn_q_norm`, head), norm(`${at}.attn_k_norm`, head)],
+    ...[norm(`${at}.post_attention_norm`), norm(`${at}.ffn_norm`), norm(`${at}.post_ffw_norm`)],
+    ...[matrix(`${at}.attn_q`, width, heads * head), matrix(`${at}.attn_k`, width, kvHeads * head)],
+    ...[matrix(`${at}.attn_v`, width, kvHeads * head), matrix(`${at}.attn_output`, heads * head, width)],
+    ...[matrix(`${at}.ffn_gate`, width, ff), matrix(`${at}.ffn_up`, width, ff), matrix(`${at}.ffn_down`, ff, width)],
+  ];
+  const ends = [matrix("token_embd", width, tokens.length), matrix("output", width, tokens.length), norm("output_norm")];
+  return { metadata: metadataOf(tokens, size), tensors: [...ends, ...Array.from({ length: blocks }, (_, i) => block(`blk.${i}`)).flat()] };
+}
 
 /** The same weights for the same seed. */
 export function randomModel(seed = 1): ModelFile {
@@ -135,30 +166,20 @@ export function randomModel(seed = 1): ModelFile {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32 - 0.5;
   };
-  const { width, blocks, heads, kvHeads, head, ff } = SIZE;
-  const tensor = (name: string, dims: readonly number[], value: () => number): Tensor => {
-    const data = Float32Array.from({ length: dims.reduce((a, b) => a * b) }, value);
-    return { name: `${name}.weight`, dims, type: 0, data: new Uint8Array(data.buffer) };
-  };
-  const matrix = (name: string, ...dims: number[]) => tensor(name, dims, random);
-  const norm = (name: string, length = width) => tensor(name, [length], () => 1);
-  const block = (i: number): Tensor[] => {
-    const at = `blk.${i}`;
-    return [
-      ...[norm(`${at}.attn_norm`), norm(`${at}.attn_q_norm`, head), norm(`${at}.attn_k_norm`, head)],
-      ...[norm(`${at}.post_attention_norm`), norm(`${at}.ffn_norm`), norm(`${at}.post_ffw_norm`)],
-      ...[matrix(`${at}.attn_q`, width, heads * head), matrix(`${at}.attn_k`, width, kvHeads * head)],
-      ...[matrix(`${at}.attn_v`, width, kvHeads * head), matrix(`${at}.attn_output`, heads * head, width)],
-      ...[matrix(`${at}.ffn_gate`, width, ff), matrix(`${at}.ffn_up`, width, ff), matrix(`${at}.ffn_down`, ff, width)],
-    ];
-  };
-  return {
-    metadata,
-    tensors: [
-      matrix("token_embd", width, vocabulary.length),
-      matrix("output", width, vocabulary.length), // without it a random model repeats what it hears
-      norm("output_norm"),
-      ...Array.from({ length: blocks }, (_, i) => block(i)).flat(),
-    ],
-  };
+  return modelOf(vocabulary, { width: 64, blocks: 2, heads: 2, kvHeads: 1, head: 32, ff: 96, context: 2048 }, () => random);
+}
+
+/**
+ * A model that says these tokens, whatever it hears: each is followed by the next, and the first follows a line break, with which prompts
+ * end. So none of them may come twice. They need not be of the vocabulary. Where a grammar forbids the next one, it may say anything.
+ */
+export function scriptedModel(script: readonly string[]): ModelFile {
+  const tokens = [...new Set([...vocabulary, ...script])];
+  const next = new Map(script.map((token, i) => [tokens.indexOf(script[i - 1] ?? "\n"), tokens.indexOf(token)]));
+  const size = { width: 512, blocks: 1, heads: 1, kvHeads: 1, head: 32, ff: 32, context: 2048 };
+  return modelOf(tokens, size, (name) => {
+    if (name === "token_embd") return (row, at) => (row === at ? 1 : 0);
+    if (name === "output") return (row, at) => (next.get(at) === row ? 1 : 0);
+    return () => 0;
+  });
 }
