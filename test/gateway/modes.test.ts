@@ -192,7 +192,7 @@ describe("rescue", () => {
   });
 
   test("the server's template tells the dialect, whatever the model is called", async () => {
-    const props = JSON.stringify({ default_generation_settings: {}, chat_template: "<tool_call>{'name': <|im_start|> <tools> </tools>" });
+    const props = JSON.stringify({ default_generation_settings: {}, chat_template: "function calling AI model <|im_start|> <tool_call>" });
     const server = await chatServer(call, { "/props": props });
     const gateway = await startGateway({ upstreams: { up: engineAt(server.url) } });
     expect((await post(gateway.url, { ...chat, model: "mine" })).value.choices[0].finish_reason).toBe("tool_calls");
