@@ -11,6 +11,7 @@ import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
 import { addDialects } from "./dialects.ts";
 import { addGrammar } from "./grammar.ts";
+import { addRecordings } from "./recordings.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
@@ -38,6 +39,7 @@ addDetect(program);
 addDialects(program);
 addDemo(program);
 addServe(program);
+addRecordings(program);
 addStart(program);
 addChat(program);
 

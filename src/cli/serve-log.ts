@@ -65,7 +65,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(
-  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls }: Exchange,
+  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, warnings }: Exchange,
   why: string | undefined,
 ): string {
   const asked = [wire, ...(kind === "generate" ? [] : [kind]), ...(model ? [model] : [])].join(" ");
@@ -76,6 +76,7 @@ function lineOf(
     ...(error && outcome === "error" ? [why ?? error.code] : []),
     ...(usage ? [`${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`] : []),
     ...made.map(([how, count]) => `${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`),
+    ...(warnings.some(({ code }) => code === "rescued") ? ["rescued from the text"] : []),
     ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`,
   ];
   return `${asked}${target} ${parts.join(", ")}`;

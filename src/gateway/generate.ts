@@ -37,6 +37,7 @@ function ask(passage: Passage, { request, target: { engine } }: Question, onAnsw
       if (answer.warnings.length > 0) passage.exchange.warnings.push(...answer.warnings);
       onAnswer(answer);
     },
+    onWarning: (warning) => void passage.exchange.warnings.push(warning),
   });
   if (!engine.stopsOnReturn) return events;
   const iterator = events[Symbol.asyncIterator]();
