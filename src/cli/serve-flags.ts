@@ -10,6 +10,8 @@ export interface ServeFlags extends UpstreamFlags, ModelFlags {
   insecure?: boolean;
   config?: string;
   check?: boolean;
+  /** An option of every command. */
+  verbose?: boolean;
 }
 
 export const CONFIG = "dragoman.toml";

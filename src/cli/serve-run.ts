@@ -19,6 +19,7 @@ import { Complaint } from "./complaint.ts";
 import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from "./local-model.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
+import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
 import { connectOne, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
 
@@ -36,6 +37,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const gateway = open({
     ...settings.server,
     ...enginesOf(settings, upstreams, local),
+    ...(flags.verbose ? { taps: [verboseTap(log)] } : {}),
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
   });

@@ -90,8 +90,10 @@ export class HttpServer {
     }
   }
 
-  /** Tries the URLs in turn; the next one only if this one cannot have got the request. */
+  /** Tries the URLs in turn; the next one only if this one cannot have got the request. Throws for a path that leads somewhere else. */
   ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
+    // Names of models stand in paths, and clients make names up.
+    if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
     const { bases, credentials, headers: own } = this.#options;
     const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
     if (body !== undefined) open["content-type"] = "application/json";
@@ -293,6 +295,9 @@ function plain(headers: IncomingHttpHeaders): Headers {
   for (const name in headers) all[name] = String(headers[name]);
   return all;
 }
+
+/** A segment that servers take for the one above. */
+const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;
 
 // ---- Problems
 

@@ -30,6 +30,7 @@ export function createMetrics(): Metrics {
   const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
   const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
   const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
+  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   /** The counters of a place: looking them up by their labels costs more than counting. */
@@ -50,7 +51,7 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, fragments: pieces, ms, firstMs }) {
+    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, outside: wrong, fragments: pieces, ms, firstMs }) {
       const key = `${wire}\n${upstream}\n${rule}`;
       const at = places.get(key) ?? makePlace(wire, upstream, rule);
       places.set(key, at);
@@ -65,6 +66,7 @@ export function createMetrics(): Metrics {
       if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
       if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
       if (pieces > 0) at.fragments.inc(pieces);
+      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
       for (const how in made) {
         const count = made[how as keyof typeof made];
         if (count > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, count);
