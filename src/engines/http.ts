@@ -94,8 +94,12 @@ export class HttpServer {
     }
   }
 
-  /** Tries the URLs, the best first; the next one only while nothing of an answer has come. */
+  /**
+   * Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else.
+   */
   ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
+    // Names of models stand in paths, and clients make names up.
+    if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
     const { credentials, headers: own } = this.#options;
     const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
     if (body !== undefined) open["content-type"] = "application/json";
@@ -313,6 +317,9 @@ function plain(headers: IncomingHttpHeaders): Headers {
   for (const name in headers) all[name] = String(headers[name]);
   return all;
 }
+
+/** A segment that servers take for the one above. */
+const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;
 
 // ---- Problems
 
