@@ -9,9 +9,12 @@ const { values: flags } = parseArgs({
   options: { only: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "2" }, list: { type: "boolean" } },
 });
 
+if (process.platform === "win32") fail("the clients are run on Linux and macOS only");
 install();
-const { agentRuns } = await import("./scenarios.mjs");
-const runs = agentRuns().filter(({ client, title, wire }) => flags.only.every((word) => `${client} | ${title} | ${wire}`.includes(word)));
+const [{ agentRuns }, { sdkRuns }] = await Promise.all([import("./scenarios.mjs"), import("./sdks.mjs")]);
+const runs = [...agentRuns(), ...sdkRuns()].filter(({ client, title, wire }) =>
+  flags.only.every((word) => `${client} | ${title} | ${wire}`.includes(word)),
+);
 if (runs.length === 0) fail(`no run has ${flags.only.join(" and ")} in its name; --list shows all`);
 const widths = ["client", "title", "wire"].map((key) => Math.max(...runs.map((run) => run[key].length)));
 const nameOf = ({ client, title, wire }) => [client, title, wire].map((text, i) => text.padEnd(widths[i])).join("  ");
@@ -25,6 +28,7 @@ const failed = [];
 const waiting = [...runs];
 let done = 0;
 await Promise.all(Array.from({ length: Number(flags.jobs) }, work));
+printTable();
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 if (failed.length > 0) {
   console.error(`\ntest:clients: ${failed.length} of ${runs.length} FAILED after ${minutes} min`);
@@ -43,6 +47,18 @@ async function work() {
       `${String(done).padStart(3)}/${runs.length}  ${nameOf(run)}  ${seconds} s  ${difference === undefined ? "ok" : `DIFFERS: ${difference}`}`,
     );
     if (difference !== undefined) failed.push({ run, difference });
+  }
+}
+
+/** Clients and scenarios, by the wire of the upstream. */
+function printTable() {
+  const wires = [...new Set(runs.map(({ wire }) => wire))];
+  const head = ({ client, title }) => `${client.padEnd(widths[0])}  ${title.padEnd(widths[1])}`;
+  const verdict = (run) => (run === undefined ? "" : failed.some((one) => one.run === run) ? "DIFFERS" : "ok");
+  console.log(`\n${head({ client: "client", title: "scenario" })}  ${wires.join("  ")}`);
+  for (const row of new Set(runs.map(head))) {
+    const cells = wires.map((wire) => verdict(runs.find((run) => run.wire === wire && head(run) === row)).padEnd(wire.length));
+    console.log(`${row}  ${cells.join("  ")}`.trimEnd());
   }
 }
 

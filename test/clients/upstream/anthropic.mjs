@@ -73,4 +73,4 @@ export const whole = ({ thinking, text, calls = [], n }) => ({
   usage: USAGE,
 });
 
-export const error = (message) => ({ type: "error", error: { type: "invalid_request_error", message } });
+export const error = ({ error: message }) => ({ type: "error", error: { type: "invalid_request_error", message } });

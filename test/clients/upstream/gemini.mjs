@@ -65,4 +65,4 @@ export const whole = ({ thinking, text, calls = [] }) => ({
   ...base,
 });
 
-export const error = (message) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+export const error = ({ error: message }) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
