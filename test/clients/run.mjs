@@ -11,9 +11,11 @@ const { values: flags } = parseArgs({
 
 if (process.platform === "win32") fail("the clients are run on Linux and macOS only");
 install();
-const [{ agentRuns }, { sdkRuns }] = await Promise.all([import("./scenarios.mjs"), import("./sdks.mjs")]);
-const runs = [...agentRuns(), ...sdkRuns()].filter(({ client, title, wire }) =>
-  flags.only.every((word) => `${client} | ${title} | ${wire}`.includes(word)),
+const [{ agentRuns, missingAgents }, { sdkRuns }] = await Promise.all([import("./scenarios.mjs"), import("./sdks.mjs")]);
+const missing = missingAgents();
+if (missing.length > 0) console.log(`skipped, since there is no build for ${process.platform}-${process.arch}: ${missing.join(", ")}`);
+const runs = [...agentRuns(), ...sdkRuns()].filter(
+  ({ client, title, wire }) => !missing.includes(client) && flags.only.every((word) => `${client} | ${title} | ${wire}`.includes(word)),
 );
 if (runs.length === 0) fail(`no run has ${flags.only.join(" and ")} in its name; --list shows all`);
 const widths = ["client", "title", "wire"].map((key) => Math.max(...runs.map((run) => run[key].length)));
@@ -67,7 +69,7 @@ function install() {
   const lock = readFileSync(`${folder}package-lock.json`, "utf8");
   const stamp = `${folder}node_modules/.installed`;
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
-  console.log("--- installing the clients (some 500 MB)");
+  console.log("--- installing the clients (some 1.5 GB, from npm)");
   const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     stdio: "inherit",

@@ -42,8 +42,8 @@ async function runAgent(name, wire, { script, config = "", errors, codes, mayGiv
     const toml = `[server]\nkeys = ["env:GATE"]\n${config}\n[upstreams.up]\nurl = "${upstream.url}"\nwire = "${wire}"\n`;
     gateway = await startGateway({ home: place.home, config: toml, env: { GATE: KEY } });
     agent.prepare?.(place, gateway.url, KEY);
-    const { command, args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
-    const run = await runChild(command, args, { ...place, env, timeoutMs });
+    const { args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
+    const run = await runChild(agent.binary, args, { ...place, env, timeoutMs });
     const asked = upstream.asked.filter(({ tools }) => tools.length > 0);
     return (
       filesAreThere(files) ??
@@ -201,6 +201,9 @@ const RUNS = {
   "opencode anthropic": [FIRST, ...mannersOf("anthropic"), ...overflows("SGLang")],
   "opencode google": [FIRST, ...mannersOf("gemini"), ...overflows("OpenAI")],
 };
+
+/** npm has no build of them for this machine. */
+export const missingAgents = () => Object.keys(RUNS).filter((client) => !existsSync(AGENTS[client].binary));
 
 export const agentRuns = () =>
   Object.entries(RUNS).flatMap(([client, runs]) =>
