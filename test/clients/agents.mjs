@@ -14,6 +14,8 @@ const CODEX_TARGETS = {
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const geminiCli = (model) => ({
+  /** It drops thoughts, and brings back what sealed them. */
+  forgetsThoughts: true,
   prepare: ({ put }) =>
     put(".gemini/settings.json", {
       security: { auth: { selectedType: "gemini-api-key" } },

@@ -22,11 +22,11 @@ export function filesAreThere(files) {
   }
 }
 
-/** Every request of a loop tells the model what it thought before. */
-export function thoughtsComeBack(asked) {
+/** Every request of a loop tells the model what it thought before; `seal`: or has what its server sealed it with. */
+export function thoughtsComeBack(asked, seal) {
   const thoughts = [];
   for (const { text, answer } of asked) {
-    const missing = thoughts.find((thought) => !text.includes(thought));
+    const missing = seal && text.includes(seal) ? undefined : thoughts.find((thought) => !text.includes(thought));
     if (missing) return `the request behind it does not hold ${shown(missing)}`;
     if (answer.thinking && !answer.manner?.thinkingLast) thoughts.push(answer.thinking);
   }

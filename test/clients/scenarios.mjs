@@ -5,6 +5,7 @@ import { AGENTS } from "./agents.mjs";
 import { endedWell, filesAreThere, gatewayIsWell, keyStays, prefixesAreStable, thoughtsComeBack } from "./checks.mjs";
 import { contentOf, LARGE } from "./contents.mjs";
 import { createHome, runChild, startGateway } from "./processes.mjs";
+import { SIGNATURE } from "./upstream/framing.mjs";
 import { startUpstream, WIRES } from "./upstream/server.mjs";
 
 const KEY = "sk-clients-canary";
@@ -47,7 +48,7 @@ async function runAgent(name, wire, { script, config = "", errors, codes, mayGiv
     const asked = upstream.asked.filter(({ tools }) => tools.length > 0);
     return (
       filesAreThere(files) ??
-      check?.({ asked, run, all: upstream.asked, place }) ??
+      check?.({ asked, agent, wire, place }) ??
       (mayGiveUp ? undefined : endedWell(run, END, codes)) ??
       gatewayIsWell(gateway.log, errors) ??
       keyStays(upstream.asked, KEY)
@@ -72,7 +73,8 @@ const everyManner = (manners) => ({
       const round = roundOf(ask) + 1;
       return round > manners.length ? ending : writing(round, manners[round - 1], round === manners.length);
     },
-  check: ({ asked }) => thoughtsComeBack(asked) ?? prefixesAreStable(asked),
+  check: ({ asked, agent, wire }) =>
+    thoughtsComeBack(asked, agent.forgetsThoughts && wire === "gemini" ? SIGNATURE : undefined) ?? prefixesAreStable(asked),
 });
 
 function everyMannerOf(wire) {
