@@ -24,8 +24,9 @@ const geminiCli = (model) => ({
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     }),
   binary: process.execPath,
+  program: [installed("@google/gemini-cli/bundle/gemini.js")],
   command: ({ url, key, prompt }) => ({
-    args: [installed("@google/gemini-cli/bundle/gemini.js"), ...model, "-p", prompt, "--approval-mode", "yolo", "--skip-trust"],
+    args: [...model, "-p", prompt, "--approval-mode", "yolo", "--skip-trust"],
     env: { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_NO_RELAUNCH: "true" },
   }),
   write: ({ file, content }) => ({ name: "write_file", args: { file_path: file, content } }),

@@ -11,10 +11,12 @@ const { values: flags } = parseArgs({
 
 if (process.platform === "win32") fail("the clients are run on Linux and macOS only");
 install();
-const [{ agentRuns, missingAgents }, { sdkRuns }] = await Promise.all([import("./scenarios.mjs"), import("./sdks.mjs")]);
+const { agentRuns, missingAgents } = await import("./scenarios.mjs");
+const { pageRuns } = await import("./pages.mjs");
+const { sdkRuns } = await import("./sdks.mjs");
 const missing = missingAgents();
 if (missing.length > 0) console.log(`skipped, since there is no build for ${process.platform}-${process.arch}: ${missing.join(", ")}`);
-const runs = [...agentRuns(), ...sdkRuns()].filter(
+const runs = [...pageRuns(), ...agentRuns(), ...sdkRuns()].filter(
   ({ client, title, wire }) => !missing.includes(client) && flags.only.every((word) => `${client} | ${title} | ${wire}`.includes(word)),
 );
 if (runs.length === 0) fail(`no run has ${flags.only.join(" and ")} in its name; --list shows all`);

@@ -44,7 +44,7 @@ async function runAgent(name, wire, { script, config = "", errors, codes, mayGiv
     gateway = await startGateway({ home: place.home, config: toml, env: { GATE: KEY } });
     agent.prepare?.(place, gateway.url, KEY);
     const { args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
-    const run = await runChild(agent.binary, args, { ...place, env, timeoutMs });
+    const run = await runChild(agent.binary, [...(agent.program ?? []), ...args], { ...place, env, timeoutMs });
     const asked = upstream.asked.filter(({ tools }) => tools.length > 0);
     return (
       filesAreThere(files) ??
