@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addChat } from "./chat.ts";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
@@ -38,6 +39,7 @@ addDialects(program);
 addDemo(program);
 addServe(program);
 addStart(program);
+addChat(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);
