@@ -6,15 +6,18 @@
  */
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
 import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
-import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import type { Dialect, Prompt } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
+import { contextError, preservedOf, type Rendered, rendered } from "../completions/job.ts";
 import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
+import { endsInThinking, held } from "../inband/request.ts";
 import { Stops } from "../stops.ts";
 import { Grammars, type Hold } from "./hold.ts";
 import { Pool } from "./pool.ts";
+import { Quotes } from "./quotes.ts";
 import { type Said, Vocabulary } from "./vocabulary.ts";
 
 export interface LlamaFacts {
@@ -73,6 +76,9 @@ export class LlamaEngine implements Llama {
   readonly #sequences: readonly LlamaContextSequence[];
   readonly #pool: Pool;
   readonly #stops: ReadonlySet<Token>;
+  /** What the model writes as one token, where it means it. */
+  readonly #marks: readonly string[];
+  readonly #markTokens: ReadonlySet<Token>;
   readonly #closed = new AbortController();
 
   constructor(loaded: Loaded) {
@@ -84,7 +90,10 @@ export class LlamaEngine implements Llama {
     this.#grammars = new Grammars(model);
     this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
     this.#pool = new Pool(this.#sequences);
-    this.#stops = new Set(dialect.stops.flatMap((stop) => this.#vocabulary.control(stop) ?? []));
+    const tokensOf = (marks: readonly string[]) => new Set(marks.flatMap((mark) => this.#vocabulary.control(mark) ?? []));
+    this.#stops = tokensOf(dialect.stops);
+    this.#marks = [...new Set([...dialect.stops, ...preservedOf(dialect)])].filter((mark) => this.#vocabulary.control(mark) !== undefined);
+    this.#markTokens = tokensOf(this.#marks);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
@@ -108,11 +117,11 @@ export class LlamaEngine implements Llama {
   }
 
   async preview(request: Request): Promise<Preview> {
-    return { dialect: this.facts.dialect, prompt: this.#prompt(request) };
+    return { dialect: this.facts.dialect, prompt: this.#render(request).prompt };
   }
 
   promptTokens(request: Request): number[] {
-    return this.#vocabulary.encode(this.#prompt(request));
+    return this.#vocabulary.encode(this.#render(request).prompt);
   }
 
   textOf(tokens: readonly number[]): string {
@@ -123,12 +132,8 @@ export class LlamaEngine implements Llama {
     return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
   }
 
-  #prompt(request: Request): Prompt {
-    const { dialect, facts } = this.#loaded;
-    const prompt = dialect.render(dialect.adapt?.(request) ?? request, { variant: facts.variant });
-    const media = prompt.find((piece) => piece.media)?.media;
-    if (media) throw new EngineError({ code: "bad-request", message: `this model takes text only, not ${media.mediaType}` });
-    return prompt;
+  #render(request: Request): Rendered {
+    return rendered(request, this.#loaded.dialect, this.facts.variant);
   }
 
   // ---- One answer
@@ -141,7 +146,7 @@ export class LlamaEngine implements Llama {
       onAnswer?.({ ok: false, headers: {}, warnings: [] });
       throw error;
     }
-    onAnswer?.({ ok: true, headers: {}, warnings: [] });
+    onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
     const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
     try {
       if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
@@ -156,22 +161,20 @@ export class LlamaEngine implements Llama {
     }
   }
 
-  async #start(request: Request): Promise<Started> {
+  async #start(given: Request): Promise<Started> {
     const { dialect, facts } = this.#loaded;
-    const prompt = this.#prompt(request);
+    const { request, prompt, warnings } = this.#render(given);
     const tokens = this.#vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
-    if (room < 1) {
-      const message = `the prompt has ${tokens.length} tokens, and the model's context ${facts.contextSize}`;
-      throw new EngineError({ code: "context-length", message, tokens: { used: tokens.length, limit: facts.contextSize } });
-    }
-    const grammar = grammarFor(dialect, request, prompt);
+    if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
     return {
       request,
       prompt,
       tokens,
       limit: Math.min(request.maxTokens ?? room, room),
-      hold: grammar ? await this.#grammars.hold(grammar) : undefined,
+      hold: grammar?.gbnf ? await this.#grammars.hold(grammar) : undefined,
+      warnings: [...warnings, ...more],
     };
   }
 
@@ -186,11 +189,19 @@ export class LlamaEngine implements Llama {
     const decoder = this.#vocabulary.createDecoder();
     const made: Token[] = [];
     let reason: Finish["reason"] = "length";
-    const say = async (said: Said | undefined): Promise<Event[]> => {
-      if (!said) return [];
-      const events = writer.write(said.text);
-      await hold?.see(said, !writer.thinking);
+    const quotes = new Quotes(this.#marks);
+    const say = async (all: readonly Said[]): Promise<Event[]> => {
+      const events: Event[] = [];
+      for (const said of all) {
+        events.push(...quotes.restore(writer.write(said.text)));
+        await hold?.see(said, !writer.thinking);
+      }
       return events;
+    };
+    // A grammar takes marks however they are spelled.
+    const heard = (said: Said | undefined): Said[] => {
+      if (!said) return [];
+      return hold?.state || said.tokens.some((token) => this.#markTokens.has(token)) ? [...quotes.flush(), said] : quotes.feed(said);
     };
     for await (const token of limit > 0 ? this.#evaluate(started, sequence, made, signal) : []) {
       made.push(token);
@@ -198,7 +209,7 @@ export class LlamaEngine implements Llama {
       const isStop = this.#stops.has(token);
       const isEnd = isStop || this.#loaded.model.isEogToken(token);
       // A stop of the dialect may close a call; another end of the vocabulary is no text of the dialect.
-      const events = isStop || !isEnd ? await say(decoder.feed(token)) : [];
+      const events = isStop || !isEnd ? await say(heard(decoder.feed(token))) : [];
       if (events.length > 0) yield events;
       if (isEnd || writer.stopped !== undefined) {
         reason = "stop";
@@ -207,9 +218,14 @@ export class LlamaEngine implements Llama {
       if (made.length >= limit) break;
     }
     if (signal?.aborted) return;
-    const rest = await say(decoder.flush());
+    const rest = await say([...heard(decoder.flush()), ...quotes.flush()]);
     const thought = writer.thinkingTokens > 0 ? { thinkingTokens: writer.thinkingTokens } : {};
-    yield [...rest, ...writer.end(), { type: "usage", ...usage, outputTokens: made.length, ...thought }, writer.finish(reason)];
+    yield [
+      ...rest,
+      ...quotes.restore(writer.end()),
+      { type: "usage", ...usage, outputTokens: made.length, ...thought },
+      writer.finish(reason),
+    ];
   }
 
   /** The tokens of the answer. An abort ends it at the next one. */
@@ -245,6 +261,7 @@ interface Started {
   /** How many tokens the answer may have. */
   readonly limit: number;
   readonly hold: Hold | undefined;
+  readonly warnings: readonly Warning[];
 }
 
 function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
@@ -263,31 +280,6 @@ function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluat
   };
 }
 
-/** What the answer is held to; undefined: it is free. */
-function grammarFor(dialect: Dialect, request: Request, prompt: Prompt): Grammar | undefined {
-  const { tools = [], toolChoice = "auto", output, parallelCalls, thinking } = request;
-  if (!output && tools.length === 0 && (toolChoice === "auto" || toolChoice === "none")) return undefined;
-  if (!dialect.grammar)
-    throw new EngineError({ code: "bad-request", message: `nothing can hold ${dialect.title} to a choice or a schema` });
-  const inThinking = startsInThinking(dialect, prompt) || (thinking?.enabled === false ? false : undefined);
-  try {
-    const grammar = dialect.grammar(tools, toolChoice, {
-      ...(parallelCalls === undefined ? {} : { parallelCalls }),
-      ...(inThinking === undefined ? {} : { startInThinking: inThinking }),
-      ...(output ? { output: output.schema ?? { type: "object" } } : {}),
-    });
-    return grammar.gbnf === "" ? undefined : grammar;
-  } catch (error) {
-    throw new EngineError({ code: "bad-request", message: error instanceof Error ? error.message : String(error) }, { cause: error });
-  }
-}
-
-/** The scanner knows: thinking that the prompt opened begins before anything else. */
-function startsInThinking(dialect: Dialect, prompt: Prompt): boolean {
-  const scanner = dialect.createScanner({ prompt });
-  return [...scanner.feed("x"), ...scanner.flush()][0]?.type === "thinking-start";
-}
-
 /** The model's text as events, up to a stop string of the request. */
 class Writer {
   readonly #scanner;
@@ -299,7 +291,7 @@ class Writer {
   constructor(dialect: Dialect, request: Request, prompt: Prompt) {
     this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), ...(request.tools ? { tools: request.tools } : {}) });
     this.#stops = new Stops(request.stop);
-    this.thinking = startsInThinking(dialect, prompt);
+    this.thinking = endsInThinking(dialect, prompt);
   }
 
   get stopped(): string | undefined {
