@@ -13,15 +13,14 @@ import { fileOf, QUESTION, TRYOUTS } from "../../src/cli/tryout.ts";
 import type { WireId } from "../../src/core/nouns.ts";
 import { EMBEDDED } from "../../src/engines/llama/index.ts";
 import { getWire } from "../../src/wires/registry.ts";
-import { scriptedModel, writeGguf } from "../engines/llama/gguf.ts";
+import { speaker, writeGguf } from "../engines/llama/gguf.ts";
 import { dragoman, envWith, main } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dragoman-model-"));
 const model = join(folder, "speaker.gguf");
 const children: ChildProcess[] = [];
 beforeAll(() => {
-  const call = ["<start_function_call>", "call:get_weather{city:", "<escape>", "Paris<escape>}", "<end_function_call>"];
-  writeFileSync(model, writeGguf(scriptedModel([...call, "<start_function_response>"])));
+  writeFileSync(model, writeGguf(speaker()));
 });
 afterAll(async () => {
   for (const child of children) {
