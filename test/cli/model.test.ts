@@ -50,7 +50,7 @@ describe("dragoman start", () => {
   let started: Line & { url: string; try: Record<WireId, string>; call: Record<string, unknown> };
   beforeAll(async () => {
     started = (await first(run(["start", "--model", model, "--port", "0"]), () => true)) as typeof started;
-  });
+  }, 60_000);
 
   test("is one line of JSON in a pipe, with one call that went through", () => {
     expect(started).toMatchObject({ model: { id: "speaker", dialect: "functiongemma" }, wires: TRYOUTS.map(({ wire }) => wire) });

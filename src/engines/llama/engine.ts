@@ -5,20 +5,18 @@
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
  */
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
-import type { Dialect, Prompt } from "../../dialects/dialect.ts";
+import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
-import { contextError, preservedOf, type Rendered, rendered } from "../completions/job.ts";
-import { Ending, mintIds } from "../ending.ts";
+import { contextError, type Rendered, rendered } from "../completions/job.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
-import { endsInThinking, held } from "../inband/request.ts";
-import { Stops } from "../stops.ts";
-import { Grammars, type Hold } from "./hold.ts";
+import { held } from "../inband/request.ts";
+import { Answer, type Asked, Marks } from "./answer.ts";
+import { Grammars } from "./hold.ts";
 import { Pool } from "./pool.ts";
-import { Quotes } from "./quotes.ts";
-import { type Said, Vocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 export interface LlamaFacts {
   /** What clients call it: the file's name without its ending. */
@@ -75,10 +73,7 @@ export class LlamaEngine implements Llama {
   readonly #grammars: Grammars;
   readonly #sequences: readonly LlamaContextSequence[];
   readonly #pool: Pool;
-  readonly #stops: ReadonlySet<Token>;
-  /** What the model writes as one token, where it means it. */
-  readonly #marks: readonly string[];
-  readonly #markTokens: ReadonlySet<Token>;
+  readonly #marks: Marks;
   readonly #closed = new AbortController();
 
   constructor(loaded: Loaded) {
@@ -90,10 +85,7 @@ export class LlamaEngine implements Llama {
     this.#grammars = new Grammars(model);
     this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
     this.#pool = new Pool(this.#sequences);
-    const tokensOf = (marks: readonly string[]) => new Set(marks.flatMap((mark) => this.#vocabulary.control(mark) ?? []));
-    this.#stops = tokensOf(dialect.stops);
-    this.#marks = [...new Set([...dialect.stops, ...preservedOf(dialect)])].filter((mark) => this.#vocabulary.control(mark) !== undefined);
-    this.#markTokens = tokensOf(this.#marks);
+    this.#marks = new Marks(model, this.#vocabulary, dialect);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
@@ -184,48 +176,14 @@ export class LlamaEngine implements Llama {
     usage: Usage,
     signal?: AbortSignal,
   ): AsyncGenerator<Event[], void, undefined> {
-    const { request, prompt, limit, hold } = started;
-    const writer = new Writer(this.#loaded.dialect, request, prompt);
-    const decoder = this.#vocabulary.createDecoder();
-    const made: Token[] = [];
-    let reason: Finish["reason"] = "length";
-    const quotes = new Quotes(this.#marks);
-    const say = async (all: readonly Said[]): Promise<Event[]> => {
-      const events: Event[] = [];
-      for (const said of all) {
-        events.push(...quotes.restore(writer.write(said.text)));
-        await hold?.see(said, !writer.thinking);
-      }
-      return events;
-    };
-    // A grammar takes marks however they are spelled.
-    const heard = (said: Said | undefined): Said[] => {
-      if (!said) return [];
-      return hold?.state || said.tokens.some((token) => this.#markTokens.has(token)) ? [...quotes.flush(), said] : quotes.feed(said);
-    };
-    for await (const token of limit > 0 ? this.#evaluate(started, sequence, made, signal) : []) {
-      made.push(token);
-      if (writer.thinking) writer.thinkingTokens++;
-      const isStop = this.#stops.has(token);
-      const isEnd = isStop || this.#loaded.model.isEogToken(token);
-      // A stop of the dialect may close a call; another end of the vocabulary is no text of the dialect.
-      const events = isStop || !isEnd ? await say(heard(decoder.feed(token))) : [];
+    const { limit } = started;
+    const answer = new Answer(this.#marks, this.#loaded.dialect, started);
+    for await (const token of limit > 0 ? this.#evaluate(started, sequence, answer.tokens, signal) : []) {
+      const events = await answer.take(token);
       if (events.length > 0) yield events;
-      if (isEnd || writer.stopped !== undefined) {
-        reason = "stop";
-        break;
-      }
-      if (made.length >= limit) break;
+      if (answer.isOver || answer.tokens.length >= limit) break;
     }
-    if (signal?.aborted) return;
-    const rest = await say([...heard(decoder.flush()), ...quotes.flush()]);
-    const thought = writer.thinkingTokens > 0 ? { thinkingTokens: writer.thinkingTokens } : {};
-    yield [
-      ...rest,
-      ...quotes.restore(writer.end()),
-      { type: "usage", ...usage, outputTokens: made.length, ...thought },
-      writer.finish(reason),
-    ];
+    if (!signal?.aborted) yield await answer.end(usage);
   }
 
   /** The tokens of the answer. An abort ends it at the next one. */
@@ -254,13 +212,10 @@ export class LlamaEngine implements Llama {
   }
 }
 
-interface Started {
-  readonly request: Request;
-  readonly prompt: Prompt;
+interface Started extends Asked {
   readonly tokens: Token[];
   /** How many tokens the answer may have. */
   readonly limit: number;
-  readonly hold: Hold | undefined;
   readonly warnings: readonly Warning[];
 }
 
@@ -278,63 +233,4 @@ function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluat
       ? { repeatPenalty: { punishTokens: () => made.slice(-PENALIZED), penalty: repeatPenalty, presencePenalty, frequencyPenalty } }
       : {}),
   };
-}
-
-/** The model's text as events, up to a stop string of the request. */
-class Writer {
-  readonly #scanner;
-  readonly #stops: Stops;
-  readonly #ending = new Ending();
-  thinking: boolean;
-  thinkingTokens = 0;
-
-  constructor(dialect: Dialect, request: Request, prompt: Prompt) {
-    this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), ...(request.tools ? { tools: request.tools } : {}) });
-    this.#stops = new Stops(request.stop);
-    this.thinking = endsInThinking(dialect, prompt);
-  }
-
-  get stopped(): string | undefined {
-    return this.#stops.found;
-  }
-
-  write(text: string): Event[] {
-    return this.#seen(this.#scanner.feed(text));
-  }
-
-  end(): Event[] {
-    const events = this.stopped === undefined ? this.#seen(this.#scanner.flush()) : [];
-    return [...events, ...this.#held()];
-  }
-
-  finish(reason: Finish["reason"]): Finish {
-    const { stopped } = this;
-    return this.#ending.finish({
-      type: "finish",
-      reason: stopped === undefined ? reason : "stop",
-      ...(stopped === undefined ? {} : { stop: stopped }),
-    });
-  }
-
-  #seen(events: readonly Event[]): Event[] {
-    const out: Event[] = [];
-    for (const event of events) {
-      if (this.stopped !== undefined) break;
-      if (event.type === "text") {
-        const text = this.#stops.feed(event.text);
-        if (text !== "") out.push({ ...event, text });
-        continue;
-      }
-      this.#ending.see(event);
-      if (event.type === "thinking-start") this.thinking = true;
-      else if (event.type === "thinking-end") this.thinking = false;
-      out.push(...this.#held(), event); // a stop string does not reach over a call
-    }
-    return out;
-  }
-
-  #held(): Event[] {
-    const text = this.#stops.flush();
-    return text === "" ? [] : [{ type: "text", text }];
-  }
 }

@@ -49,7 +49,7 @@ describe("a model of random weights", () => {
   let engine: Llama;
   beforeAll(async () => {
     engine = await load(randomModel(), { sequences: 3 });
-  });
+  }, 60_000);
   const dice = (seed: number): Pick<Request, "sampling"> => ({ sampling: { temperature: 1, seed } });
 
   test("is known by its file", async () => {

@@ -114,7 +114,7 @@ function roundTrips(options: () => LlamaOptions): void {
   beforeAll(async () => {
     gateway = createGateway({ upstreams: { here: await createLlama(options()) }, port: 0 });
     ({ url } = await gateway.listen(0));
-  });
+  }, 60_000);
   afterAll(() => gateway.close());
 
   test.each(Object.entries(trips))("%s: a call, and an answer from its result", async (_, trip) => {
