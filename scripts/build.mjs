@@ -11,6 +11,7 @@ try {
       "src/wires/*.ts",
       "src/template/index.ts",
       "src/engines/index.ts",
+      "src/engines/llama/index.ts",
       "src/chat/index.ts",
       "src/gateway/index.ts",
       "src/ai-sdk/index.ts",

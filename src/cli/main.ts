@@ -14,6 +14,7 @@ import { addGrammar } from "./grammar.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
+import { addStart } from "./start.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
 
@@ -37,6 +38,7 @@ addDetect(program);
 addDialects(program);
 addDemo(program);
 addServe(program);
+addStart(program);
 addChat(program);
 
 /** What was asked for and is on the screen already. */

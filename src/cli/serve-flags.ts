@@ -1,7 +1,8 @@
 /** What can be said to `dragoman serve`. */
+import type { ModelFlags } from "./local-model.ts";
 import type { UpstreamFlags } from "./upstreams.ts";
 
-export interface ServeFlags extends UpstreamFlags {
+export interface ServeFlags extends UpstreamFlags, ModelFlags {
   model?: string;
   host?: string;
   port?: number;

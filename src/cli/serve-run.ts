@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Logger } from "pino";
+import { MissingRuntime } from "../engines/llama/index.ts";
 import { ConfigError } from "../gateway/config.ts";
 import {
   type Changes,
@@ -9,39 +10,40 @@ import {
   createMetrics,
   type Gateway,
   type GatewayOptions,
-  probeWire,
   readConfig,
   type Settings,
 } from "../gateway/index.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
+import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from "./local-model.ts";
+import { listen, stopOnSignals } from "./running.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
 import { visible } from "./terminal.ts";
-import { connectOne, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, type Upstreams, withoutPassword } from "./upstreams.ts";
-
-/** So many ports are tried, when nobody said which. */
-const PORTS = 20;
-/** For exchanges under way, when the gateway is told to stop. */
-const GRACE_MS = 10_000;
+import { connectOne, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
   const settings = await readSettings(flags);
   const upstreams = await connect(settings);
-  if (flags.check) return check(settings, upstreams);
+  const local = await openLocal(settings, flags);
+  if (flags.check) return check(settings, upstreams, local);
   const log = createLog(process.stdout);
   const gateway = open({
     ...settings.server,
-    ...enginesOf(settings, upstreams),
+    ...enginesOf(settings, upstreams, local),
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
   });
-  const url = await listen(gateway, settings, log);
+  const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
   for (const upstream of upstreams)
     log.info(shown(upstream), `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`);
+  if (local) {
+    log.info({ upstream: local.engine.facts.id, path: local.engine.facts.path }, describeModel(local.engine));
+    for (const { code, message } of local.warnings) log.warn({ warning: code }, message);
+  }
   log.info({ url }, `listening on ${url}; OpenAI clients take ${url}/v1`);
-  stopOnSignals(gateway, log);
-  reloadOnChange(gateway, flags, log);
+  stopOnSignals(gateway, () => log.info("stopping; once more stops at once"));
+  reloadOnChange(gateway, flags, local, log);
 }
 
 // ---- Settings
@@ -52,7 +54,7 @@ async function readSettings(flags: ServeFlags): Promise<Settings> {
   const base: Settings = file === undefined ? { server: {}, upstreams: {}, models: [] } : fromFile(file);
   const { host, port, insecure, key, model } = flags;
   const upstreams = flags.upstream === undefined ? base.upstreams : fromFlags(flags.upstream, flags);
-  const found = Object.keys(upstreams).length > 0 ? upstreams : await onMachine();
+  const found = Object.keys(upstreams).length > 0 || isLocal(flags) ? upstreams : await fromMachine();
   return {
     server: {
       ...base.server,
@@ -62,14 +64,25 @@ async function readSettings(flags: ServeFlags): Promise<Settings> {
       ...(key === undefined ? {} : { keys: key.map((text) => secret(text, "--key")) }),
     },
     upstreams: found,
-    models: model === undefined ? base.models : [{ name: "*", upstream: Object.keys(found)[0], model }],
+    models: model === undefined || isLocal(flags) ? base.models : [{ name: "*", upstream: Object.keys(found)[0], model }],
   };
 }
 
-async function onMachine(): Promise<Upstreams> {
-  const found = await fromMachine();
-  if (Object.keys(found).length === 0) throw new Complaint(NOT_FOUND);
-  return found;
+/** Whether the model that was asked for runs in this process. */
+const isLocal = ({ upstream, model }: ServeFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
+
+/** The model that was given; or, where there is nothing else, the embedded one. */
+async function openLocal({ upstreams }: Settings, flags: ServeFlags): Promise<Opened | undefined> {
+  if (isLocal(flags)) return openModel(flags.model!, flags).catch(complain);
+  if (Object.keys(upstreams).length > 0) return undefined;
+  if (!hasEmbedded()) throw new Complaint(NOT_FOUND);
+  return openModel("embedded", flags).catch((error: unknown) => {
+    throw error instanceof MissingRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
+  });
+}
+
+function complain(error: unknown): never {
+  throw error instanceof MissingRuntime ? new Complaint(error.message, { cause: error }) : error;
 }
 
 function fromFile(file: string): Settings {
@@ -101,13 +114,20 @@ const shown = ({ name, wire, urls, hasKey }: Upstream) => ({
 const connect = (settings: Settings): Promise<Upstream[]> =>
   Promise.all(Object.entries(settings.upstreams).map(([name, upstream]) => connectOne(name, upstream)));
 
-const enginesOf = ({ models }: Settings, upstreams: readonly Upstream[]): Pick<Changes, "upstreams" | "models"> => ({
-  upstreams: Object.fromEntries(upstreams.map(({ name, engine }) => [name, engine])),
+const enginesOf = (
+  { models }: Settings,
+  upstreams: readonly Upstream[],
+  local: Opened | undefined,
+): Pick<Changes, "upstreams" | "models"> => ({
+  upstreams: {
+    ...Object.fromEntries(upstreams.map(({ name, engine }) => [name, engine])),
+    ...(local ? { [local.engine.facts.id]: local.engine } : {}),
+  },
   models,
 });
 
 /** What would be served, without serving it. */
-async function check(settings: Settings, upstreams: readonly Upstream[]): Promise<void> {
+async function check(settings: Settings, upstreams: readonly Upstream[], local: Opened | undefined): Promise<void> {
   const { host = "127.0.0.1", port = PORT, keys = [], insecure = false } = settings.server;
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
@@ -122,6 +142,10 @@ async function check(settings: Settings, upstreams: readonly Upstream[]): Promis
       process.exitCode = 2;
     }
     await engine.close();
+  }
+  if (local) {
+    lines.push(describeModel(local.engine), ...local.warnings.map(({ message }) => `  ${message}`));
+    await local.engine.close();
   }
   for (const { name, alias, upstream, model } of settings.models) {
     lines.push(alias === undefined ? `model ${name}: ${upstream}${model === undefined ? "" : `, as ${model}`}` : `alias ${name}: ${alias}`);
@@ -139,46 +163,15 @@ function open(options: GatewayOptions): Gateway {
   }
 }
 
-/** A port that the user gave is the port; otherwise the next one that is free. */
-async function listen(gateway: Gateway, { server }: Settings, log: Logger): Promise<string> {
-  for (let port = server.port ?? PORT; ; port++) {
-    try {
-      return (await gateway.listen(port)).url;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EADDRINUSE" && code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
-      if (code !== "EADDRINUSE" || server.port !== undefined || port >= PORT + PORTS) {
-        throw new Complaint(`cannot listen on port ${port}: ${code === "EADDRINUSE" ? "it is taken" : code}`, { cause: error });
-      }
-      const there = await probeWire(`http://127.0.0.1:${port}`);
-      log.warn({ port }, `port ${port} is taken${there?.certain ? ` by a server that speaks ${there.wire}` : ""}; trying ${port + 1}`);
-    }
-  }
-}
-
-function stopOnSignals(gateway: Gateway, log: Logger): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(130);
-    stopping = true;
-    log.info("stopping; once more stops at once");
-    gateway.close({ graceMs: GRACE_MS }).then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
-}
-
 /** A configuration that cannot be read changes nothing. */
-function reloadOnChange(gateway: Gateway, flags: ServeFlags, log: Logger): void {
+function reloadOnChange(gateway: Gateway, flags: ServeFlags, local: Opened | undefined, log: Logger): void {
   const file = flags.config ?? (flags.upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
   if (file === undefined) return;
   const reload = async (): Promise<void> => {
     try {
       const settings = await readSettings(flags);
       const { host: _, port: __, ...server } = settings.server; // where it listens stays
-      gateway.update({ ...server, ...enginesOf(settings, await connect(settings)) });
+      gateway.update({ ...server, ...enginesOf(settings, await connect(settings), local) });
       log.info("the configuration was read again");
     } catch (error) {
       log.error(`the configuration was not taken over: ${(error as Error).message}`);

@@ -16,6 +16,23 @@ export interface Engine {
   readonly wire?: WireId;
   /** A request of that wire which the nouns do not model (embeddings), as bytes. Throws `EngineError`. */
   send?(path: string, options: SendOptions): Promise<RawAnswer>;
+  /** What the server says of a model. Absent where nobody can be asked, as with cloud APIs. */
+  about?(model: string, options?: CallOptions): Promise<About>;
+  /** The same engine for a model of this dialect (an id, `id/variant`, or `auto`). Only engines that read and write a dialect have it. */
+  speaking?(dialect: string): Engine;
+}
+
+/** Servers of open models, each with habits of its own. */
+export type ServerId = "llama-server" | "vllm" | "sglang" | "ollama";
+
+export interface About {
+  server?: ServerId | undefined;
+  /** Other names of the model: its path, its name at a hub. */
+  names?: readonly string[];
+  /** Its chat template. */
+  template?: string | undefined;
+  /** How many tokens it takes, prompt and answer together. */
+  context?: number | undefined;
 }
 
 export interface CallOptions {
@@ -35,6 +52,8 @@ export interface UpstreamTap {
 export interface GenerateOptions extends CallOptions {
   /** Hears at once that the model has taken the request, or refused it: long before the first event, where a prompt is long. */
   onAnswer?: ((answer: Answer) => void) | undefined;
+  /** Hears what is known only while the answer comes, or when it has come. */
+  onWarning?: ((warning: Warning) => void) | undefined;
 }
 
 export interface Answer {

@@ -115,6 +115,12 @@ export class HttpServer {
     return this.clean({ code: "upstream", message: `the connection to the upstream failed: ${code} (${where})` });
   }
 
+  /** What a server said. If it refused the key, it was ours, not the client's. */
+  refusal(error: ErrorInfo): ErrorInfo {
+    if (error.code !== "auth") return this.clean(error);
+    return this.clean({ ...error, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
+  }
+
   /** Without the key: a server may say what it was given. */
   clean(error: ErrorInfo): ErrorInfo {
     const { secret = "" } = this.#options;
@@ -127,10 +133,25 @@ export const quick = (signal: AbortSignal | undefined): AbortSignal => {
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
 
-// ---- Bodies
+// ---- Answers
+
+/** Ids by which a server's operator finds the request again. */
+const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
+
+export function travelling(headers: Headers): Headers {
+  const found: Record<string, string> = {};
+  for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
+  return found;
+}
 
 const plain = (headers: Dispatcher.ResponseData["headers"]): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+/** More of an error nobody reads. */
+const MAX_ERROR_CHARS = 65_536;
+
+export const errorTextOf = async (answer: ServerAnswer, options?: CallOptions): Promise<string> =>
+  (await textOf(answer, options)).slice(0, MAX_ERROR_CHARS);
 
 export async function textOf({ body }: ServerAnswer, { tap }: CallOptions = {}): Promise<string> {
   const decoder = new TextDecoder();

@@ -10,12 +10,13 @@ import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, Wire, WireContext, WireProfile } from "../wires/wire.ts";
-import type { CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
+import { aboutModel, identify } from "./about.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { eventsOf } from "./events.ts";
 import { closing, failed } from "./finish.ts";
-import { type Base, bytesOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf } from "./http.ts";
+import { type Base, bytesOf, errorTextOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf, travelling } from "./http.ts";
 
 export interface RemoteOptions {
   wire: WireId;
@@ -28,10 +29,9 @@ export interface RemoteOptions {
   timeouts?: Timeouts | undefined;
   /** How many connections at a time, to each URL. */
   connections?: number | undefined;
+  /** It is a cloud API, whose models nobody can be asked about. */
+  cloud?: boolean | undefined;
 }
-
-/** More of an error nobody reads. */
-const MAX_ERROR_CHARS = 65_536;
 
 type Credentials = (key: string) => Headers;
 const bearer: Credentials = (key) => ({ authorization: `Bearer ${key}` });
@@ -76,8 +76,9 @@ export class Remote implements Engine {
   readonly #wire: Wire;
   readonly #profile: WireProfile | undefined;
   readonly #server: HttpServer;
+  readonly about?: NonNullable<Engine["about"]>;
 
-  constructor({ wire, url, key, headers, profile, timeouts, connections }: RemoteOptions) {
+  constructor({ wire, url, key, headers, profile, timeouts, connections, cloud = false }: RemoteOptions) {
     this.wire = wire;
     this.urls = [url].flat();
     this.#wire = getWire(wire);
@@ -85,6 +86,7 @@ export class Remote implements Engine {
     const bases = this.urls.map((one) => baseOf(wire, one));
     const credentials = key === undefined ? undefined : credentialsOf(wire, key);
     this.#server = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
+    if (!cloud && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
@@ -112,7 +114,7 @@ export class Remote implements Engine {
     const ok = answer.status >= 200 && answer.status < 300;
     options.onAnswer?.({ ok, headers: travelling(answer.headers), warnings: context.warnings });
     if (!ok) yield [failed(await this.#readError(answer, options))];
-    else if (isStream(answer.headers["content-type"], Boolean(request.stream))) yield* this.#stream(answer, context, options);
+    else if (isStream(answer.headers["content-type"], Boolean(request.stream), this.wire)) yield* this.#stream(answer, context, options);
     else yield [...eventsOf(this.#wire.decodeResponse(await textOf(answer, options), context))].map((event) => this.#safe(event));
   }
 
@@ -179,6 +181,11 @@ export class Remote implements Engine {
     }
   }
 
+  async #about(model: string, options: CallOptions = {}): Promise<About> {
+    const server = await identify(this.#server, options);
+    return server ? aboutModel(this.#server, server, model, options) : {};
+  }
+
   async close(): Promise<void> {
     await this.#server.close();
   }
@@ -192,11 +199,7 @@ export class Remote implements Engine {
   }
 
   async #readError(answer: ServerAnswer, options: CallOptions): Promise<ErrorInfo> {
-    const body = (await textOf(answer, options)).slice(0, MAX_ERROR_CHARS);
-    const error = this.#wire.decodeError(answer.status, answer.headers, body);
-    if (error.code !== "auth") return this.#server.clean(error);
-    // It is our key that was refused, not the client's.
-    return this.#server.clean({ ...error, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
+    return this.#server.refusal(this.#wire.decodeError(answer.status, answer.headers, await errorTextOf(answer, options)));
   }
 
   #safe(event: Event): Event {
@@ -204,17 +207,11 @@ export class Remote implements Engine {
   }
 }
 
-/** Ids by which a server's operator finds the request again. */
-const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
+/** What servers of open models speak. */
+const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
 
-function travelling(headers: Headers): Headers {
-  const found: Record<string, string> = {};
-  for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
-  return found;
-}
-
-/** A server that says nothing, or nonsense, does what it was asked to do. */
-function isStream(type = "", asked: boolean): boolean {
+/** A server that says nothing, or nonsense, does what it was asked to do. Gemini's streams may be JSON: an array, element by element. */
+function isStream(type = "", asked: boolean, wire: WireId): boolean {
   if (/event-stream|ndjson|jsonl/.test(type)) return true;
-  return /\bapplication\/json\b/.test(type) ? false : asked;
+  return asked && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
 }

@@ -1,6 +1,6 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { Event, Request } from "../core/nouns.ts";
+import type { Event, Request, WireId } from "../core/nouns.ts";
 import type { Answer } from "../engines/engine.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers } from "../wires/wire.ts";
@@ -34,7 +34,7 @@ async function* events(
   { asked, request, target }: Question,
   onAnswer: (answer: Answer) => void,
 ): AsyncGenerator<Event, void, undefined> {
-  const { account, exchange, tap } = passage;
+  const { account, exchange, route, tap } = passage;
   const source = target.engine.generate(request, {
     ...passage.callOptions,
     onAnswer: (answer) => {
@@ -45,10 +45,23 @@ async function* events(
   for await (const event of source) {
     account.see(event);
     tap?.event?.(event);
-    // Clients hear the name that they asked for.
-    yield event.type === "start" && target.model !== asked.model ? { ...event, model: asked.model } : event;
+    yield event.type === "start" ? renamed(event, asked, target, route.wire) : event;
   }
 }
+
+/**
+ * Clients hear the name that they asked for. The id of an answer is one only in its own wire, and many servers give all answers the same:
+ * Claude Code takes two answers of one id for one.
+ */
+function renamed({ id, ...start }: Start, asked: Request, { model, engine }: Target, wire: WireId): Start {
+  return {
+    ...start,
+    ...(id !== undefined && engine.wire === wire ? { id } : {}),
+    ...(model === asked.model ? {} : { model: asked.model }),
+  };
+}
+
+type Start = Extract<Event, { type: "start" }>;
 
 async function answerStreamed(passage: Passage, question: Question): Promise<void> {
   const { reply, route, account, state, tap } = passage;

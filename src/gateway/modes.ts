@@ -7,7 +7,8 @@
  * A layer is an engine around an engine. It is made once for each rule and upstream, not for each request.
  */
 import type { Request, Warning } from "../core/nouns.ts";
-import type { Engine, GenerateOptions } from "../engines/engine.ts";
+import { around, warning } from "../engines/around.ts";
+import type { Engine } from "../engines/engine.ts";
 
 /** What a rule says of tools. Everything absent: the upstream gets the tools, and what it answers is believed. */
 export interface Modes {
@@ -31,27 +32,9 @@ function withoutTools(engine: Engine, { tools }: Modes): Engine {
   if (tools !== "off") return engine;
   const stripped = ({ tools: _, toolChoice: __, parallelCalls: ___, ...request }: Request): Request => request;
   return around(engine, {
-    generate: (request, options) => engine.generate(stripped(request), request.tools?.length ? warning(options, NO_TOOLS) : options),
+    generate: (request, options) => engine.generate(stripped(request), request.tools?.length ? warning(options, [NO_TOOLS]) : options),
     countTokens: (request, options) => engine.countTokens(stripped(request), options),
   });
 }
 
 const NO_TOOLS: Warning = { code: "tools", message: "this model is configured without tools: they were left out" };
-
-/** Options with which the answer carries one more warning. */
-export const warning = (options: GenerateOptions = {}, more: Warning): GenerateOptions => ({
-  ...options,
-  onAnswer: (answer) => options.onAnswer?.({ ...answer, warnings: [...answer.warnings, more] }),
-});
-
-/** An engine that does some things otherwise, and the rest as the inner one. */
-export const around = (engine: Engine, other: Partial<Engine>): Engine => ({
-  generate: (request, options) => engine.generate(request, options),
-  countTokens: (request, options) => engine.countTokens(request, options),
-  models: (options) => engine.models(options),
-  close: () => engine.close(),
-  ...(engine.wire ? { wire: engine.wire } : {}),
-  ...(engine.send ? { send: engine.send.bind(engine) } : {}),
-  ...(engine.preview ? { preview: engine.preview.bind(engine) } : {}),
-  ...other,
-});

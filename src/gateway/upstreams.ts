@@ -20,7 +20,7 @@ export interface UpstreamSettings {
 /** What a server of that wire wants, if nothing else is known of it. */
 const PROFILES: Readonly<Record<WireId, WireProfile>> = {
   "openai-chat": OPEN_MODELS,
-  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false },
+  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false, unsignedThinking: true },
   anthropic: { unsignedThinking: true },
   gemini: {},
   ollama: { systemAnywhere: false },
