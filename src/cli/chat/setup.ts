@@ -20,7 +20,7 @@ import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
 import { Sandbox } from "./sandbox.ts";
-import { type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
+import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
 
 export interface ChatFlags extends SourceFlags {
   prompt?: string;
@@ -51,7 +51,8 @@ export type Ask = (call: ToolCall, signal: AbortSignal) => Approval | Promise<Ap
 
 export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Promise<Setup> {
   const sources = await sourcesOf(flags);
-  const speaker = speakerOf(await modelsOf(sources, flags.model), flags.model);
+  const name = isFile(flags) ? undefined : flags.model;
+  const speaker = speakerOf(await modelsOf(sources, name), name);
   const data = flags.load === undefined ? undefined : await loadChat(flags.load);
   const sandbox = new Sandbox(flags.folder ?? stateFolder("files"));
   const servers: McpTools[] = [];

@@ -219,7 +219,8 @@ function welcome({ chat, sandbox }: Setup, { speaker, palette: { bold, cyan, dim
   const examples = chat.turns.length > 0 || chat.tools.length === 0 ? [] : EXAMPLES;
   return [
     "",
-    `${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(`at ${source.about}`)}`,
+    `${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}`,
+    ...(source.note === undefined ? [] : [dim(source.note)]),
     dim(about),
     ...(chat.turns.length > 0 ? [dim(`a conversation of ${chat.turns.length} turns goes on`)] : []),
     "",
