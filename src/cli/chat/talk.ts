@@ -210,9 +210,9 @@ class Conversation {
   }
 }
 
-function welcome({ chat, sandbox }: Setup, { speaker, palette: { bold, cyan, dim } }: Talk): string {
+function welcome({ chat, folder }: Setup, { speaker, palette: { bold, cyan, dim } }: Talk): string {
   const { source, model } = speaker;
-  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? `files are in ${visible(sandbox.folder)}` : "";
+  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? `files are in ${visible(folder)}` : "";
   const about = [`${chat.tools.length || "no"} ${chat.tools.length === 1 ? "tool" : "tools"}`, files, "/help for more"]
     .filter(Boolean)
     .join(" · ");
