@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { type Doing, startModel } from "./cli/chat/upstream.ts";
+import { everything } from "./everything.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dragoman-examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -68,7 +69,7 @@ test("files: a note is written once, and not twice", async () => {
 
 test("mcp: a real server's tool", async () => {
   const { url } = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get-sum", with: { a: 2, b: 40 } }] : ["It is 42."]));
-  const server = `${process.execPath} node_modules/@modelcontextprotocol/server-everything/dist/index.js`;
+  const server = `${process.execPath} ${everything}`;
   const output = await outputOf("mcp.mjs", [server, "What is 2 + 40?", url]);
   expect(output).toMatch(/echo.*\nget-sum \{"a":2,"b":40\}\n-> "The sum of 2 and 40 is 42\."\nIt is 42\.\n/);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { chat } from "../../../src/cli/chat/talk.ts";
+import { everything } from "../../everything.ts";
 import { folder } from "../run.ts";
 import { hasTmux, Streams, Tmux } from "./terminal.ts";
 import { type Doing, startModel } from "./upstream.ts";
@@ -204,12 +205,7 @@ describe.skipIf(!hasTmux)(`in tmux${hasTmux ? "" : " (tmux is not installed)"}`,
 
   test("a real MCP server", async () => {
     const { url } = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "echo", with: { message: "hi" } }] : ["Done."]));
-    const terminal = start([
-      "--upstream",
-      url,
-      "--mcp",
-      `${process.execPath} node_modules/@modelcontextprotocol/server-everything/dist/index.js`,
-    ]);
+    const terminal = start(["--upstream", url, "--mcp", `${process.execPath} ${everything}`]);
     await terminal.shows("›");
     await terminal.type("echo hi", "Enter");
     expect(await terminal.shows("2 steps")).toContain('● echo {"message":"hi"}\n  └ Echo: hi\n\nDone.\n');

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
+import { everything } from "../../everything.ts";
 import { freePort } from "../../servers.ts";
 import { envWith, folder, main, type Run } from "../run.ts";
 import { type Doing, startModel } from "./upstream.ts";
@@ -153,11 +154,11 @@ describe("--tool", () => {
 });
 
 describe("--mcp", () => {
-  const everything = `"${process.execPath}" node_modules/@modelcontextprotocol/server-everything/dist/index.js`;
+  const server = `"${process.execPath}" "${everything}"`;
 
   test("a real server: its tools are declared, and run", async () => {
     const { url, bodies } = await using("get-sum", { a: 2, b: 40 });
-    expect(await chat(["--upstream", url, "--mcp", everything, "-p", "2 + 40?"])).toMatchObject({
+    expect(await chat(["--upstream", url, "--mcp", server, "-p", "2 + 40?"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("The sum of 2 and 40 is 42"),
     });
@@ -166,7 +167,7 @@ describe("--mcp", () => {
 
   test("images in results reach the model", async () => {
     const { url, bodies } = await using("get-tiny-image", {});
-    expect(await chat(["--upstream", url, "--mcp", everything, "-p", "an image"])).toMatchObject({ code: 0 });
+    expect(await chat(["--upstream", url, "--mcp", server, "-p", "an image"])).toMatchObject({ code: 0 });
     expect(JSON.stringify(bodies()[1]?.messages)).toContain("data:image/png;base64,iVBOR");
   });
 
