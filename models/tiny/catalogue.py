@@ -1,0 +1,408 @@
+"""The tools of the conversations: some hundred written by hand in tools/*.txt, and made-up ones (a verb, a noun, a few parameters). A
+spec says what a tool can be called and how people ask for it; an instance is one declaration of it, with names, descriptions, types and
+parameters drawn at random, so that a model must read the declaration.
+
+    set_timer|start_timer|countdown :: Start a timer|Sets a countdown          names :: descriptions
+     minutes|duration = int 1 120 :: Duration in minutes                        names = type :: descriptions
+     label?|name = food :: Name of the timer ~ for the {}|called {}             optional; how a request adds it
+     A (set|start) a timer for {minutes} minutes                                a command; N: something to know; Q: a whole sentence
+     M (set|start) a timer                                                      a command that lacks something
+"""
+import re
+from pathlib import Path
+
+from formats import FORMATS
+from lexicon import NOUNS, VERBS
+from values import WORDS, pick, pseudo, value
+
+HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "track_package", "play_podcast", "log_water", "rename_file", "git_create_branch", "check_stock",
+            "order_drink", "close_app", "set_font_size", "pick_up_item", "flight_status", "define_word", "restart_service", "lock_door", "percentage", "post_message", "buy_stock",
+            "search_jobs", "unlock_door", "create_playlist", "get_air_quality"}
+"""Not trained on: the development set."""
+
+CONFLICTS = [
+    "turn_on_light turn_off_light set_light_state set_light_state2 toggle_device dim_lights set_scene set_light_color", "set_timer set_timer_seconds create_reminder set_alarm create_reminder_date add_todo medication_reminder mute_notifications start_appliance create_note assign_task",
+    "get_time get_time_in_city convert_timezone", "get_weather get_forecast get_weather_on get_temperature", "send_email send_email_short send_message reply_to broadcast leave_voicemail post_message post_tweet", "create_event schedule_meeting book_room book_doctor move_event start_video_call",
+    "search_web wikipedia get_news search_files find_book search_notes country_info movie_info define_word", "calculate add subtract multiply divide power square_root factorial percentage average sum_list gcd run_code calculate_tip discount compound_interest run_command solve_equation",
+    "convert_units convert_mass convert_volume convert_temperature convert_currency exchange_rate calculate", "list_files list_all_files search_files run_command", "play_song play_artist play_genre play_podcast play_movie start_game add_to_playlist resume_music previous_song", "start_appliance stop_appliance toggle_device preheat_oven set_temperature order_drink",
+    "change_background_color set_hex_background set_theme set_terminal_color set_wallpaper set_light_color draw_shape", "order_food order_pizza order_drink find_restaurants find_recipe create_object log_meal book_table nutrition recipe_by_ingredients", "add_to_shopping_list add_items_to_list create_reminder add_todo order_food create_object restock",
+    "show_message show_alert text_to_speech broadcast write_file", "book_flight search_flights search_trains get_directions", "navigate_to get_directions open_url call_taxi find_nearby geocode get_distance", "summarize summarize_page", "create_issue create_ticket", "compare_prices search_products check_stock filter_products",
+    "toggle_setting set_theme connect_wifi set_screen_brightness dim_lights toggle_device set_light_state", "volume_change set_volume mute", "read_file list_files fetch_page view_logs", "write_file append_file create_note", "get_config set_env", "search_in_files search_files replace_in_file", "call_contact dial_number start_video_call", "delete_event delete_task cancel_booking delete_file delete_folder",
+    "list_events list_tasks find_free_slot get_date", "read_emails search_email", "find_contact find_customer geocode", "assign_task assign_ticket", "update_ticket close_issue approve_request", "find_movies movie_info showtimes play_movie", "get_score sports_score team_schedule", "open_app start_game play_movie open_url", "resize_image crop_rotate", "log_workout log_hours log_sleep track_time start_stopwatch",
+    "transfer_money pay_bill create_invoice", "track_order track_package order_status flight_status refund return_item", "http_request fetch_page open_url download_file", "detect_language translate_message set_language", "hash_text encode_base64", "restart_service service_status", "find_nearby find_restaurants search_hotels parking", "add_to_cart create_object search_products", "calculate area_rectangle area_circle triangle_area",
+    "lock_door unlock_door check_door open_garage arm_security", "save_link bookmark shorten_url", "deploy scale_service run_command build_project", "git_checkout git_create_branch merge_branch git_push run_command git_status git_log", "set_address update_profile", "next_song previous_song", "set_position reverse_geocode", "log_mood set_status", "check_website ping_host", "create_customer add_customer create_contact add_employee create_user",
+]
+CLASHES = {}
+for group in CONFLICTS:
+    for one in group.split():
+        CLASHES.setdefault(one, set()).update(group.split())
+
+
+# ---- Reading the files
+
+
+class Param:
+    def __init__(self, names, optional, kind, descriptions, attachments):
+        self.key, self.names, self.optional, self.kind = names[0], names, optional, kind
+        self.descriptions, self.attachments = descriptions, attachments
+
+
+class Spec:
+    def __init__(self, domain, names, descriptions):
+        self.domain, self.names, self.descriptions = domain, names, descriptions
+        self.key = names[0]
+        self.params, self.phrases = [], {"A": [], "N": [], "Q": [], "M": []}
+
+
+def split(text, mark="|"):
+    """At marks outside of parentheses."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == mark and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return parts + [text[start:]]
+
+
+def parse_kind(text):
+    word, _, rest = text.strip().partition(" ")
+    if word in ("enum", "enum_int"):
+        options = []
+        for option in rest.split("|"):
+            name, _, said = option.partition("=")
+            options.append((int(name) if word == "enum_int" else name, said.split("/") if said else [name]))
+        return [word, options]
+    if word == "bool":
+        yes, no = rest.split("/")
+        return ["bool", yes.split(","), no.split(",")]
+    if word == "list":
+        element, low, high = rest.split(" ")
+        return ["list", parse_kind(element.replace(":", " ")), int(low), int(high)]
+    if word == "obj":
+        return ["obj", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
+    return [word] + rest.split() if word in WORDS or word in ("int", "num", "money", "lat", "lon") else ["fn", word]
+
+
+def parse_param(line):
+    head, _, rest = line.partition(" = ")
+    kind, _, rest = rest.partition(" :: ")
+    descriptions, _, attachments = rest.partition(" ~ ")
+    names = head.strip().split("|")
+    optional = names[0].endswith("?")
+    names[0] = names[0].rstrip("?")
+    parsed = parse_kind(kind)
+    if parsed[0] == "bool" and attachments:
+        yes, _, no = attachments.partition(" -")
+        attachments = {True: split(yes.strip().removeprefix("+")), False: split(no)}
+    else:
+        attachments = split(attachments) if attachments else []
+    return Param(names, optional, parsed, descriptions.strip().split("|"), attachments)
+
+
+def parse(path):
+    specs, domain = [], ""
+    for line in path.read_text().splitlines():
+        if line.startswith("@"):
+            domain = line[1:]
+        elif line and not line.startswith(" "):
+            names, _, descriptions = line.partition(" :: ")
+            specs.append(Spec(domain, names.split("|"), descriptions.split("|")))
+        elif re.match(r" [ANQM] ", line):
+            specs[-1].phrases[line[1]].append(line[3:])
+        elif line:
+            specs[-1].params.append(parse_param(line[1:]))
+    return specs
+
+
+SPECS, GENERIC = [], []
+for file in sorted((Path(__file__).parent / "tools").glob("*.txt")):
+    if file.stem == "generic":
+        GENERIC = parse(file)[0].params
+    else:
+        SPECS += parse(file)
+TRAINED = [spec for spec in SPECS if spec.key not in HELD_OUT]
+DEVELOPMENT = [spec for spec in SPECS if spec.key in HELD_OUT]
+
+INNER = re.compile(r"\(([^()]*)\)")
+
+
+def expand(rng, phrase):
+    """One reading of the alternatives."""
+    while "(" in phrase:
+        phrase = INNER.sub(lambda m: pick(rng, m[1].split("|")), phrase)
+    return phrase.strip()
+
+
+# ---- Names
+
+SYNONYMS = {
+    "get": "get fetch retrieve read query find show load lookup".split(), "set": "set change update adjust put".split(), "create": "create add new make insert".split(), "add": "add create insert append new".split(), "delete": "delete remove erase drop".split(),
+    "remove": "remove delete drop".split(), "send": "send dispatch submit".split(), "search": "search find lookup query".split(), "find": "find search lookup locate".split(), "list": "list show get enumerate".split(), "show": "show display view get".split(), "open": "open launch start".split(),
+    "start": "start begin launch run".split(), "stop": "stop end halt".split(), "log": "log record track add save".split(), "calculate": "calculate compute calc".split(), "book": "book reserve".split(), "buy": "buy purchase order".split(), "check": "check verify test get".split(), "play": "play start".split(), "write": "write save store".split(),
+    "update": "update edit modify change".split(), "make": "make create generate".split(), "convert": "convert change transform".split(), "track": "track follow trace".split(), "order": "order buy request".split(), "generate": "generate create make".split(),
+}
+NAMESPACES = "api app home tools util system my user client default service core assistant mcp functions company".split()
+
+
+def words_of(name):
+    return [word for word in re.split(r"[_.]", re.sub(r"\d+$", "", name)) if word]
+
+
+def style_words(rng, words, style):
+    if style == "camel":
+        return words[0] + "".join(word.capitalize() for word in words[1:])
+    if style == "pascal":
+        return "".join(word.capitalize() for word in words)
+    if style == "kebab":
+        return "-".join(words)
+    if style == "dotted":
+        return words[0] + "." + "_".join(words[1:]) if len(words) > 1 else pick(rng, NAMESPACES) + "." + words[0]
+    if style == "upper":
+        return "_".join(words).upper()
+    return "_".join(words)
+
+
+STYLES = ["snake"] * 54 + ["camel"] * 20 + ["pascal"] * 4 + ["kebab"] * 7 + ["dotted"] * 9 + ["upper"]
+
+
+def tool_name(rng, spec, style):
+    kind = rng.random()
+    if kind < 0.05:
+        words = [pseudo(rng, 2)] if rng.random() < 0.6 else [pick(rng, ["tool", "fn", "action", "command", "op"]), pick(rng, ["a", "b", "1", "2", "7", "x", "42"])]
+    else:
+        words = words_of(pick(rng, spec.names))
+        if words[0] in SYNONYMS and rng.random() < 0.35:
+            words = [pick(rng, SYNONYMS[words[0]])] + words[1:]
+        if rng.random() < 0.06:
+            words = words + [pick(rng, ["tool", "function", "v2", "now", "api", "action"])]
+        if rng.random() < 0.05:
+            words = [pick(rng, NAMESPACES)] + words
+        elif rng.random() < 0.03:
+            words = [spec.domain] + words
+    return style_words(rng, words, style), kind < 0.05
+
+
+CLUTTER = ["Returns JSON.", "Requires an account.", "Only for signed-in users.", "Use it when the user asks for it.", "Do not call it twice.", "Works worldwide.", "May take a while.", "Returns the result as text.", "Call this tool when needed.", "The result is an object.", "Supports all common cases.", "This action can't be undone."]
+PREFIXES = ["Use this tool to {}", "A tool to {}", "Use this to {}", "Call this function to {}", "This function is used to {}", "Lets you {}", "Allows the assistant to {}", "Function to {}", "Tool to {}"]
+
+
+def tool_description(rng, spec, hidden):
+    kind = rng.random()
+    out = pick(rng, spec.descriptions)
+    if out is spec.descriptions[0]:
+        first, _, rest = out.partition(" ")
+        if first.lower() in SYNONYMS and rng.random() < 0.3:
+            out = pick(rng, SYNONYMS[first.lower()]).capitalize() + " " + rest
+        if kind < 0.12:
+            out = pick(rng, PREFIXES).format(out[0].lower() + out[1:])
+    if kind > 0.86 and len(spec.descriptions) > 1:
+        other = pick(rng, spec.descriptions)
+        if other != out:
+            out = out.rstrip(".") + ". " + other
+    if 0.4 < kind < 0.5:
+        return out.rstrip(".") + ". " + pick(rng, CLUTTER)
+    if kind < 0.03 and not hidden:
+        return ""
+    return out + "." if rng.random() < 0.35 and not out.endswith(".") else out
+
+
+# ---- Instances
+
+
+class Instance:
+    """One declaration of a tool."""
+
+    def __init__(self, rng, spec):
+        self.spec = spec
+        style = pick(rng, STYLES)
+        self.name, hidden = tool_name(rng, spec, style)
+        self.params = {}
+        used = set()
+        properties, required = {}, []
+        for param in spec.params:
+            if param.optional and rng.random() < 0.4:
+                continue
+            name = self.param_name(rng, param, style, used)
+            used.add(name)
+            kind, schema = self.schema(rng, param)
+            if rng.random() < 0.9 or hidden:
+                schema["description"] = self.param_description(rng, param, kind, schema)
+            properties[name] = schema
+            if not param.optional or rng.random() < 0.02:
+                required.append(name)
+            self.params[param.key] = (name, kind, param)
+        self.tool = {"name": self.name, "description": tool_description(rng, spec, hidden)}
+        if properties:
+            self.tool["parameters"] = {"type": "object", "properties": properties}
+            if required and rng.random() < 0.97:
+                self.tool["parameters"]["required"] = required
+        elif rng.random() < 0.8:
+            self.tool["parameters"] = {"type": "object", "properties": {}} if rng.random() < 0.7 else {"type": "object"}
+        self.required = [self.params[param.key] for param in spec.params if not param.optional]
+        self.declared = {}
+
+    def declaration(self, dialect):
+        if dialect not in self.declared:
+            self.declared[dialect] = FORMATS[dialect].declaration(self.tool)
+        return self.declared[dialect]
+
+    def param_name(self, rng, param, style, used):
+        for _ in range(20):
+            words = words_of(pick(rng, param.names) if rng.random() < 0.97 else pseudo(rng, 2))
+            if rng.random() < 0.04:
+                words = [pick(rng, ["target", "user", "the", "input", "new", "selected"])] + words
+            elif rng.random() < 0.03:
+                words = words + [pick(rng, ["name", "value", "param", "text", "input"])]
+            name = style_words(rng, words, "camel" if style in ("camel", "pascal") else "kebab" if style == "kebab" and rng.random() < 0.3 else "snake")
+            if name not in used:
+                return name
+        return param.key + "_" + pseudo(rng, 1)
+
+    def schema(self, rng, param):
+        kind = param.kind
+        if kind[0] == "enum":
+            options = list(kind[1])
+            if len(options) > 2 and rng.random() < 0.5:
+                options = rng.sample(options, 2 + int(rng.random() * (len(options) - 1)))
+            rng.shuffle(options)
+            return ["enum", options], {"type": "string", "enum": [option[0] for option in options]}
+        if kind[0] == "enum_int":
+            return ["enum", kind[1]], {"type": "integer"}
+        if kind[0] == "list":
+            element = kind[1]
+            return kind, {"type": "array", "items": {"type": json_type(rng, element)}}
+        if kind[0] == "obj":
+            fields = {name: {"type": json_type(rng, field)} for name, field in kind[1]}
+            if rng.random() < 0.5:
+                for name, field in fields.items():
+                    field["description"] = pick(rng, ["The " + name.replace("_", " "), name.replace("_", " ").capitalize()])
+            schema = {"type": "object", "properties": fields}
+            if rng.random() < 0.6:
+                schema["required"] = list(fields)
+            return kind, schema
+        if kind[0] in ("int", "num", "money") and rng.random() < 0.05:
+            return ["digits", kind], {"type": "string"}
+        return kind, {"type": json_type(rng, kind)}
+
+    def param_description(self, rng, param, kind, schema):
+        out = pick(rng, param.descriptions)
+        chance = rng.random()
+        if chance < 0.12 and kind[0] not in ("obj", "list", "bool", "digits", "enum") and kind[-1] not in ("content", "code"):
+            out = f"{out.rstrip('.')}, {pick(rng, ['e.g.', 'for example', 'such as', 'like'])} {value(rng, kind)[0]}"
+        elif chance < 0.2 and kind[0] == "enum":
+            out = f"{out}: {' or '.join(str(option[0]) for option in kind[1])}"
+        elif chance < 0.26 and param.optional:
+            out += pick(rng, [" (optional)", ", optional", ". Optional."])
+        elif chance < 0.3:
+            out += pick(rng, [" (required)", ". Must be given", ", as the user said it", " as text"]) if not param.optional else ""
+        elif chance < 0.36:
+            out = pick(rng, ["The ", "This is the ", "Specifies the ", "Contains the "]) + param.names[0].replace("_", " ")
+        return out + "." if rng.random() < 0.2 and not out.endswith(".") else out
+
+
+def json_type(rng, kind):
+    if kind[0] == "int":
+        return "integer" if rng.random() < 0.75 else "number"
+    if kind[0] in ("num", "money", "lat", "lon"):
+        return "number"
+    if kind[0] == "bool":
+        return "boolean"
+    return "string"
+
+
+def draw(rng, kind):
+    """A value of a parameter, and the words for it."""
+    if kind[0] == "list":
+        drawn, seen = [], set()
+        for _ in range(kind[2] + int(rng.random() * (kind[3] - kind[2] + 1))):
+            item, said = value(rng, kind[1])
+            if item not in seen:
+                seen.add(item)
+                drawn.append((item, said))
+        return [item for item, _ in drawn], enumeration(rng, [said for _, said in drawn])
+    if kind[0] == "obj":
+        fields = [(name, *value(rng, field)) for name, field in kind[1]]
+        said = [f"{name.replace('_', ' ')} {text}" if i or rng.random() < 0.8 else text for i, (name, _, text) in enumerate(fields)]
+        return {name: item for name, item, _ in fields}, enumeration(rng, said)
+    if kind[0] == "digits":
+        item, said = value(rng, kind[1])
+        return str(item), str(item) if "," not in said else said.replace(",", "")
+    return value(rng, kind)
+
+
+def enumeration(rng, items):
+    if len(items) == 1:
+        return items[0]
+    last = pick(rng, [" and ", " and ", " and ", ", "])
+    return ", ".join(items[:-1]) + last + items[-1]
+
+
+# ---- Made-up tools
+
+VERB_KEYS = list(VERBS)
+
+
+def procedural(rng, verb=None, noun=None):
+    """A tool of a verb and a noun, with parameters of the generic kind."""
+    verb = verb or pick(rng, VERB_KEYS)
+    if noun is None:
+        noun = pick(rng, NOUNS) if rng.random() < 0.75 else pseudo(rng, 2) if rng.random() < 0.7 else pick(rng, NOUNS) + "_" + pseudo(rng, 1)
+    names, says, asks, kind = VERBS[verb]
+    said = noun.replace("_", " ")
+    plural = said + ("es" if said.endswith(("s", "x", "ch", "sh")) else "s") if not said.endswith("y") else said[:-1] + "ies"
+    thing = plural if kind == "many" else said
+    spec = Spec("made", [f"{name}_{noun if kind != 'many' else plural.replace(' ', '_')}" for name in names.split()], [])
+    spec.key = f"{verb} {noun}"
+    if rng.random() < 0.25:
+        spec.names = [f"{noun}.{name}" if rng.random() < 0.6 else f"{noun}_{name}" for name in names.split()]
+    article = "" if kind == "many" else "an " if said[0] in "aeiou" else "a "
+    spec.descriptions = [f"{say} {article}{thing}{tail}" for say in says.split("|") for tail in ("", pick(rng, ["", " in the system", " of the user", " of the company", " by its data", " for the user", " in the list"]))]
+    params = rng.sample(GENERIC[2:], int(rng.random() * 3.3))
+    whole = kind == "id" and rng.random() < 0.93
+    use_name = rng.random() < 0.35
+    subject = ("name" if use_name else "id") if whole else None
+    if kind == "new" and rng.random() < 0.55:
+        subject = "name"
+    keys = set()
+    if subject:
+        spec.params.append(fill_noun(GENERIC[1] if subject == "name" else GENERIC[0], noun, False))
+        keys.add(subject)
+    for i, param in enumerate(params):
+        if param.key not in keys:
+            keys.add(param.key)
+            spec.params.append(fill_noun(param, noun, rng.random() < 0.4))
+    if subject == "id":
+        forms = [f"the {said} {{id}}", f"{said} {{id}}", f"{said} number {{id}}", f"the {said} with (the |)id {{id}}", f"{said} #{{id}}", f"the {said} with (the |)number {{id}}", f"{said} {{id}}"]
+    elif subject == "name":
+        forms = [f"(the|a|my) {said} (called|named|with the name) {{name}}", f"the {said} {{name}}", f"{article}{said} called {{name}}", f"{article}{said} named {{name}}", f"{article}new {said} {{name}}" if kind == "new" else f"my {said} {{name}}"]
+    elif kind == "many":
+        forms = [f"(all |the |all the |my |){plural}", f"(all |the |){plural}"]
+    else:
+        forms = [f"(the|a|my|our) {said}", f"{article}{said}" if kind == "new" else f"the {said}"]
+    needed = "".join(" {+" + param.key + "}" for param in spec.params if not param.optional and param.key not in ("id", "name"))
+    for ask in asks.split("|"):
+        spec.phrases["A"].append(f"{ask} {pick(rng, forms)}{needed}")
+    if kind in ("id", "many") and verb in ("get", "list", "track", "check", "search"):
+        spec.phrases["N"] = [form + needed for form in forms]
+    if rng.random() < 0.3:
+        spec.phrases["Q"] = [f"{form}(:|,|) {pick(rng, asks.split('|'))} (it|that)" for form in forms if not needed and form.endswith("}") and kind == "id"] + [
+            f"the {said} (has to be|must be|should be) {participle(verb)}{needed}" for form in forms[:1] if not subject and kind == "id" and participle(verb)]
+    if spec.params and not spec.params[0].optional:
+        spec.phrases["M"] = [f"{pick(rng, asks.split('|'))} (a|the|my) {said}" if kind != "many" else f"{pick(rng, asks.split('|'))} {plural}"]
+    return spec
+
+
+def participle(verb):
+    irregular = {"send": "sent", "draw": "drawn", "feed": "fed", "pay": "paid", "reset": "reset", "stop": "stopped", "get": "", "list": "", "search": "", "sync": "synced", "copy": "copied", "notify": "notified", "scan": "scanned"}
+    return irregular.get(verb, verb + "d" if verb.endswith("e") else verb + "ed")
+
+
+def fill_noun(param, noun, optional):
+    names = [name.replace("{noun}", noun) for name in param.names]
+    filled = Param(names, optional, param.kind, [text.replace("{noun}", noun.replace("_", " ")) for text in param.descriptions], param.attachments)
+    filled.key = param.key
+    return filled
+
+
+assert all(one in {spec.key for spec in SPECS} for one in HELD_OUT), [one for one in HELD_OUT if one not in {spec.key for spec in SPECS}]
