@@ -30,6 +30,10 @@ CONFLICTS = [
     "toggle_setting set_theme connect_wifi set_screen_brightness dim_lights toggle_device set_light_state", "volume_change set_volume mute", "read_file list_files fetch_page view_logs", "write_file append_file create_note", "get_config set_env", "search_in_files search_files replace_in_file", "call_contact dial_number start_video_call", "delete_event delete_task cancel_booking delete_file delete_folder",
     "list_events list_tasks find_free_slot get_date", "read_emails search_email", "find_contact find_customer geocode", "assign_task assign_ticket", "update_ticket close_issue approve_request", "find_movies movie_info showtimes play_movie", "get_score sports_score team_schedule", "open_app start_game play_movie open_url", "resize_image crop_rotate", "log_workout log_hours log_sleep track_time start_stopwatch",
     "transfer_money pay_bill create_invoice", "track_order track_package order_status flight_status refund return_item", "http_request fetch_page open_url download_file", "detect_language translate_message set_language", "hash_text encode_base64", "restart_service service_status", "find_nearby find_restaurants search_hotels parking", "add_to_cart create_object search_products", "calculate area_rectangle area_circle triangle_area",
+    "trade_stock buy_stock sell_stock price_alert", "set_led_strip set_light_color change_background_color turn_on_light set_light_state", "water_plant water_garden", "measure_text count_words count_letter", "replace_text replace_in_file", "get_distance measure_distance geocode navigate_to", "grade_work add_grade add_score", "rollback deploy git_checkout",
+    "buy_tickets buy_ticket showtimes", "set_volume_of set_volume volume_change mute", "timer_cancel set_timer set_alarm delete_event create_reminder", "convert_file convert_units resize_image", "invite_people create_event schedule_meeting create_group", "habit_done log_workout log_mood complete_task", "period_log check_symptoms log_mood", "compare_texts compare_prices",
+    "tune_radio play_genre change_channel play_song", "open_gate open_garage lock_door", "car_climate set_temperature preheat_oven", "car_lock lock_door unlock_door", "robot_arm_move move_character make_move fly_drone move_servo", "read_sensor get_temperature", "gym_checkin book_doctor log_workout", "vet_visit book_doctor book_haircut", "set_cell update_record", "calculate_tax percentage discount calculate_tip",
+    "send_gift add_to_cart order_food ship_order", "check_in_guest housekeeping book_hotel", "open_port open_app", "metrics query_metrics service_status view_logs", "draw_card roll_dice", "lottery random_number", "make_chart draw_shape generate_image", "ocr read_file", "birthday age_of find_contact", "emergency_call call_contact", "museum_hours find_nearby", "donate transfer_money", "create_vm start_appliance deploy",
     "lock_door unlock_door check_door open_garage arm_security", "save_link bookmark shorten_url", "deploy scale_service run_command build_project", "git_checkout git_create_branch merge_branch git_push run_command git_status git_log", "set_address update_profile", "next_song previous_song", "set_position reverse_geocode", "log_mood set_status", "check_website ping_host", "create_customer add_customer create_contact add_employee create_user",
 ]
 CLASHES = {}
@@ -183,7 +187,7 @@ def tool_name(rng, spec, style):
     return style_words(rng, words, style), kind < 0.05
 
 
-CLUTTER = ["Returns JSON.", "Requires an account.", "Only for signed-in users.", "Use it when the user asks for it.", "Do not call it twice.", "Works worldwide.", "May take a while.", "Returns the result as text.", "Call this tool when needed.", "The result is an object.", "Supports all common cases.", "This action can't be undone."]
+CLUTTER = ["Returns JSON.", "Requires an account.", "Only for signed-in users.", "Use it when the user asks for it.", "Do not call it twice.", "Works worldwide.", "May take a while.", "Returns the result as text.", "Call this tool when needed.", "The result is an object.", "Supports all common cases.", "This action can't be undone.", "Use only if the user explicitly asks.", "Returns an error if nothing is found.", "Fails without permission.", "Useful for everyday requests.", "The user must confirm first.", "Takes effect immediately.", "Does not need a login.", "Part of the public API.", "Available on all plans.", "Limited to ten calls a minute.", "Deprecated soon."]
 PREFIXES = ["Use this tool to {}", "A tool to {}", "Use this to {}", "Call this function to {}", "This function is used to {}", "Lets you {}", "Allows the assistant to {}", "Function to {}", "Tool to {}"]
 
 
@@ -249,7 +253,7 @@ class Instance:
 
     def param_name(self, rng, param, style, used):
         for _ in range(20):
-            words = words_of(pick(rng, param.names) if rng.random() < 0.97 else pseudo(rng, 2))
+            words = words_of(pick(rng, param.names) if rng.random() < 0.92 else pseudo(rng, 2))
             if rng.random() < 0.04:
                 words = [pick(rng, ["target", "user", "the", "input", "new", "selected"])] + words
             elif rng.random() < 0.03:
@@ -296,7 +300,10 @@ class Instance:
             out += pick(rng, [" (optional)", ", optional", ". Optional."])
         elif chance < 0.3:
             out += pick(rng, [" (required)", ". Must be given", ", as the user said it", " as text"]) if not param.optional else ""
-        elif chance < 0.36:
+        elif chance < 0.46:
+            words = param.names[0].replace("_", " ")
+            out = pick(rng, ["{d} to use", "The {w} to use", "{d} of the request", "{d}. Must be a valid {w}", "{d}, given by the user", "The {w} for the request", "The desired {w}", "{d} that the user mentioned", "Exact {w}", "The {w} in question", "{d}, case sensitive", "Required {w} of the {t}"]).format(d=out.rstrip("."), w=words, t=words_of(self.spec.names[0])[-1])
+        elif chance < 0.52:
             out = pick(rng, ["The ", "This is the ", "Specifies the ", "Contains the "]) + param.names[0].replace("_", " ")
         return out + "." if rng.random() < 0.2 and not out.endswith(".") else out
 
@@ -337,6 +344,54 @@ def enumeration(rng, items):
     last = pick(rng, [" and ", " and ", " and ", ", "])
     return ", ".join(items[:-1]) + last + items[-1]
 
+
+# ---- Disguises
+
+WORD = re.compile(r"[A-Za-z]{4,}")
+SLOT = re.compile(r"(\{[^}]*\})")
+COMMON = set("with that this from have what when where which should would could please into them they then there about after before their some more many much does doing need want been were will your mine ours other another each every must make made give gave take them than only also just like name named called value values text number list".split())
+SUBSTITUTES = sorted({noun for noun in NOUNS if "_" not in noun} | set(WORDS["noun"]) | set(WORDS["word"]) | {word for key in ("product", "food", "ingredient", "animal", "plant", "sport", "element", "appliance", "device", "category", "tag", "subject", "genre") for word in WORDS[key] if WORD.fullmatch(word)})
+
+
+def disguise(rng, spec):
+    """The same tool, but some words that requests and declaration share are other words, or no words at all: what it is about can
+    only be read in the declaration."""
+    asked = set(WORD.findall(" ".join(SLOT.sub(" ", phrase) for phrases in spec.phrases.values() for phrase in phrases).lower()))
+    declared = set(WORD.findall(" ".join(spec.names + spec.descriptions).replace("_", " ").lower()))
+    shared = sorted((asked & declared) - COMMON)
+    rng.shuffle(shared)
+    words = {word: pick(rng, SUBSTITUTES) if rng.random() < 0.6 else pseudo(rng, 1 + int(rng.random() * 2)) for word in shared[:1 + int(rng.random() * 3)]}
+    for word in list(words):
+        for end in ("s", "es"):
+            words.setdefault(word + end, words[word] + end)
+    if words:
+        finder = re.compile(r"(?<![A-Za-z])(" + "|".join(sorted(words, key=len, reverse=True)) + r")(?![A-Za-z])", re.I)
+
+        def put(text):
+            return finder.sub(lambda m: words[m[0].lower()].capitalize() if m[0][0].isupper() else words[m[0].lower()], text)
+    else:
+        def put(text):
+            return text
+
+    out = Spec(spec.domain, [put(name) for name in spec.names], [put(text) for text in spec.descriptions])
+    out.key = spec.key
+    out.phrases = {kind: ["".join(part if part.startswith("{") else put(part) for part in SLOT.split(phrase)) for phrase in phrases] for kind, phrases in spec.phrases.items()}
+    for param in spec.params:
+        kind = param.kind
+        if kind[0] == "enum" and rng.random() < 0.35:
+            options = rng.sample(SUBSTITUTES, len(kind[1])) if rng.random() < 0.7 else [pseudo(rng, 2) for _ in kind[1]]
+            kind = ["enum", [(option, [option]) for option in dict.fromkeys(options)]]
+        elif kind[0] in WORDS and kind[0] not in LOCAL and rng.random() < 0.2:
+            kind = [pick(rng, OPEN_KINDS)]
+        attachments = {yes: [put(text) for text in texts] for yes, texts in param.attachments.items()} if isinstance(param.attachments, dict) else [put(text) for text in param.attachments]
+        copy = Param([put(name) for name in param.names], param.optional, kind, [put(text) for text in param.descriptions], attachments)
+        copy.key = param.key
+        out.params.append(copy)
+    return out
+
+
+LOCAL = {"unit_len", "unit_mass", "unit_vol", "currency", "hex_color", "timezone", "weekday", "month"}
+OPEN_KINDS = ["first", "city", "company", "song", "artist", "movie", "book", "food", "ingredient", "product", "team", "topic", "place", "street", "service", "status", "label", "position", "word", "color", "room", "device"]
 
 # ---- Made-up tools
 

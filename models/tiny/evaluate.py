@@ -115,7 +115,7 @@ def make(count, seed, held_out):
     from catalogue import DEVELOPMENT
     from generate import Generator, sample
 
-    generator = Generator(seed, DEVELOPMENT, 0) if held_out else Generator(seed)
+    generator = Generator(seed, DEVELOPMENT, 0, 0) if held_out else Generator(seed)
     made = 0
     while made < count:
         one = sample(generator)

@@ -9,7 +9,7 @@ import json
 import random
 import re
 
-from catalogue import CLASHES, DEVELOPMENT, TRAINED, VERB_KEYS, Instance, draw, expand, procedural
+from catalogue import CLASHES, DEVELOPMENT, SPECS, TRAINED, VERB_KEYS, Instance, disguise, draw, expand, procedural, words_of
 from formats import has_call, render
 from lexicon import (AND, CHAT, COMMAND, GREETINGS, KNOWLEDGE, NO_TOOL, NOUNS, OPEN_ANSWERS, OPEN_QUESTIONS, SYSTEMS, THEN, VERBS, WHICH_TOOLS, gerund)
 from values import CLOSED, WORDS, date, ident, name, phrase, pick, pseudo, sentence
@@ -37,20 +37,22 @@ class Ask:
 
 
 class Generator:
-    def __init__(self, seed, specs=None, made=0.3):
+    def __init__(self, seed, specs=None, made=0.35, disguised=0.5):
         self.rng = random.Random(seed)
         self.specs = specs or TRAINED
         self.by_domain = {}
         for spec in self.specs:
             self.by_domain.setdefault(spec.domain, []).append(spec)
-        self.made = made
+        self.made, self.disguised = made, disguised
         self.pool, self.said, self.low = {}, [], False
         self.frames = {"A": weighted(COMMAND), "N": weighted(KNOWLEDGE)}
 
     # ---- Tools
 
     def instance(self, spec):
-        """A declaration of this tool, now and then a new one."""
+        """A declaration of this tool, now and then a new one, or one in disguise."""
+        if self.rng.random() < self.disguised:
+            return Instance(self.rng, disguise(self.rng, spec))
         known = self.pool.setdefault(spec.key, [])
         if len(known) < 4 or self.rng.random() < 0.25:
             made = Instance(self.rng, spec)
@@ -134,10 +136,27 @@ class Generator:
             kind = pick(rng, [one for one in kinds if phrases[one] for _ in range({"A": 5, "N": 3, "Q": 4, "M": 1}[one])] or [""])
             if not kind:
                 return None
-            made = self.fill(instance, expand(rng, pick(rng, phrases[kind])), kind, optional, fixed or {})
+            phrase = self.described(instance) if kind == "A" and rng.random() < 0.12 else expand(rng, pick(rng, phrases[kind]))
+            made = self.fill(instance, phrase, kind, optional, fixed or {})
             if made:
                 return made
         return None
+
+    def described(self, instance):
+        """A request in the words of the declaration."""
+        rng, spec = self.rng, instance.spec
+        text = pick(rng, spec.descriptions)
+        if text.split(" ")[0].lower() not in IMPERATIVES:
+            text = spec.descriptions[0]
+        text = text[0].lower() + text[1:].rstrip(".")
+        kind = rng.random()
+        if kind < 0.25 or text.split(" ")[0] not in IMPERATIVES:
+            text = " ".join(words_of(pick(rng, spec.names)))
+        elif kind < 0.35:
+            text = pick(rng, ["call ", "use ", "run ", "invoke ", "use the tool ", "call the function "]) + instance.name
+        needed = [param.key for param in spec.params if not param.optional]
+        rng.shuffle(needed)
+        return text + "".join(" {+" + key + "}" for key in needed)
 
     def fill(self, instance, template, kind, optional, fixed):
         rng, arguments, used, marks = self.rng, {}, set(), {}
@@ -177,9 +196,12 @@ class Generator:
         argument, drawable, param = instance.params[key]
         item, said = self.drawn(drawable, arguments.values())
         arguments[argument] = item
-        if isinstance(param.attachments, dict):
-            return expand(self.rng, pick(self.rng, param.attachments[item])), False
-        form = expand(self.rng, pick(self.rng, param.attachments))
+        plain = not param.attachments or self.rng.random() < 0.25
+        words = readable(argument if argument in param.names else param.names[0])
+        if isinstance(item, bool):
+            forms = PLAIN_BOOL[item] if plain else param.attachments[item]
+            return expand(self.rng, pick(self.rng, forms)).replace("{w}", words), False
+        form = expand(self.rng, pick(self.rng, PLAIN if plain else param.attachments)).replace("{w}", words)
         ends = form.endswith("{}") and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         return form.replace("{}", self.mark(said)), ends
 
@@ -555,7 +577,7 @@ class Generator:
         return tools
 
 
-KINDS = ["single"] * 50 + ["parallel"] * 9 + ["several"] * 9 + ["sequence"] * 4 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 5 + ["chat"] * 7 + ["listing"] * 2 + ["follow"] * 7
+KINDS = ["single"] * 56 + ["parallel"] * 8 + ["several"] * 9 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 5
 CHAINED = {"email": "email", "ident": "id", "phone": "number", "url": "link", "path": "file", "file": "file", "city": "city", "address": "address", "user": "user", "domain": "domain"}
 FIELDS = [
     ("temperature", lambda r: int(r.random() * 45) - 10), ("condition", lambda r: pick(r, ["sunny", "cloudy", "rain", "snow", "windy", "foggy", "partly cloudy", "clear", "thunderstorm"])), ("status", lambda r: pick(r, WORDS["status"])), ("price", lambda r: round(r.random() * 500, 1) + 0.05 if r.random() < 0.3 else int(r.random() * 900)),
@@ -563,6 +585,11 @@ FIELDS = [
     ("message", sentence), ("balance", lambda r: int(r.random() * 9000)), ("distance", lambda r: f"{int(r.random() * 900)} km"), ("duration", lambda r: f"{int(r.random() * 90)} minutes"), ("rating", lambda r: 1 + int(r.random() * 5)), ("humidity", lambda r: int(r.random() * 100)), ("wind", lambda r: f"{int(r.random() * 60)} km/h"), ("size", lambda r: f"{int(r.random() * 900)} kB"),
     ("owner", name), ("color", lambda r: pick(r, WORDS["color"])), ("level", lambda r: int(r.random() * 100)), ("order_id", ident), ("confirmation_code", ident), ("delivery_date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"), ("unit", lambda r: pick(r, ["celsius", "km", "EUR", "kg", "percent"])), ("translation", lambda r: pick(r, WORDS["foreign_text"])), ("title", phrase), ("rate", lambda r: round(r.random() * 3, 3) + 0.0005),
 ]
+
+
+PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
+PLAIN_BOOL = {True: ["with {w}", "{w}", "with {w} on", ", {w}: yes", "and {w}", "with {w} set to true", ", {w} true", "and turn {w} on", "with {w} enabled"], False: ["without {w}", "no {w}", "not {w}", "with {w} off", ", {w}: no", "with {w} set to false", ", {w} false", "but without {w}", "with {w} disabled"]}
+IMPERATIVES = {phrase.lstrip("(").split(" ")[0].split("|")[0].strip("()") for spec in SPECS for phrase in spec.phrases["A"]} | set(VERBS)
 
 
 def leaf(kind):
@@ -622,7 +649,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--held-out", action="store_true", help="only with the tools that are not trained on")
     options = parser.parse_args()
-    generator = Generator(options.seed, DEVELOPMENT, 0) if options.held_out else Generator(options.seed)
+    generator = Generator(options.seed, DEVELOPMENT, 0, 0) if options.held_out else Generator(options.seed)
     for _ in range(options.count):
         print(json.dumps(sample(generator), ensure_ascii=False))
 

@@ -1,7 +1,6 @@
 """The model: Gemma 3's architecture (norms before and behind each part, norms on queries and keys, rotary positions, gated GELU, tied
 embeddings), small. Tokens of many conversations lie flat in one row; attention is told where each begins.
 """
-import inspect
 import math
 
 import torch
@@ -64,19 +63,16 @@ def rotate(x, cos, sin):
 
 
 def before_attention(x, attn_norm, wq, wk, wv, q_norm, k_norm, cos, sin):
-    h = norm(x, attn_norm)
     size = q_norm.shape[0]
-    q, k, v = (linear(h, w).view(x.shape[0], -1, size) for w in (wq, wk, wv))
-    q, k = rotate(norm(q, q_norm), cos, sin).to(torch.bfloat16), rotate(norm(k, k_norm), cos, sin).to(torch.bfloat16)
-    group = q.shape[1] // k.shape[1]
-    return q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    mixed = linear(norm(x, attn_norm), torch.cat((wq, wk, wv))).view(x.shape[0], -1, size)
+    q, k, v = mixed.split([w.shape[0] // size for w in (wq, wk, wv)], 1)
+    return rotate(norm(q, q_norm), cos, sin).to(torch.bfloat16), rotate(norm(k, k_norm), cos, sin).to(torch.bfloat16), v.contiguous()
 
 
 def behind_attention(x, attended, wo, post_attn_norm, ffn_norm, gate, up, down, post_ffn_norm):
     x = x + norm(linear(attended.reshape(x.shape[0], -1), wo), post_attn_norm)
-    h = norm(x, ffn_norm)
-    h = F.gelu(linear(h, gate), approximate="tanh") * linear(h, up)
-    return x + norm(linear(h, down), post_ffn_norm)
+    g, u = linear(norm(x, ffn_norm), torch.cat((gate, up))).chunk(2, -1)
+    return x + norm(linear(F.gelu(g, approximate="tanh") * u, down), post_ffn_norm)
 
 
 def loss_of(x, out_norm, embed, targets, weights):
@@ -96,13 +92,7 @@ def compile_parts():
 
 def varlen(offsets, longest):
     """Attention within each of the conversations that lie in a row."""
-    try:
-        from torch.nn.attention.varlen import varlen_attn
-
-        extra = {"is_causal": True} if "is_causal" in inspect.signature(varlen_attn).parameters else {"window_size": (-1, 0)}
-        return lambda q, k, v: varlen_attn(q, k, v, offsets, offsets, longest, longest, **extra)
-    except ImportError:
-        return lambda q, k, v: torch.ops.aten._flash_attention_forward(q, k, v, offsets, offsets, longest, longest, 0.0, True, False)[0]
+    return lambda q, k, v: torch.ops.aten._flash_attention_forward(q, k, v, offsets, offsets, longest, longest, 0.0, True, False)[0]
 
 
 def rectangular(batch):
@@ -110,6 +100,6 @@ def rectangular(batch):
 
     def attend(q, k, v):
         q, k, v = (part.view(batch, -1, *part.shape[1:]).transpose(1, 2) for part in (q, k, v))
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(-1, q.shape[1], q.shape[3])
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True).transpose(1, 2).reshape(-1, q.shape[1], q.shape[3])
 
     return attend

@@ -77,7 +77,7 @@ class Rows:
             item = self.kept[self.random.integers(len(self.kept))]
             self.again += 1
         tokens, kinds, starts = item
-        return np.frombuffer(tokens, np.uint16).astype(np.int64), np.frombuffer(kinds, np.uint8), starts
+        return np.frombuffer(tokens, np.uint16), np.frombuffer(kinds, np.uint8), starts
 
     def close(self):
         self.stop.set()
@@ -85,21 +85,31 @@ class Rows:
             worker.kill()
 
 
-def batch_of(rows, torch, device):
-    """Tokens, targets, weights' kinds, positions and offsets of one row, on the device."""
-    tokens, kinds, starts = rows.next()
-    size = len(tokens)
-    positions = np.arange(size) - np.repeat(np.array(starts), np.diff(starts + [size]))
-    positions = np.minimum(positions, 4095)
-    targets = np.append(tokens[1:], 0)
-    kinds = np.append(kinds[1:], 0).astype(np.int64)
-    kinds[np.array(starts[1:]) - 1] = 0
-    offsets = np.array(starts + [size], np.int32)
-    if offsets[-2] == size:
-        offsets = offsets[:-1]
-    # as many offsets in every step, so that nothing is compiled anew
-    move = lambda array: torch.from_numpy(array).pin_memory().to(device, non_blocking=True) if device == "cuda" else torch.from_numpy(array)
-    return move(tokens), move(targets), move(kinds), move(positions), move(offsets)
+class Batches:
+    """Rows on the device: tokens, targets, kinds of the targets, positions, and the offsets of the conversations."""
+
+    def __init__(self, rows, torch, device):
+        self.rows, self.torch, self.device, self.turn = rows, torch, device, 0
+        pinned = device == "cuda"
+        # The copies run behind the kernels of earlier steps: each buffer rests for some steps before it is written again.
+        self.buffers = [(torch.empty(rows.row, dtype=torch.int32, pin_memory=pinned), torch.empty(rows.row, dtype=torch.uint8, pin_memory=pinned), torch.empty(4096, dtype=torch.int32, pin_memory=pinned)) for _ in range(16)]
+
+    def next(self):
+        torch = self.torch
+        row, kinds, starts = self.rows.next()
+        size = len(row)
+        offsets = starts + [size] if starts[-1] < size else starts
+        buffers = self.buffers[self.turn % 16]
+        self.turn += 1
+        for buffer, values in zip(buffers, (row, kinds, np.array(offsets, np.int32))):
+            buffer.numpy()[:len(values)] = values
+        tokens, kinds = (buffer.to(self.device, non_blocking=True).long() for buffer in buffers[:2])
+        bounds = buffers[2][:len(offsets)].to(self.device, non_blocking=True)
+        lengths = bounds.diff().long()
+        positions = torch.arange(size, device=self.device) - torch.repeat_interleave(bounds[:-1].long(), lengths, output_size=size)
+        targets, kinds = tokens.roll(-1), kinds.roll(-1)
+        kinds[bounds[1:].long() - 1] = 0
+        return tokens, targets, kinds, positions.clamp_(max=4095), bounds
 
 
 # ---- Optimizers
@@ -207,6 +217,7 @@ def main():
     loss_of = tiny.loss_of if options.cpu else tiny.compile_parts()
     log(f"torch {torch.__version__}, {device}, {sum(p.numel() for p in model.parameters()):,} parameters, {vars(options)}")
     named = dict(model.named_parameters())
+    batches = Batches(rows, torch, device)
     muon = Muon(torch, [named[name] for name in MATRICES])
     adam = torch.optim.AdamW([p for name, p in named.items() if name not in MATRICES], lr=options.rate / 10, betas=(0.9, 0.95), weight_decay=0.0, fused=not options.cpu)
     step, seen, halfway, sums, first_step = 0, 0, False, torch.zeros(4, device=device), None
@@ -216,9 +227,9 @@ def main():
         if progress >= 1:
             break
         scale = min(1.0, (step + 1) / 200) * min(1.0, (1 - progress) / (1 - options.flat))
-        tokens, targets, kinds, positions, offsets = batch_of(rows, torch, device)
+        tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
-        weights = torch.tensor([0.0, 0.1 if progress < 0.15 else 0.02, 1.0], device=device)[kinds]
+        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.1 if progress < 0.15 else 0.02, 0.0))
         x = model.hidden(tokens, positions, attend)
         loss, each = loss_of(x, model.out_norm, model.embed, targets, weights)
         loss.backward()
@@ -262,7 +273,7 @@ def documents(torch, offsets):
         out = []
         for a, b in zip(bounds, bounds[1:]):
             one = (part[a:b].transpose(0, 1)[None] for part in (q, k, v))
-            out.append(F.scaled_dot_product_attention(*one, is_causal=True)[0].transpose(0, 1))
+            out.append(F.scaled_dot_product_attention(*one, is_causal=True, enable_gqa=True)[0].transpose(0, 1))
         return torch.cat(out)
 
     return attend

@@ -43,9 +43,9 @@ def pseudo(rng, syllables=None):
 
 
 def name(rng):
-    first = pick(rng, WORDS["first"][:-9]) if rng.random() < 0.85 else pseudo(rng, 2).capitalize()
+    first = pick(rng, WORDS["first"][:-9]) if rng.random() < 0.75 else pseudo(rng, 2).capitalize()
     if rng.random() < 0.4:
-        last = pick(rng, WORDS["last"]) if rng.random() < 0.8 else pseudo(rng).capitalize()
+        last = pick(rng, WORDS["last"]) if rng.random() < 0.7 else pseudo(rng).capitalize()
         return f"{first} {last}"
     return first
 
@@ -336,14 +336,32 @@ def value(rng, spec):
         out = name(rng) if rng.random() < 0.75 else pick(rng, words)
     elif kind == "city" and rng.random() < 0.07:
         out = pick(rng, WORDS["odd_city"])
-    elif kind not in CLOSED and rng.random() < 0.12:
-        out = " ".join(pseudo(rng) for _ in range(1 + (rng.random() < 0.3)))
-        out = out.title() if words[0][0].isupper() else out
+    elif kind == "city" and rng.random() < 0.25:
+        out = unheard(rng, True)
+    elif kind not in CLOSED and rng.random() < 0.35:
+        out = unheard(rng, words[0][0].isupper())
     else:
         out = pick(rng, words)
     if out.startswith("the "):
         return out[4:], out
     return out, quoted(rng, kind, out)
+
+
+MIXED = [key for key in WORDS if key in "first last city company airline app song artist movie book author food ingredient drink product team place street animal plant subject topic word noun adj service label tag category position vehicle device planet".split()]
+
+
+def unheard(rng, capital):
+    """A name that is in no list, or in that of something else."""
+    kind = rng.random()
+    if kind < 0.35:
+        out = " ".join(pseudo(rng) for _ in range(1 + (rng.random() < 0.3)))
+        return out.title() if capital else out
+    if kind < 0.65:
+        return pick(rng, WORDS[pick(rng, MIXED)])
+    one, two = (pick(rng, WORDS[pick(rng, ["noun", "word", "adj", "animal", "plant", "last", "food"])]) if rng.random() < 0.7 else pseudo(rng) for _ in range(2))
+    if capital:
+        one, two = one.title(), two.title()
+    return pick(rng, [f"{one} {two}", f"{one} {two}", f"{one}-{two}", f"{one}'s {two}", f"{one} {1 + int(rng.random() * 99)}", f"{one} and {two}" if capital else f"{one} {two}", f"{one}'s" if capital else one, f"The {two}" if capital else f"{one}_{two}", f"{one} {two} {pseudo(rng)}"])
 
 
 def spoken(word):
