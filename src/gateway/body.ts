@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { pipeline, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import type { Headers } from "../wires/wire.ts";
+import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -15,7 +15,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 /** A web page can send any other type without asking first. */
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 
-export async function readBody(stream: Readable, headers: Headers, limit: number): Promise<string> {
+export async function readBody(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage): Promise<string> {
   const type = headers["content-type"] ?? "";
   if (type !== "" && !JSON_TYPE.test(type)) throw new Refusal(415, "the body must be JSON: send content-type: application/json");
   if (Number(headers["content-length"]) > limit) throw tooLarge(limit);

@@ -9,7 +9,8 @@ import type { WireId } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 
 export type Route = { readonly wire: WireId } & (
-  | { readonly kind: "generate" | "count"; readonly path: string }
+  | { readonly kind: "generate"; readonly path: string }
+  | { readonly kind: "count"; readonly path: string }
   /** Bytes for an upstream of the same wire; `model`: the one in the path, which stands between the two parts. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
   | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }

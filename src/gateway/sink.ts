@@ -1,7 +1,8 @@
 /** A stream to a client: what is written in one turn leaves in one piece, a slow reader holds the writer up, and a silence is filled with the wire's heartbeats. */
 import type { ServerResponse } from "node:http";
 import type { Request } from "../core/nouns.ts";
-import type { StreamEncoder } from "../wires/wire.ts";
+import type { Headers, StreamEncoder } from "../wires/wire.ts";
+import type { Tap } from "./tap.ts";
 
 const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, string>> = {
   sse: "text/event-stream; charset=utf-8",
@@ -22,15 +23,17 @@ export class Sink {
   readonly #raw: ServerResponse;
   readonly #encoder: StreamEncoder;
   readonly #heartbeatMs: number;
+  readonly #tap: Tap | undefined;
   #timer: NodeJS.Timeout | undefined;
   #opened = false;
   #pending = "";
   #scheduled = false;
 
-  constructor(raw: ServerResponse, encoder: StreamEncoder, heartbeatMs: number) {
+  constructor(raw: ServerResponse, encoder: StreamEncoder, heartbeatMs: number, tap?: Tap) {
     this.#raw = raw;
     this.#encoder = encoder;
     this.#heartbeatMs = heartbeatMs;
+    this.#tap = tap;
   }
 
   get opened(): boolean {
@@ -38,12 +41,12 @@ export class Sink {
   }
 
   /** Status and headers leave, with this turn's end at the latest. */
-  open(headers: Record<string, string | number | string[] | undefined>): void {
+  open(headers: Headers): void {
     if (this.#opened || this.#raw.destroyed) return;
     this.#opened = true;
     this.#raw.socket?.setNoDelay(true);
-    for (const [name, value] of Object.entries(headers)) if (value !== undefined) this.#raw.setHeader(name, value);
-    this.#raw.writeHead(200);
+    this.#raw.writeHead(200, headers);
+    this.#tap?.replied?.({ status: 200, headers });
     // If the first bytes are here already, the headers leave with them.
     setImmediate(() => {
       if (!this.#raw.destroyed && !this.#raw.writableEnded) this.#raw.flushHeaders();
@@ -85,7 +88,10 @@ export class Sink {
 
   close(text: string): void {
     clearTimeout(this.#timer);
-    if (!this.#raw.destroyed) this.#raw.end(this.#take() + text);
+    const last = this.#take() + text;
+    if (this.#raw.destroyed) return;
+    this.#tap?.wrote?.(last);
+    this.#raw.end(last);
   }
 
   #flush(): void {
@@ -101,6 +107,7 @@ export class Sink {
 
   #send(text: string): void {
     if (text === "" || this.#raw.destroyed || this.#raw.writableEnded) return;
+    this.#tap?.wrote?.(text);
     this.#raw.write(text);
     this.#timer?.refresh();
   }

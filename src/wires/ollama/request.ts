@@ -26,7 +26,7 @@ import { ollamaSchema } from "../schema-out.ts";
 import { readSampling, readStop } from "../settings.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { Warnings } from "../warnings.ts";
-import type { Wire, WireInput, WireProfile } from "../wire.ts";
+import { contextOf, type Wire, type WireInput, type WireProfile } from "../wire.ts";
 
 export const WIRE = "ollama";
 
@@ -212,7 +212,7 @@ export function encodeRequest(request: Request, profile: WireProfile = {}): Retu
   });
   putExtra(WIRE, body, { ...request, extra: (request.extra ?? []).filter((extra) => !isMark(extra)) }, warnings);
   const path = prompt ? "/api/generate" : "/api/chat";
-  return { path, headers: { "content-type": "application/json" }, body, context: { names: {}, warnings: warnings.list } };
+  return { path, headers: { "content-type": "application/json" }, body, context: contextOf(request, warnings.list) };
 }
 
 /** A request that came as a prompt goes on as one, if it still is one. */
