@@ -430,26 +430,34 @@ def procedural(rng, verb=None, noun=None):
     if subject == "id":
         forms = [f"the {said} {{id}}", f"{said} {{id}}", f"{said} number {{id}}", f"the {said} with (the |)id {{id}}", f"{said} #{{id}}", f"the {said} with (the |)number {{id}}", f"{said} {{id}}"]
     elif subject == "name":
-        forms = [f"(the|a|my) {said} (called|named|with the name) {{name}}", f"the {said} {{name}}", f"{article}{said} called {{name}}", f"{article}{said} named {{name}}", f"{article}new {said} {{name}}" if kind == "new" else f"my {said} {{name}}"]
+        forms = [f"(the|a|my) {said} (called|named|with the name) {{name}}", f"the {said} {{name}}", f"{article}{said} called {{name}}", f"{article}{said} named {{name}}", f"{article}new {said} {{name}}" if kind == "new" else f"my {said} {{name}}", f"the {{name}} {said}", f"my {{name}} {said}", f"{said} {{name}}"]
     elif kind == "many":
         forms = [f"(all |the |all the |my |){plural}", f"(all |the |){plural}"]
     else:
         forms = [f"(the|a|my|our) {said}", f"{article}{said}" if kind == "new" else f"the {said}"]
-    needed = "".join(" {+" + param.key + "}" for param in spec.params if not param.optional and param.key not in ("id", "name"))
-    for ask in asks.split("|"):
+    required = [param.key for param in spec.params if not param.optional and param.key not in ("id", "name")]
+    if "owner" in required and not subject and rng.random() < 0.5:
+        required.remove("owner")
+        forms = [f"{{owner}}'s {said if kind != 'many' else plural}", f"the {said if kind != 'many' else plural} of {{owner}}"]
+    needed = "".join(" {+" + key + "}" for key in required)
+    words = asks.split("|")
+    for ask in words:
         spec.phrases["A"].append(f"{ask} {pick(rng, forms)}{needed}")
-    if kind in ("id", "many") and verb in ("get", "list", "track", "check", "search"):
+    form, done = pick(rng, forms), participle(verb)
+    if verb in ("get", "list", "track", "check", "search", "count", "compare"):
         spec.phrases["N"] = [form + needed for form in forms]
-    if rng.random() < 0.3:
-        spec.phrases["Q"] = [f"{form}(:|,|) {pick(rng, asks.split('|'))} (it|that)" for form in forms if not needed and form.endswith("}") and kind == "id"] + [
-            f"the {said} (has to be|must be|should be) {participle(verb)}{needed}" for form in forms[:1] if not subject and kind == "id" and participle(verb)]
+        spec.phrases["Q"] = [f"(do we have|where is|how is|what about|is there) {form}{needed}", f"what (does|do you know of|can you say about) {form}{needed}"]
+    elif kind == "new":
+        spec.phrases["Q"] = [f"I (need|want|would like|could use) {form}{needed}", f"we (need|want) {form}{needed}", f"there should be {form}{needed}", f"{form}{needed}, please {pick(rng, words)} it"]
+    elif kind == "id" and done:
+        spec.phrases["Q"] = [f"{form} (has to be|must be|should be|needs to be|ought to be|can be) {done}{needed}", f"I (want|need|would like) (to have |){form} {done}{needed}", f"(can|could) {form} be {done}{needed}", f"{pick(rng, forms)}(:|,) {pick(rng, words)} (it|that){needed}"]
     if spec.params and not spec.params[0].optional:
         spec.phrases["M"] = [f"{pick(rng, asks.split('|'))} (a|the|my) {said}" if kind != "many" else f"{pick(rng, asks.split('|'))} {plural}"]
     return spec
 
 
 def participle(verb):
-    irregular = {"send": "sent", "draw": "drawn", "feed": "fed", "pay": "paid", "reset": "reset", "stop": "stopped", "get": "", "list": "", "search": "", "sync": "synced", "copy": "copied", "notify": "notified", "scan": "scanned"}
+    irregular = {"send": "sent", "draw": "drawn", "feed": "fed", "pay": "paid", "reset": "reset", "stop": "stopped", "get": "", "list": "", "search": "", "sync": "synced", "copy": "copied", "notify": "notified", "scan": "scanned", "get": "", "book": "booked", "lock": "locked", "pay": "paid"}
     return irregular.get(verb, verb + "d" if verb.endswith("e") else verb + "ed")
 
 

@@ -37,7 +37,7 @@ class Ask:
 
 
 class Generator:
-    def __init__(self, seed, specs=None, made=0.35, disguised=0.5):
+    def __init__(self, seed, specs=None, made=0.4, disguised=0.5):
         self.rng = random.Random(seed)
         self.specs = specs or TRAINED
         self.by_domain = {}
@@ -162,26 +162,38 @@ class Generator:
         rng, arguments, used, marks = self.rng, {}, set(), {}
         parts = SLOT.split(template)
         text, open_end = parts[0], False
-        for plus, key, constant, tail in zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4]):
+        slots = list(zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4]))
+        at = 0
+        while at < len(slots):
+            plus, key, constant, tail = slots[at]
             if key not in instance.params:
                 return None
             argument, drawable, param = instance.params[key]
             used.add(key)
+            at += 1
             if constant is not None:
                 if drawable[0] == "enum" and constant not in [option[0] for option in drawable[1]]:
                     return None
                 arguments[argument] = {"true": True, "false": False}.get(constant, int(constant) if constant.isdigit() else constant)
                 text += tail
-                continue
-            if plus:
+            elif plus and not tail.strip() and at < len(slots) and rng.random() < 0.4:
+                group = [key]
+                while at < len(slots) and slots[at][0] and not tail.strip():
+                    tail = slots[at][3]
+                    group.append(slots[at][1])
+                    at += 1
+                used.update(group)
+                said, open_end = self.grouped(instance, group, arguments)
+                text += said + tail
+            elif plus:
                 said, open_end = self.attachment(instance, key, arguments)
                 text += said + tail
-                continue
-            item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
-            arguments[argument] = item
-            marks[argument] = len(self.said)
-            text += self.mark(said) + tail
-            open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
+            else:
+                item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
+                arguments[argument] = item
+                marks[argument] = len(self.said)
+                text += self.mark(said) + tail
+                open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         if kind != "M":
             for key, (argument, _, param) in instance.params.items():
                 if key not in used and param.optional and rng.random() < optional:
@@ -191,6 +203,19 @@ class Generator:
                 return None
         text = re.sub(r"  +", " ", text).replace(" ,", ",").replace(" :", ":").strip()
         return Ask(kind, text, instance, arguments, open_end, marks)
+
+    def grouped(self, instance, keys, arguments):
+        """Several values in a row, each with its name: `with size 4, color red and owner Ann`."""
+        rng, items = self.rng, []
+        form = pick(rng, ["{w} {v}", "{w} {v}", "{w}: {v}", "{w} = {v}", "the {w} {v}", "{v} as {w}", "{w} is {v}", "{v} as the {w}", "a {w} of {v}"])
+        for key in keys:
+            argument, drawable, param = instance.params[key]
+            item, said = self.drawn(drawable, arguments.values())
+            arguments[argument] = item
+            if isinstance(item, bool):
+                said = pick(rng, ["true", "yes", "on"] if item else ["false", "no", "off"])
+            items.append(form.replace("{w}", readable(argument if argument in param.names else param.names[0])).replace("{v}", self.mark(said)))
+        return pick(rng, ["with ", "with ", "with ", ": ", ", ", "using ", "where ", "and use ", "having "]) + listed(items, pick(rng, [" and ", " and ", ", ", ", and "])), leaf(instance.params[keys[-1]][1]) in OPEN_KINDS
 
     def attachment(self, instance, key, arguments):
         argument, drawable, param = instance.params[key]

@@ -13,7 +13,7 @@ for line in (Path(__file__).parent / "words.txt").read_text().splitlines():
 ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 CLOSED = {"language", "lang_code", "currency", "unit_len", "unit_mass", "unit_vol", "weekday", "month", "airport", "color", "hex_color",
-          "timezone", "ticker", "zodiac", "planet", "emoji", "country", "room", "currency_word", "mood", "verb_obj", "symptom"}
+          "timezone", "ticker", "zodiac", "planet", "emoji", "country", "room", "currency_word", "mood", "verb_obj", "symptom", "reason"}
 
 
 def in_words(n):
@@ -280,7 +280,12 @@ def text_q(rng):
 
 
 def phrase_q(rng):
-    return phrase(rng)
+    return pick(rng, WORDS["reason"]) if rng.random() < 0.6 else phrase(rng)
+
+
+def thing(rng):
+    """How things are called."""
+    return pick(rng, [title, title, name, ident, lambda r: unheard(r, True), lambda r: unheard(r, False), lambda r: pick(r, WORDS["room"]), lambda r: pick(r, WORDS["word"]), lambda r: pick(r, WORDS["company"])])(rng)
 
 
 def sentence_note(rng):
@@ -295,8 +300,8 @@ def coordinate(rng, span):
     return round((rng.random() * 2 - 1) * span, pick(rng, [1, 2, 4]))
 
 
-FUNCTIONS = {f.__name__: f for f in (name, date, iso_date, time, datetime, duration, phrase, title, text, query, task, ident, phone, user, email, domain, url, file, folder, path, version, ip, expr, sql, code, content, command, address, regex, hashtag, stem, pseudo, text_q, phrase_q, sentence_note, street_no)}
-QUOTABLE = {"text", "title", "query", "task", "content", "code", "expr", "command", "sql", "song", "movie", "book", "word", "regex", "phrase", "file", "path", "ident", "foreign_text", "text_q", "sentence_note"}
+FUNCTIONS = {f.__name__: f for f in (name, date, iso_date, time, datetime, duration, phrase, title, text, query, task, ident, phone, user, email, domain, url, file, folder, path, version, ip, expr, sql, code, content, command, address, regex, hashtag, stem, pseudo, text_q, phrase_q, sentence_note, street_no, thing)}
+QUOTABLE = {"text", "title", "query", "task", "content", "code", "expr", "command", "sql", "song", "movie", "book", "word", "regex", "phrase", "file", "path", "ident", "foreign_text", "text_q", "sentence_note", "thing"}
 QUOTES = ['"{}"', '"{}"', "'{}'", "“{}”", "`{}`", "«{}»"]
 
 
@@ -370,7 +375,7 @@ def spoken(word):
 
 def quoted(rng, kind, out):
     if kind in QUOTABLE:
-        often = 0.75 if kind in ("content", "code", "text_q") else 0.12 if kind in ("file", "path", "ident") else 0.3
+        often = 0.75 if kind in ("content", "code", "text_q") else 0.12 if kind in ("file", "path", "ident", "thing") else 0.3
         if rng.random() < often or "\n" in out:
             mark = pick(rng, QUOTES)
             if "\n" in out and rng.random() < 0.3:
