@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from formats import FORMATS
-from lexicon import NOUNS, VERBS
+from lexicon import NOUNS, PREFIXED, QUANTITIES, RESULTS, VERBS
 from values import WORDS, pick, pseudo, value
 
 HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "track_package", "play_podcast", "log_water", "rename_file", "git_create_branch", "check_stock",
@@ -34,7 +34,7 @@ CONFLICTS = [
     "buy_tickets buy_ticket showtimes", "set_volume_of set_volume volume_change mute", "timer_cancel set_timer set_alarm delete_event create_reminder", "convert_file convert_units resize_image", "invite_people create_event schedule_meeting create_group", "habit_done log_workout log_mood complete_task", "period_log check_symptoms log_mood", "compare_texts compare_prices",
     "tune_radio play_genre change_channel play_song", "open_gate open_garage lock_door", "car_climate set_temperature preheat_oven", "car_lock lock_door unlock_door", "robot_arm_move move_character make_move fly_drone move_servo", "read_sensor get_temperature", "gym_checkin book_doctor log_workout", "vet_visit book_doctor book_haircut", "set_cell update_record", "calculate_tax percentage discount calculate_tip",
     "send_gift add_to_cart order_food ship_order", "check_in_guest housekeeping book_hotel", "open_port open_app", "metrics query_metrics service_status view_logs", "draw_card roll_dice", "lottery random_number", "make_chart draw_shape generate_image", "ocr read_file", "birthday age_of find_contact", "emergency_call call_contact", "museum_hours find_nearby", "donate transfer_money", "create_vm start_appliance deploy",
-    "lock_door unlock_door check_door open_garage arm_security", "save_link bookmark shorten_url", "deploy scale_service run_command build_project", "git_checkout git_create_branch merge_branch git_push run_command git_status git_log", "set_address update_profile", "next_song previous_song", "set_position reverse_geocode", "log_mood set_status", "check_website ping_host", "create_customer add_customer create_contact add_employee create_user",
+    "set_timer_long set_timer set_timer_seconds sleep_for mute_notifications create_reminder timer_cancel", "set_timer_seconds sleep_for", "order_items order_food create_object add_items_to_list add_to_cart restock order_drink order_pizza", "block_time schedule_meeting create_event start_stopwatch", "lock_door unlock_door check_door open_garage arm_security", "save_link bookmark shorten_url", "deploy scale_service run_command build_project", "git_checkout git_create_branch merge_branch git_push run_command git_status git_log", "set_address update_profile", "next_song previous_song", "set_position reverse_geocode", "log_mood set_status", "check_website ping_host", "create_customer add_customer create_contact add_employee create_user",
 ]
 CLASHES = {}
 for group in CONFLICTS:
@@ -85,7 +85,9 @@ def parse_kind(text):
         return ["list", parse_kind(element.replace(":", " ")), int(low), int(high)]
     if word == "obj":
         return ["obj", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
-    return [word] + rest.split() if word in WORDS or word in ("int", "num", "money", "lat", "lon") else ["fn", word]
+    if word == "objs":
+        return ["objs", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
+    return [word] + rest.split() if word in WORDS or word in ("int", "num", "money", "mins", "secs", "lat", "lon") else ["fn", word]
 
 
 def parse_param(line):
@@ -225,7 +227,7 @@ class Instance:
         used = set()
         properties, required = {}, []
         for param in spec.params:
-            if param.optional and rng.random() < 0.4:
+            if param.optional and rng.random() < 0.3:
                 continue
             name = self.param_name(rng, param, style, used)
             used.add(name)
@@ -236,6 +238,14 @@ class Instance:
             if not param.optional or rng.random() < 0.02:
                 required.append(name)
             self.params[param.key] = (name, kind, param)
+        if properties and rng.random() < 0.25:
+            for param in rng.sample(GENERIC[2:], 1 + int(rng.random() * 2)):
+                name = self.param_name(rng, param, style, used)
+                if param.key not in self.params:
+                    used.add(name)
+                    kind, properties[name] = self.schema(rng, param)
+                    if rng.random() < 0.85:
+                        properties[name]["description"] = self.param_description(rng, param, kind, properties[name])
         self.tool = {"name": self.name, "description": tool_description(rng, spec, hidden)}
         if properties:
             self.tool["parameters"] = {"type": "object", "properties": properties}
@@ -276,6 +286,8 @@ class Instance:
         if kind[0] == "list":
             element = kind[1]
             return kind, {"type": "array", "items": {"type": json_type(rng, element)}}
+        if kind[0] == "objs":
+            return kind, {"type": "array", "items": {"type": "object", "properties": {name: {"type": json_type(rng, field)} for name, field in kind[1]}}}
         if kind[0] == "obj":
             fields = {name: {"type": json_type(rng, field)} for name, field in kind[1]}
             if rng.random() < 0.5:
@@ -292,7 +304,7 @@ class Instance:
     def param_description(self, rng, param, kind, schema):
         out = pick(rng, param.descriptions)
         chance = rng.random()
-        if chance < 0.12 and kind[0] not in ("obj", "list", "bool", "digits", "enum") and kind[-1] not in ("content", "code"):
+        if chance < 0.12 and kind[0] not in ("obj", "objs", "list", "bool", "digits", "enum") and kind[-1] not in ("content", "code"):
             out = f"{out.rstrip('.')}, {pick(rng, ['e.g.', 'for example', 'such as', 'like'])} {value(rng, kind)[0]}"
         elif chance < 0.2 and kind[0] == "enum":
             out = f"{out}: {' or '.join(str(option[0]) for option in kind[1])}"
@@ -309,7 +321,7 @@ class Instance:
 
 
 def json_type(rng, kind):
-    if kind[0] == "int":
+    if kind[0] in ("int", "mins", "secs"):
         return "integer" if rng.random() < 0.75 else "number"
     if kind[0] in ("num", "money", "lat", "lon"):
         return "number"
@@ -332,6 +344,9 @@ def draw(rng, kind):
         fields = [(name, *value(rng, field)) for name, field in kind[1]]
         said = [f"{name.replace('_', ' ')} {text}" if i or rng.random() < 0.8 else text for i, (name, _, text) in enumerate(fields)]
         return {name: item for name, item, _ in fields}, enumeration(rng, said)
+    if kind[0] == "objs":
+        rows = [[(name, *value(rng, field)) for name, field in kind[1]] for _ in range(1 + int(rng.random() * 3))]
+        return [{name: item for name, item, _ in row} for row in rows], enumeration(rng, [" ".join(said for _, _, said in row) for row in rows])
     if kind[0] == "digits":
         item, said = value(rng, kind[1])
         return str(item), str(item) if "," not in said else said.replace(",", "")
@@ -400,6 +415,8 @@ VERB_KEYS = list(VERBS)
 
 def procedural(rng, verb=None, noun=None):
     """A tool of a verb and a noun, with parameters of the generic kind."""
+    if verb is None and noun is None and rng.random() < 0.22:
+        return quantities(rng)
     verb = verb or pick(rng, VERB_KEYS)
     if noun is None:
         noun = pick(rng, NOUNS) if rng.random() < 0.75 else pseudo(rng, 2) if rng.random() < 0.7 else pick(rng, NOUNS) + "_" + pseudo(rng, 1)
@@ -453,6 +470,46 @@ def procedural(rng, verb=None, noun=None):
         spec.phrases["Q"] = [f"{form} (has to be|must be|should be|needs to be|ought to be|can be) {done}{needed}", f"I (want|need|would like) (to have |){form} {done}{needed}", f"(can|could) {form} be {done}{needed}", f"{pick(rng, forms)}(:|,) {pick(rng, words)} (it|that){needed}"]
     if spec.params and not spec.params[0].optional:
         spec.phrases["M"] = [f"{pick(rng, asks.split('|'))} (a|the|my) {said}" if kind != "many" else f"{pick(rng, asks.split('|'))} {plural}"]
+    return spec
+
+
+UNITS = {}
+for line in QUANTITIES.replace("\n", " ").split("; "):
+    quantity, _, found = line.partition(":")
+    UNITS[quantity.strip()] = [unit.strip() for unit in found.split(",") if unit.strip()]
+OUTCOMES = [" ".join(result.split()) for result in RESULTS.split(",")]
+
+
+def quantities(rng):
+    """A tool that calculates something from numbers, each said with its name or its unit."""
+    result = pick(rng, OUTCOMES) if rng.random() < 0.8 else pseudo(rng, 2)
+    snake = result.lower().replace(" ", "_").replace("-", "_")
+    verbs = ["calculate", "compute", "get", "find", "estimate", "predict", "determine", "calc"]
+    spec = Spec("made", [f"{verb}_{snake}" for verb in verbs] + [snake, f"{pick(rng, ['math', 'physics', 'finance', 'calculator', 'geometry', 'tools'])}.{snake}"], [f"{verb.capitalize()} the {result}{pick(rng, [' from the given values', '', '', ' of something', ' of an object', ' for the user'])}" for verb in ("calculate", "compute", "estimate", "find")])
+    spec.key = f"calculate {snake}"
+    parts, used = [], set()
+    for key in rng.sample(sorted(UNITS), 1 + int(rng.random() * 4)):
+        name = f"{pick(rng, PREFIXED)}_{key}" if rng.random() < 0.25 else key
+        words, units = name.replace("_", " "), UNITS[key]
+        unit = pick(rng, units) if units else ""
+        kind = ["int", "1", "500"] if rng.random() < 0.6 else ["num", "0.1", "900"]
+        optional = bool(spec.params) and rng.random() < 0.3
+        tail = ("" if unit in ("%", "°", "°C", "K", "V", "W") and rng.random() < 0.7 else " ") + unit if unit and rng.random() < 0.75 else ""
+        forms = [f"a {words} of {{}}{tail}", f"{words} {{}}{tail}", f"{words} of {{}}{tail}", f"the {words} is {{}}{tail}", f"{words} = {{}}", f"{{}}{tail} {words}" if unit else f"{{}} {words}", f"{words}: {{}}{tail}"]
+        names = [name, pick(rng, [f"{name}_value", f"{key}", f"{name}_{unit}" if unit.isalpha() else name, name]), name]
+        param = Param(names, optional, kind, [f"{words.capitalize()}{pick(rng, [f' in {unit}', ''])}" if unit else words.capitalize(), f"The {words}", f"The {words}{pick(rng, [' of the object', ' to use', ''])}"], [f"with {form}" if not form.startswith(("the", "{")) else f", {form}" for form in forms])
+        param.key = name
+        spec.params.append(param)
+        if not optional:
+            parts.append((name, forms))
+    style = int(rng.random() * 7)
+    for _ in range(4):
+        said = [(forms[style] if rng.random() < 0.6 else pick(rng, forms)).replace("{}", "{" + name + "}") for name, forms in parts]
+        joined = said[0] if len(said) == 1 else ", ".join(said[:-1]) + pick(rng, [" and ", " and ", ", and ", ", "]) + said[-1]
+        link = pick(rng, [" with ", " with ", " for ", " given ", " using ", " if we have ", ", ", ": ", " when we have ", " based on ", " assuming ", " from "])
+        spec.phrases["A"].append(f"{pick(rng, ['calculate', 'compute', 'find', 'work out', 'determine', 'estimate', 'get', 'figure out', 'tell me', 'give me', 'predict'])} (the |){result}{pick(rng, ['', '', '', ' of an object', ' of a house', ' of my project', ' for a trip', ' for a machine'])}{link}{joined}")
+        spec.phrases["N"].append(f"the {result}{link}{joined}")
+        spec.phrases["Q"].append(pick(rng, [f"(what is|what's|how (big|high|much) is) the {result}{link}{joined}", f"{joined}(:|,) what is the {result}", f"(we have|I have|given) {joined}, (what|how much) is the {result}"]))
     return spec
 
 

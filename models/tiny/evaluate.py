@@ -112,10 +112,10 @@ def judge(dialect, case, output):
 
 
 def make(count, seed, held_out):
-    from catalogue import DEVELOPMENT
+    from catalogue import DEVELOPMENT, TRAINED
     from generate import Generator, sample
 
-    generator = Generator(seed, DEVELOPMENT, 0, 0) if held_out else Generator(seed)
+    generator = Generator(seed, DEVELOPMENT if held_out else TRAINED, 0, 0)
     made = 0
     while made < count:
         one = sample(generator)

@@ -72,6 +72,8 @@ class Generator:
             return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
         spec = procedural(rng)
         verb, noun = spec.key.split(" ")
+        if noun not in NOUNS and verb == "calculate":
+            return Instance(rng, spec), [Instance(rng, procedural(rng)) for _ in range(int(rng.random() * 2))]
         near = [Instance(rng, procedural(rng, verb=self.other_verb(verb), noun=noun)) for _ in range(int(rng.random() * 2.2))]
         if rng.random() < 0.5:
             other = pick(rng, NOUNS)
@@ -403,7 +405,7 @@ class Generator:
         for _ in range(50):
             instance, near, ask = self.asked()
             arguments = {argument: kind for argument, kind, _ in instance.params.values()}
-            places = [argument for argument in ask.marks if arguments[argument][0] not in ("list", "obj", "bool", "digits", "num", "money") and leaf(arguments[argument]) not in OPEN_KINDS]
+            places = [argument for argument in ask.marks if arguments[argument][0] not in ("list", "obj", "objs", "bool", "digits", "num", "money") and leaf(arguments[argument]) not in OPEN_KINDS]
             if places:
                 break
         else:
@@ -569,7 +571,7 @@ class Generator:
         tools = self.single()
         call = next(part for message in self.messages if message["role"] == "assistant" for part in message["content"] if part["type"] == "tool-call")
         instance = next(tool for tool in tools if tool.name == call["name"])
-        keys = [key for key, (argument, kind, _) in instance.params.items() if argument in call["arguments"] and kind[0] not in ("list", "obj", "bool", "digits")]
+        keys = [key for key, (argument, kind, _) in instance.params.items() if argument in call["arguments"] and kind[0] not in ("list", "obj", "objs", "bool", "digits")]
         if not keys:
             return tools
         key = pick(rng, keys)

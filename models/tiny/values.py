@@ -46,7 +46,7 @@ def name(rng):
     first = pick(rng, WORDS["first"][:-9]) if rng.random() < 0.75 else pseudo(rng, 2).capitalize()
     if rng.random() < 0.4:
         last = pick(rng, WORDS["last"]) if rng.random() < 0.7 else pseudo(rng).capitalize()
-        return f"{first} {last}"
+        return f"{pick(rng, ['Dr.', 'Mr.', 'Mrs.', 'Ms.', 'Prof.'])} {last}" if rng.random() < 0.12 else f"{first} {last}"
     return first
 
 
@@ -297,7 +297,8 @@ def street_no(rng):
 
 
 def coordinate(rng, span):
-    return round((rng.random() * 2 - 1) * span, pick(rng, [1, 2, 4]))
+    number = round((rng.random() * 2 - 1) * span, pick(rng, [1, 2, 4]))
+    return int(number) if number == int(number) else number
 
 
 FUNCTIONS = {f.__name__: f for f in (name, date, iso_date, time, datetime, duration, phrase, title, text, query, task, ident, phone, user, email, domain, url, file, folder, path, version, ip, expr, sql, code, content, command, address, regex, hashtag, stem, pseudo, text_q, phrase_q, sentence_note, street_no, thing)}
@@ -318,7 +319,16 @@ def value(rng, spec):
     if kind == "money":
         n = pick(rng, [int(rng.random() * 50) + 1, (int(rng.random() * 100) + 1) * 10, (int(rng.random() * 50) + 1) * 100, round(rng.random() * 100, 2)])
         n = int(n) if n == int(n) else n
-        return n, (f"{n:,}" if n >= 1000 and rng.random() < 0.15 else str(n))
+        chance = rng.random()
+        if chance < 0.14:
+            return n, pick(rng, ["${}", "${}", "€{}", "£{}"]).format(n)
+        if chance < 0.2 and n >= 1000 and n % 1000 == 0:
+            return n, f"{n // 1000}k"
+        return n, (f"{n:,}" if n >= 1000 and chance > 0.85 else str(n))
+    if kind == "mins":
+        return minutes(rng)
+    if kind == "secs":
+        return seconds(rng)
     if kind == "lat":
         n = coordinate(rng, 90)
         return n, str(n)
@@ -367,6 +377,23 @@ def unheard(rng, capital):
     if capital:
         one, two = one.title(), two.title()
     return pick(rng, [f"{one} {two}", f"{one} {two}", f"{one}-{two}", f"{one}'s {two}", f"{one} {1 + int(rng.random() * 99)}", f"{one} and {two}" if capital else f"{one} {two}", f"{one}'s" if capital else one, f"The {two}" if capital else f"{one}_{two}", f"{one} {two} {pseudo(rng)}"])
+
+
+def minutes(rng):
+    """A time in minutes, said in minutes or hours."""
+    if rng.random() < 0.45:
+        n = pick(rng, [2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 35, 40, 45, 50, 60, 75, 90, 120])
+        return n, f"{in_words(n) if n < 21 and rng.random() < 0.2 else n} {pick(rng, ['minutes', 'minutes', 'min', 'mins'])}"
+    return pick(rng, [(60, "an hour"), (60, "one hour"), (60, "1 hour"), (30, "half an hour"), (15, "a quarter of an hour"), (120, "two hours"), (120, "2 hours"), (90, "an hour and a half"), (90, "1.5 hours"), (180, "3 hours"), (180, "three hours"), (240, "4 hours"), (300, "5 hours"), (360, "six hours"), (480, "8 hours"), (600, "ten hours"), (720, "12 hours"), (1440, "24 hours"), (45, "45 minutes"), (1, "a minute"), (1, "one minute")])
+
+
+def seconds(rng):
+    """A time in seconds, said in seconds, minutes or hours."""
+    if rng.random() < 0.35:
+        n = pick(rng, [5, 10, 15, 20, 30, 40, 45, 50, 60, 75, 90, 100, 120])
+        return n, f"{in_words(n) if n < 21 and rng.random() < 0.2 else n} {pick(rng, ['seconds', 'seconds', 'sec', 'secs'])}"
+    n = pick(rng, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 45, 60, 90])
+    return pick(rng, [(n * 60, f"{n} minutes" if n > 1 else "one minute"), (n * 60, f"{n} {pick(rng, ['min', 'minutes'])}" if n > 1 else "a minute"), (n * 60, f"{in_words(n)} minutes" if 1 < n < 21 else f"{n} min"), pick(rng, [(3600, "an hour"), (1800, "half an hour"), (3600, "one hour"), (7200, "2 hours"), (7200, "two hours"), (5400, "an hour and a half")])])
 
 
 def spoken(word):
