@@ -8,13 +8,13 @@
  */
 import { Agent, type Dispatcher } from "undici";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
+import { eventsOf } from "../core/unfold.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import type { CallOptions, Engine, GenerateOptions, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
-import { eventsOf } from "./events.ts";
 import { closing, failed } from "./finish.ts";
 
 export interface RemoteOptions {

@@ -33,7 +33,7 @@ const saying = (...messages: object[]): Message[] => decode({ model: "m", max_to
 const encode = (request: Partial<Request>, profile = {}): { [key: string]: Json } =>
   JSON.parse(JSON.stringify(anthropic.encodeRequest({ model: "m", messages: [user], ...request }, profile).body));
 const warningsOf = (request: Partial<Request>): string[] =>
-  anthropic.encodeRequest({ model: "m", messages: [user], ...request }).context.warnings.map(({ message }) => message);
+  anthropic.encodeRequest({ model: "m", messages: [user], maxTokens: 9000, ...request }).context.warnings.map(({ message }) => message);
 const messagesOf = (...messages: Message[]): Json => encode({ messages }).messages ?? null;
 
 const decodeStream = (stream: string, cut?: number): Event[] => {
@@ -308,7 +308,7 @@ describe("a bad request says where, and what to do", () => {
     ["{", "the body is not JSON"],
     [{ model: "m" }, "messages must be a list of messages that is not empty"],
     [{ messages: [{ role: "tool", content: "x" }] }, "messages[0].role must be one of user, assistant, system"],
-    [{ messages: [{ role: "user", content: 5 }] }, "messages[0].content must be a string or a list of blocks"],
+    [{ messages: [{ role: "user", content: 5 }] }, "messages[0].content must be a string or a list of parts"],
     [{ messages: [{ role: "user", content: [{ text: "x" }] }] }, "messages[0].content[0].type must be a string"],
     [{ messages: [{ role: "assistant", content: [{ type: "tool_use", id: "1" }] }] }, "messages[0].content[0].name must be a string"],
     [{ messages: [{ role: "user", content: "x" }], tools: [{ description: "x" }] }, "tools[0].name must be a string"],
@@ -371,7 +371,7 @@ describe("turns as the API wants them", () => {
       calls,
       said([answer("a", "ok"), answer("b", "No result was given.", { is_error: true }), text('[result of h, call z]\n{"x":1}')]),
     ]);
-    expect(warningsOf({ messages })).toHaveLength(2);
+    expect(warningsOf({ messages })).toHaveLength(3);
   });
   test("ids are unique, and hold what the API allows", () => {
     const round = [{ role: "assistant", content: [call("functions.f:0", "f")] }, result("functions.f:0", "f")] as Message[];
@@ -1174,7 +1174,7 @@ describe("errors", () => {
     });
   });
   test("the time to wait rides along", () => {
-    expect(anthropic.encodeError({ code: "rate-limit", message: "", retryAfterMs: 1500 }).headers).toEqual({ "retry-after": "2" });
+    expect(anthropic.encodeError({ code: "rate-limit", message: "", retryAfterMs: 1500 }).headers).toMatchObject({ "retry-after": "2" });
     expect(anthropic.decodeError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
   });
   test("in mid-stream it is an event, and the last one", () => {

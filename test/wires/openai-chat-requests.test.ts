@@ -289,7 +289,7 @@ describe("what chat completions cannot say", () => {
     ] as const;
     const { body, codes } = encode({ messages: [{ role: "user", content: [...media] }] });
     expect(body.messages[0]?.content).toEqual([
-      { type: "text", text: "[a.pdf: https://x/a.pdf]" },
+      { type: "text", text: "[application/pdf a.pdf https://x/a.pdf]" },
       { type: "text", text: "[image/*]" },
     ]);
     expect(codes).toEqual(["converted", "converted"]);

@@ -241,7 +241,7 @@ describe("reasoning items", () => {
   });
   test("what we sealed is opened", () => {
     const state = [{ wire: "anthropic" as const, kind: "signature", data: "s" }];
-    const sealed = sealCapsule({ thinking: "all of it", state });
+    const sealed = sealCapsule({ thinking: "all of it", thinkingState: state });
     expect(reasoning({ id: "rs_drgm1", summary: [], encrypted_content: sealed })).toEqual({
       role: "assistant",
       content: [{ type: "thinking", text: "all of it", state }],
@@ -582,8 +582,10 @@ describe("servers that want it otherwise", () => {
       { role: "tool", id: "1", name: "f", output: { a: 1 }, isError: true },
     ];
     const { body, context } = wire.encodeRequest({ model: "m", messages });
-    expect(body).toMatchObject({ input: [{ content: "" }, { arguments: '{ "a":1.0}' }, { output: 'Error: {"a":1}' }] });
-    expect(context.warnings.map(({ code }) => code)).toEqual(["dropped", "converted", "converted"]);
+    expect(body).toMatchObject({
+      input: [{ content: [{ text: "[audio/wav]" }] }, { arguments: '{ "a":1.0}' }, { output: 'Error: {"a":1}' }],
+    });
+    expect(context.warnings.map(({ code }) => code)).toEqual(["converted", "converted", "converted"]);
   });
 });
 
