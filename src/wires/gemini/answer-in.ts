@@ -1,6 +1,6 @@
 /** Answers of servers: one `{"candidates": [{"content": {"parts": […]}, "finishReason": "STOP"}], "usageMetadata": {…}}`, or a stream of them. */
 import { isObject } from "../../core/json.ts";
-import type { JsonObject, Usage } from "../../core/nouns.ts";
+import type { Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
 import { ArrayReader } from "../json-array.ts";
 import { innerState, opaques, openCapsule } from "../opaque.ts";
@@ -42,7 +42,8 @@ export class GeminiReader extends AnswerReader {
   #native: string | undefined;
   #blocked = false;
   #message: string | undefined;
-  #details: JsonObject | undefined;
+  /** `usageMetadata`, which every chunk repeats. */
+  readonly #counts: { [key: string]: Json } = {};
   /** The last extension, as text: servers repeat themselves with every chunk. */
   #extension = "";
 
@@ -53,12 +54,11 @@ export class GeminiReader extends AnswerReader {
   chunk(chunk: JsonObject, text: string): void {
     this.start(textOf(chunk.responseId), textOf(chunk.modelVersion));
     const candidate = objectOf(listOf(chunk.candidates)[0]);
-    const parts = listOf(objectOf(candidate.content).parts).filter(isObject);
-    const isCall = (part: JsonObject) => isObject(part.functionCall);
-    const spelled = argumentsIn(text, parts.filter(isCall).length);
-    for (const part of parts) this.#part(part, isCall(part) ? spelled.shift() : undefined);
+    const parts = listOf(objectOf(candidate.content).parts).map(objectOf);
+    const spelled = argumentsIn(text, parts.filter((part) => isObject(part.functionCall)).length);
+    for (const part of parts) this.#part(part, isObject(part.functionCall) ? spelled.shift() : undefined);
     this.#extend(restOf(chunk, ROOT), restOf(candidate, CANDIDATE));
-    if (isObject(chunk.usageMetadata)) this.#usage(chunk.usageMetadata);
+    Object.assign(this.#counts, chunk.usageMetadata);
     const blocked = textOf(objectOf(chunk.promptFeedback).blockReason);
     this.#blocked ||= blocked !== undefined;
     this.#native = textOf(candidate.finishReason) ?? blocked ?? this.#native;
@@ -98,12 +98,13 @@ export class GeminiReader extends AnswerReader {
   }
 
   /** Thoughts stand beside the candidates, and what a server's own tools read beside the prompt. */
-  #usage(usage: JsonObject): void {
+  #usage(): void {
     const sum = (...keys: string[]): number | undefined => {
-      const counts = keys.map((key) => numberOf(usage[key])).filter((count) => count !== undefined);
+      const counts = keys.map((key) => numberOf(this.#counts[key])).filter((count) => count !== undefined);
       return counts.length > 0 ? counts.reduce((all, count) => all + count) : undefined;
     };
-    this.#details = restOf(usage, COUNTS) ?? this.#details;
+    const details = restOf(this.#counts, COUNTS);
+    if (details) this.extend({ usageMetadata: details }, true);
     this.usage(
       defined<Usage>({
         inputTokens: sum("promptTokenCount", "toolUsePromptTokenCount"),
@@ -117,7 +118,7 @@ export class GeminiReader extends AnswerReader {
   end(_whole: boolean, cut = false): void {
     if (this.finished) return;
     const native = this.#native;
-    if (this.#details) this.extend({ usageMetadata: this.#details }, true);
+    this.#usage();
     if (native === MALFORMED) this.call({ arguments: this.#message ?? "", done: true });
     const reason = native === undefined ? undefined : this.#blocked ? "content-filter" : (FINISH[native] ?? "error");
     const { complete } = this.calls;

@@ -31,8 +31,8 @@ export class GeminiAnswer extends Answer {
     this.#isArray = request.stream === "array";
   }
 
-  text(text: string, state: readonly Opaque[] = []): void {
-    this.#parts(encodePart({ type: "text", text, state: [...state] }));
+  text(text: string, state?: readonly Opaque[]): void {
+    this.#parts(state ? encodePart({ type: "text", text, state: [...state] }) : text === "" ? [] : [{ text }]);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
     this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
@@ -97,10 +97,13 @@ export class GeminiAnswer extends Answer {
     if (parts.length > 0) this.#chunk(parts);
   }
 
-  #chunk(parts: readonly Draft[], candidate: Draft = {}, root: Draft = {}): void {
-    const candidates = [{ content: { role: "model", parts: spoken(parts) }, ...candidate, index: 0 }];
-    const blocked = objectOf(root.promptFeedback).blockReason !== undefined; // then there is no candidate
-    this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion: this.model || undefined, responseId: this.id });
+  #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
+    const content = { role: "model", parts: spoken(parts) };
+    const candidates = [candidate ? { content, ...candidate, index: 0 } : { content, index: 0 }];
+    const [modelVersion, responseId] = [this.model || undefined, this.id];
+    const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
+    if (!root) this.send({ candidates, modelVersion, responseId });
+    else this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion, responseId });
   }
 
   print(chunk: Draft): string {

@@ -61,12 +61,12 @@ export class OllamaAnswer extends Answer {
     const { content = "", ...rest } = said as Draft;
     const spoken = this.#isGenerate ? { response: content, ...rest } : { message: { role: "assistant", content, ...rest } };
     const head = { model: this.model, created_at: this.now().toISOString() };
-    return defined<Draft>({ ...head, ...spoken, ...(end as Draft), ...(own as Draft) });
+    return { ...head, ...spoken, ...(end as Draft), ...(own as Draft) };
   }
 
   body(lines: readonly Draft[]): unknown {
     const [said, own] = ["said", "own"].map((key) => lines.reduce((all, line) => grow(all, line[key] as Draft), {}));
-    return this.#shape({ said, own, end: lines.at(-1)?.end });
+    return defined<Draft>(this.#shape({ said, own, end: lines.at(-1)?.end }));
   }
 
   errorBody(error: ErrorInfo): Draft {

@@ -79,7 +79,10 @@ export class ChatReader extends AnswerReader {
     if (tool_calls) {
       for (const [i, item] of listOf(tool_calls).entries()) {
         const call = objectOf(item);
-        this.call({ ...fragmentOf(call), index: numberOf(call.index) ?? (whole ? i : undefined), done: whole });
+        const fragment = fragmentOf(call);
+        fragment.index = numberOf(call.index) ?? (whole ? i : undefined);
+        fragment.done = whole;
+        this.call(fragment);
       }
     }
     if (isObject(legacy)) this.call({ ...functionOf(legacy), index: 0, done: whole });
@@ -102,7 +105,7 @@ export class ChatReader extends AnswerReader {
   }
 
   #isNews(key: string, item: Json): boolean {
-    const text = JSON.stringify(item);
+    const text = typeof item === "string" ? item : JSON.stringify(item);
     const known = this.#said.get(key) === text;
     this.#said.set(key, text);
     return !known;
@@ -111,18 +114,22 @@ export class ChatReader extends AnswerReader {
 
 function fragmentOf(call: JsonObject): CallFragment {
   const { custom } = call;
-  const fragment = isObject(custom)
+  const fragment: CallFragment = isObject(custom)
     ? { name: textOf(custom.name), input: textOf(custom.input) ?? "" }
     : functionOf(objectOf(call.function));
-  const carried = call.extra_content === undefined ? [] : (signatureOf(call).state ?? []);
-  return { ...fragment, id: textOf(call.id), state: [...carried, ...opaques(WIRE, restOf(call, CALL)), ...(fragment.state ?? [])] };
+  const rest = restOf(call, CALL);
+  const carried = call.extra_content === undefined ? undefined : signatureOf(call).state;
+  if (rest || carried) fragment.state = [...(carried ?? []), ...opaques(WIRE, rest), ...(fragment.state ?? [])];
+  fragment.id = textOf(call.id);
+  return fragment;
 }
 
 function functionOf(fn: JsonObject): CallFragment {
-  const args = fn.arguments;
+  const { name, arguments: args } = fn;
+  const rest = restOf(fn, FUNCTION);
   return {
-    name: textOf(fn.name),
+    name: textOf(name),
     arguments: typeof args === "string" || isObject(args) ? args : undefined,
-    state: innerState(WIRE, "function", restOf(fn, FUNCTION)),
+    state: rest && innerState(WIRE, "function", rest),
   };
 }
