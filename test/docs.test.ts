@@ -15,10 +15,11 @@ const pages = [
   ...readdirSync("docs").flatMap((file) => (file.endsWith(".md") ? `docs/${file}` : [])),
 ];
 
-/** A project of somebody's who has installed `dragoman`. */
+/** A project of somebody's who has installed `dragoman`, and what the pages use with it. */
 const project = mkdtempSync(join(tmpdir(), "dragoman-docs-"));
 mkdirSync(join(project, "node_modules"));
 symlinkSync(root, join(project, "node_modules", "dragoman"), "dir");
+symlinkSync(join(root, "node_modules", "ai"), join(project, "node_modules", "ai"), "dir");
 writeFileSync(join(project, "package.json"), '{ "type": "module" }');
 afterAll(() => rmSync(project, { recursive: true }));
 

@@ -1,10 +1,8 @@
 /** What can be said to `dragoman serve`. */
-import type { WireId } from "../core/nouns.ts";
+import type { ModelFlags } from "./local-model.ts";
+import type { UpstreamFlags } from "./upstreams.ts";
 
-export interface ServeFlags {
-  upstream?: string;
-  upstreamWire?: WireId;
-  upstreamKey?: string;
+export interface ServeFlags extends UpstreamFlags, ModelFlags {
   model?: string;
   host?: string;
   port?: number;

@@ -12,10 +12,11 @@
  */
 import { parse, TomlError } from "smol-toml";
 import type { Sampling, ThinkingSettings, WireId } from "../core/nouns.ts";
+import { listDialects } from "../dialects/registry.ts";
 import { listWires } from "../wires/registry.ts";
-import type { GatewayOptions } from "./gateway.ts";
 import { KNOWN } from "./known.ts";
 import type { ModelRule } from "./models.ts";
+import type { GatewayOptions } from "./options.ts";
 import type { UpstreamSettings } from "./upstreams.ts";
 
 export interface Settings {
@@ -60,6 +61,9 @@ type Path = readonly string[];
 type Table = Readonly<Record<string, unknown>>;
 
 const WIRES = listWires().map(({ id }) => id);
+const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
+const TOOLS = ["native", "inband", "off"] as const;
+const RESCUE = ["auto", true, false] as const;
 const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
 const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
   temperature: "temperature",
@@ -146,7 +150,17 @@ class Reader {
   }
 
   #model(value: unknown, path: Path, upstreams: readonly string[]): ModelRule {
-    const table = this.#table(value, path, ["upstream", "model", "max_tokens", "context", "thinking", ...Object.keys(SAMPLING)]);
+    const table = this.#table(value, path, [
+      "upstream",
+      "model",
+      "max_tokens",
+      "context",
+      "thinking",
+      "tools",
+      "dialect",
+      "rescue",
+      ...Object.keys(SAMPLING),
+    ]);
     const upstream = this.#optional(table.upstream, [...path, "upstream"], this.#string);
     if (upstream !== undefined && !upstreams.includes(upstream)) {
       this.#fail([...path, "upstream"], `is no upstream; there are: ${upstreams.join(", ") || "none"}`);
@@ -162,6 +176,9 @@ class Reader {
       maxTokens: this.#optional(table.max_tokens, [...path, "max_tokens"], this.#count),
       context: this.#optional(table.context, [...path, "context"], this.#count),
       thinking: this.#optional(table.thinking, [...path, "thinking"], this.#thinking),
+      tools: this.#optional(table.tools, [...path, "tools"], (text, at) => this.#oneOf(TOOLS, text, at)),
+      dialect: this.#optional(table.dialect, [...path, "dialect"], (text, at) => this.#oneOf(DIALECTS, text, at)),
+      rescue: this.#optional(table.rescue, [...path, "rescue"], (word, at) => this.#oneOf(RESCUE, word, at)),
       ...(sampling.length > 0 ? { sampling: Object.fromEntries(sampling) as Sampling } : {}),
     };
   }
@@ -213,7 +230,11 @@ class Reader {
     return typeof value === "number" && value > 0 ? value * 1000 : this.#fail(path, "must be a number of seconds over 0");
   }
   #wire(value: unknown, path: Path): WireId {
-    return WIRES.find((wire) => wire === value) ?? this.#fail(path, `must be one of ${WIRES.join(", ")}`);
+    return this.#oneOf(WIRES, value, path);
+  }
+  #oneOf<T extends string | boolean>(words: readonly T[], value: unknown, path: Path): T {
+    const found = words.find((word) => word === value);
+    return found === undefined ? this.#fail(path, `must be one of ${words.join(", ")}`) : found;
   }
   #thinking(value: unknown, path: Path): ThinkingSettings {
     const effort = EFFORTS.find((word) => word === value);

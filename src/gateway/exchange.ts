@@ -29,7 +29,8 @@ export interface Exchange {
   warnings: Warning[];
 }
 
-export class Recorder {
+/** Keeps the account of an exchange while it happens. */
+export class Account {
   readonly #began = performance.now();
   readonly exchange: Exchange;
 

@@ -3,9 +3,10 @@ import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../co
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 
-export interface ModelRule {
+export interface ModelRule extends Modes {
   /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
   readonly name: string;
   /** Another name to ask for instead; or the upstream, and its own name for the model (otherwise: what was asked for). */
@@ -50,6 +51,8 @@ export class Models {
   readonly upstreams: Readonly<Record<string, Engine>>;
   readonly #rules: readonly ModelRule[];
   readonly #listings = new Map<string, Listing>();
+  /** By rule, then by upstream. */
+  readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
   constructor(upstreams: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
     this.upstreams = upstreams;
@@ -117,7 +120,16 @@ export class Models {
   }
 
   #target(upstream: string, model: string, rule: ModelRule | undefined): Target {
-    return { upstream, engine: this.upstreams[upstream]!, model, rule };
+    return { upstream, engine: this.#engine(upstream, rule), model, rule };
+  }
+
+  /** The upstream's engine in the modes of a rule. */
+  #engine(upstream: string, rule: ModelRule | undefined): Engine {
+    const engines = this.#layered.get(rule) ?? new Map<string, Engine>();
+    this.#layered.set(rule, engines);
+    const engine = engines.get(upstream) ?? layered(this.upstreams[upstream]!, rule ?? {});
+    engines.set(upstream, engine);
+    return engine;
   }
 
   /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */

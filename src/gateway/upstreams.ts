@@ -2,7 +2,8 @@
 import { request } from "undici";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
-import { createRemote, credentialsOf, type Remote, resolveUrl, type Timeouts } from "../engines/remote.ts";
+import type { Base, Timeouts } from "../engines/http.ts";
+import { baseOf, createRemote, credentialsOf, type Remote } from "../engines/remote.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
 import { KNOWN, type Known, OPEN_MODELS } from "./known.ts";
 
@@ -19,7 +20,7 @@ export interface UpstreamSettings {
 /** What a server of that wire wants, if nothing else is known of it. */
 const PROFILES: Readonly<Record<WireId, WireProfile>> = {
   "openai-chat": OPEN_MODELS,
-  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false },
+  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false, unsignedThinking: true },
   anthropic: { unsignedThinking: true },
   gemini: {},
   ollama: { systemAnywhere: false },
@@ -63,7 +64,9 @@ const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<stri
 export async function probeWire(url: string, key?: string): Promise<Found | undefined> {
   const known = knownByUrl(url);
   if (known) return { wire: known.wire, how: "by its name", certain: true };
-  const answers = await Promise.all(PROBES.map(({ wire, path }) => look(resolveUrl(wire, url, path), key ? credentialsOf(wire, key) : {})));
+  const answers = await Promise.all(
+    PROBES.map(({ wire, path }) => look(urlOf(baseOf(wire, url), path), key ? credentialsOf(wire, key) : {})),
+  );
   const at = PROBES.findIndex(
     ({ answers: fits }, i) => isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
   );
@@ -74,6 +77,8 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
   const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
   return { wire, how: "a guess, since it answers no list of models; --upstream-wire, or wire in dragoman.toml, says it", certain: false };
 }
+
+const urlOf = ({ origin, path }: Base, asked: string): URL => new URL(origin + path(asked));
 
 /** `undefined`: no answer at all. */
 async function look(url: URL, headers: Headers): Promise<{ status: number; body: unknown } | undefined> {

@@ -17,7 +17,7 @@ import type {
   WireId,
 } from "../core/nouns.ts";
 import { readMalformed } from "./accumulate.ts";
-import { bridgeTool } from "./bridge.ts";
+import { bridgeTool, offeredTools } from "./bridge.ts";
 import { outputText } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
 import { putExtra } from "./opaque.ts";
@@ -122,17 +122,14 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
 export const isForced = ({ toolChoice: choice }: Request): boolean =>
   typeof choice === "object" ? "name" in choice || choice.required === true : choice === "required";
 
-function adaptTools({ tools = [], toolChoice }: Request, able: Abilities, profile: WireProfile, warnings: Warnings): Tool[] {
-  const chosen = typeof toolChoice !== "object" ? undefined : "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
-  const named = able.toolChoice === "mode" && typeof toolChoice === "object" && "name" in toolChoice;
-  const only = able.toolChoice === "allowed" || named ? undefined : toolChoice === "none" && !able.toolChoice ? [] : chosen;
-  if (only && able.toolChoice && only.length < tools.length) warnings.converted("the allowed tools", "the only ones");
-  return tools.flatMap((given) => {
-    if (only && !only.includes(given.name)) return [];
-    if (given.deferred && !able.deferredTools && !chosen?.includes(given.name)) {
-      warnings.dropped("a deferred tool that nobody asked for");
-      return [];
-    }
+function adaptTools(request: Request, able: Abilities, profile: WireProfile, warnings: Warnings): Tool[] {
+  const { tools = [], toolChoice: choice } = request;
+  const offered = able.deferredTools ? tools : offeredTools(request);
+  if (offered.length < tools.length) warnings.dropped("a deferred tool that nobody asked for");
+  const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, able.toolChoice === "mode");
+  const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;
+  if (able.toolChoice && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
+  return sent.map((given) => {
     const tool: Tool = able.customTools && profile.customTools !== false ? { ...given } : { ...bridgeTool(given) };
     if (tool.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
     if (tool.strict && !able.strictTools) warnings.dropped("strict");
@@ -140,8 +137,15 @@ function adaptTools({ tools = [], toolChoice }: Request, able: Abilities, profil
     if (tool.response && !able.responses) warnings.dropped("the schema of a tool's result");
     if (!able.responses) delete tool.response;
     if (!able.deferredTools) delete tool.deferred;
-    return [tool];
+    return tool;
   });
+}
+
+/** The only tools that may be sent, if that is the only way to say which may be called. `mode`: one can be named. */
+function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[] | undefined {
+  if (typeof choice !== "object") return choice === "none" && !mode ? [] : undefined;
+  if ("allowed" in choice) return choice.allowed;
+  return mode ? undefined : [choice.name];
 }
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";

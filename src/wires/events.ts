@@ -25,8 +25,8 @@ export class EventWriter {
   #finished = false;
 
   constructor(context: WireContext) {
-    const { calls = 0 } = context;
-    this.calls = new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${calls + n}` });
+    const { ids = [] } = context;
+    this.calls = new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${ids.length + n}`, taken: ids });
   }
 
   get finished(): boolean {

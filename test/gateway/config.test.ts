@@ -33,6 +33,9 @@ upstream = "local"
 model = "qwen3"
 temperature = 0.2
 thinking = "low"
+tools = "inband"
+dialect = "gemma4"
+rescue = false
 max_tokens = 100
 
 [aliases]
@@ -59,7 +62,17 @@ max_tokens = 100
     ollama: { wire: "ollama" },
   });
   expect(settings.models).toMatchObject([
-    { name: "gemini-*", upstream: "local", model: "qwen3", sampling: { temperature: 0.2 }, thinking: { effort: "low" }, maxTokens: 100 },
+    {
+      name: "gemini-*",
+      upstream: "local",
+      model: "qwen3",
+      sampling: { temperature: 0.2 },
+      thinking: { effort: "low" },
+      maxTokens: 100,
+      tools: "inband",
+      dialect: "gemma4",
+      rescue: false,
+    },
     { name: "gpt-4o", alias: "gemini-x" },
   ]);
 });

@@ -83,7 +83,7 @@ describe("a request that a target cannot take", () => {
     expect(warnings.list).toHaveLength(2);
   });
   test("a key that looks like a path is none", () => {
-    const root = new Field({ "a.b": 1, "c[0]": 2 }, "");
+    const root = new Field({ "a.b": 1, "c[0]": 2 });
     const { extra } = new Source("ollama").request(root, { model: "", messages: [] });
     const body = {};
     putExtra("ollama", body, { model: "", messages: [], extra: extra! }, new Warnings("ollama"));
@@ -129,7 +129,7 @@ describe("what a wire does not model", () => {
       deep: { known: 1, odd: { x: [1] } },
       tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }],
     };
-    const root = new Field(body, "");
+    const root = new Field(body);
     const rest = new Source(wire);
     root.at("model");
     const deep = root.at("deep");

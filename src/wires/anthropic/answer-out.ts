@@ -3,7 +3,7 @@
  * of them: one block at a time, input only in deltas, `message_delta` and `message_stop` always.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { Balance } from "../balance.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
@@ -135,14 +135,19 @@ export class MessageAnswer extends Answer {
     const data = own(state, REDACTED);
     if (data === undefined) {
       this.thinking("");
-      this.#sign(own(state, "signature") ?? this.#sealed(state));
+      this.#sign(this.#signature(state));
     } else this.#begin({ type: "redacted_thinking", data });
     this.#close();
   }
 
-  /** A capsule in the place of a signature: with the thinking that the client does not want to see, and another wire's state of it. */
-  #sealed(state: readonly Opaque[]): string {
-    return sealCapsule({ thinking: this.#hidden ? this.thought.toString() : "", thinkingState: foreign(state) }) ?? EMPTY_CAPSULE;
+  /** Anthropic's own signature, or a capsule of ours: with the thinking that the client does not want to see, and another wire's state of it. */
+  #signature(state: readonly Opaque[]): Json {
+    const signature = own(state, "signature");
+    const thinking = this.#hidden ? this.thought.toString() : "";
+    // A server that showed what it was asked to omit has not put it into its signature; and what is not signed the ai SDK drops.
+    if (signature && thinking === "") return signature;
+    const thinkingState = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");
+    return sealCapsule({ thinking, thinkingState }) ?? (signature || EMPTY_CAPSULE);
   }
   #sign(signature: unknown): void {
     if (signature !== "") this.#delta({ type: "signature_delta", signature });

@@ -3,7 +3,7 @@ import type { Malformed, Media, Message, Opaque, Part, Request, ThinkingSettings
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { defined, Field, readBody, someOf, words } from "../read.ts";
+import { defined, type Field, readBody, someOf, words } from "../read.ts";
 import { readSampling, readStop, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireInput } from "../wire.ts";
@@ -77,7 +77,7 @@ function readMessages(list: readonly Field[], from: Source, texts: ArgumentTexts
 
 function readMessage(message: Field, from: Source, texts: ArgumentTexts): Message {
   const given = message.at("role");
-  const role = new Field(given.string()?.toLowerCase(), given.path).oneOf(ROLES);
+  const role = given.as(given.string()?.toLowerCase()).oneOf(ROLES);
   const text = message.at("content").string();
   const media = message.at("images").list().map(readImage);
   if (role === "tool") {

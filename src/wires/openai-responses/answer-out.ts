@@ -232,11 +232,10 @@ export class ResponseAnswer extends Answer {
       this.#summary(reasoning, "text.done", { text });
       this.#summary(reasoning, "part.done", { part });
     }
-    const summary = text === "" ? [] : [part];
-    if (state.some(({ wire }) => wire === WIRE)) this.#done(reasoning, { summary }, state);
-    else if (this.#canSeal(state))
-      this.#done(reasoning, { summary, encrypted_content: sealCapsule({ thinking: text, thinkingState: state }) ?? EMPTY_CAPSULE });
-    else this.#done(reasoning, { summary });
+    const fields: Draft = { summary: text === "" ? [] : [part] };
+    if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
+      fields.encrypted_content = sealCapsule({ thinking: text, thinkingState: state }) ?? EMPTY_CAPSULE;
+    this.#done(reasoning, fields, state);
   }
 
   /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */

@@ -1,0 +1,145 @@
+// What the agents are put through. A scenario is one run of one agent: a script for the upstream, and what must be true at its end.
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { AGENTS } from "./agents.mjs";
+import { endedWell, filesAreThere, gatewayIsWell, keyStays, prefixesAreStable, thoughtsComeBack } from "./checks.mjs";
+import { contentOf, LARGE } from "./contents.mjs";
+import { createHome, runChild, startGateway } from "./processes.mjs";
+import { startUpstream, WIRES } from "./upstream/server.mjs";
+
+const KEY = "sk-clients-canary";
+const PROMPT = "Write the files, please.";
+const END = "All files are written.";
+
+/** Requests beside the conversation: titles, and gemini-cli's question which model shall answer. */
+const aside = ({ text }) => ({
+  text: text.includes("complexity_score") ? '{"complexity_reasoning":"short","complexity_score":10}' : "A title",
+});
+
+/** How many rounds the conversation in a request has behind it: the files of each carry its number. */
+const roundOf = ({ text }) => Math.max(0, ...[...text.matchAll(/round-(\d+)-/g)].map(([, n]) => Number(n)));
+
+/** Starts upstream and gateway, runs the agent, and looks at what came of it. */
+async function runAgent(name, wire, { script, config = "", errors, check, timeoutMs }) {
+  const agent = AGENTS[name];
+  const place = createHome();
+  const fileOf = (round, i, hard = contentOf(2 * (round - 1) + i)) => {
+    const content = agent.lines ? `${hard.replaceAll(/[\r\v\f]/g, "").trimEnd()}\n` : hard;
+    return { file: join(place.cwd, `round-${round}-${i}.md`), content }; // .md: elsewhere Claude Code takes blanks at a line's end away
+  };
+  const files = [];
+  /** An answer that thinks, talks and writes two files. */
+  const writing = (round, [manner, how] = [undefined, {}], last = false) => {
+    const both = [fileOf(round, 0), fileOf(round, 1, last ? LARGE : undefined)].map((file) => ({ ...file, manner }));
+    if (!files.some(({ file }) => file === both[0].file)) files.push(...both);
+    return { thinking: `Thought of round ${round}: “où?”`, text: `Round ${round}.`, calls: both.map(agent.write), manner: how };
+  };
+  const ending = { thinking: "It is done.", text: END };
+  const tell = script({ agent, writing, ending, fileOf });
+  const upstream = await startUpstream(wire, (ask) => (ask.tools.length === 0 && !tell.all ? aside(ask) : tell(ask)));
+  let gateway;
+  try {
+    const toml = `[server]\nkeys = ["env:GATE"]\n${config}\n[upstreams.up]\nurl = "${upstream.url}"\nwire = "${wire}"\n`;
+    gateway = await startGateway({ home: place.home, config: toml, env: { GATE: KEY } });
+    agent.prepare?.(place, gateway.url, KEY);
+    const { command, args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
+    const run = await runChild(command, args, { ...place, env, timeoutMs });
+    const asked = upstream.asked.filter(({ tools }) => tools.length > 0);
+    return (
+      filesAreThere(files) ??
+      check?.({ asked, run, all: upstream.asked, place }) ??
+      endedWell(run, END) ??
+      gatewayIsWell(gateway.log, errors) ??
+      keyStays(upstream.asked, KEY)
+    );
+  } finally {
+    await gateway?.close();
+    upstream.close();
+    place.drop();
+  }
+}
+
+// ---- The scenarios
+
+/** More rounds than these, and gemini-cli asks its model whether it goes in a circle. */
+const MOST_ROUNDS = 13;
+
+/** A round for each manner of the upstream; the thinking comes back, and the requests share their beginnings. */
+const everyManner = (manners) => ({
+  script:
+    ({ writing, ending }) =>
+    (ask) => {
+      const round = roundOf(ask) + 1;
+      return round > manners.length ? ending : writing(round, manners[round - 1], round === manners.length);
+    },
+  check: ({ asked }) => thoughtsComeBack(asked) ?? prefixesAreStable(asked),
+});
+
+function everyMannerOf(wire) {
+  const manners = Object.entries(WIRES[wire].manners);
+  const count = Math.ceil(manners.length / MOST_ROUNDS);
+  const size = Math.ceil(manners.length / count);
+  return Array.from({ length: count }, (_, i) => [
+    count === 1 ? "every manner" : `every manner, ${i + 1} of ${count}`,
+    everyManner(manners.slice(i * size, (i + 1) * size)),
+  ]);
+}
+
+/** Silent for longer than the gateway waits with its headers, and silent again behind the first piece. */
+const slow = {
+  config: "heartbeat = 0.3",
+  timeoutMs: 90_000,
+  script:
+    ({ writing, ending }) =>
+    (ask) =>
+      roundOf(ask) > 0 ? ending : { ...writing(1), delayMs: 11_000, pauseMs: 1500 },
+};
+
+/** An answer that breaks off in the middle of a call: nobody may run that call. Then all goes well. */
+const cutOff = (cut, errors) => ({
+  errors,
+  timeoutMs: 90_000,
+  script: ({ agent, writing, ending, fileOf }) => {
+    let broken = false;
+    return (ask) => {
+      if (roundOf(ask) > 0) return ending;
+      if (broken) return writing(1);
+      broken = true;
+      const { file } = fileOf(2, 0);
+      const { name, args } = agent.write({ file: file.replace("round-2", "half"), content: "half of what ".repeat(20) });
+      return { text: "Let me write.", calls: [{ name, args }], cut };
+    };
+  },
+  check: ({ place }) => (existsSync(join(place.cwd, "half-0.md")) ? "a call that was cut off was run" : undefined),
+});
+
+/** Not now, and then well. */
+const refusedOnce = (status, error, code) => ({
+  errors: [error],
+  timeoutMs: 90_000,
+  script:
+    ({ writing, ending }) =>
+    (ask) => {
+      if (ask.n === 0) return { status, error: "not now", code };
+      return roundOf(ask) > 0 ? ending : writing(1);
+    },
+});
+
+export function scenariosOf(name) {
+  const wires = Object.keys(WIRES);
+  const manners = wires.flatMap((wire) => everyMannerOf(wire).map(([title, scenario]) => ({ title, wire, scenario })));
+  const more = [
+    ["slow to start", slow],
+    ["cut off in a call", cutOff("gone", ["upstream"])],
+    ["503, then well", refusedOnce(503, "overloaded")],
+  ].map(([title, scenario]) => ({ title, wire: "openai-chat", scenario }));
+  return [...manners, ...more].map(({ title, wire, scenario }) => ({
+    client: name,
+    title,
+    wire,
+    run: () => runAgent(name, wire, scenario),
+  }));
+}
+
+export const agentRuns = () => Object.keys(AGENTS).flatMap(scenariosOf);
+export { basename };
