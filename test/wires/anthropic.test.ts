@@ -9,7 +9,8 @@ import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Part, Request
 import { anthropic } from "../../src/wires/anthropic.ts";
 import { EMPTY_CAPSULE, openCapsule } from "../../src/wires/opaque.ts";
 import { printBody } from "../../src/wires/raw.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures } from "./helpers.ts";
 import { validateCount, validateRequest, validateStream } from "./validators.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/anthropic/", import.meta.url));
@@ -109,21 +110,9 @@ function canonical(value: unknown): unknown {
 // ---- Requests
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const captures = files
-    .map((file) => ({
-      file,
-      ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as {
-        path: string;
-        query: object;
-        headers: { [name: string]: string };
-        body: Draft;
-      }),
-    }))
-    .filter(({ path }) => path.startsWith("/v1/messages"));
-  const counts = captures.filter(({ path }) => path.endsWith("/count_tokens"));
-  const chats = captures.filter(({ path }) => path.endsWith("/messages"));
+  const requests = captures<Draft>(({ path }) => path.startsWith("/v1/messages"));
+  const counts = requests.filter(({ path }) => path.endsWith("/count_tokens"));
+  const chats = requests.filter(({ path }) => path.endsWith("/messages"));
 
   test.each(chats)("$file is read without a warning, and written as it was", ({ query, headers, body }) => {
     const request = decode(body, headers, query);

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BadRequest } from "../../src/core/errors.ts";
 import { collect } from "../../src/core/fold.ts";
 import type { ErrorCode, Event, Json, JsonObject, Request, Response, ToolCall, Warning } from "../../src/core/nouns.ts";
 import { ollama } from "../../src/wires/ollama.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { valuesOf } from "../../src/wires/spans.ts";
+import { complaintOf } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
 
 const fixtures = new URL("../fixtures/ollama/", import.meta.url);
@@ -35,15 +35,7 @@ const again = (request: Request): Request => {
 const bare = (request: Request): unknown =>
   JSON.parse(JSON.stringify(request, (key, value: unknown) => (key === "json" ? undefined : value)));
 
-function complaint(body: unknown): string {
-  try {
-    decode(body);
-  } catch (error) {
-    if (error instanceof BadRequest && error.info.code === "bad-request" && error.info.status === 400) return error.message;
-    throw error;
-  }
-  return "nothing to complain about";
-}
+const complaint = (body: unknown): string => complaintOf(decode, body);
 
 const call = (name: string, args: JsonObject, id = "call_0"): ToolCall => ({ type: "tool-call", id, name, arguments: args });
 const time = { type: "function", function: { name: "get_time", description: "The time", parameters: { type: "object", properties: {} } } };
