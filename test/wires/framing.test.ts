@@ -56,8 +56,8 @@ describe("server-sent events", () => {
 });
 
 describe("lines", () => {
-  test("only whole ones, however they are cut", () => {
-    for (const pieces of cuts('{"a":1}\r\n\n{"b":2}\n{"c":3}')) {
+  test("only whole ones, however they are cut and however they end", () => {
+    for (const pieces of cuts('\ufeff{"a":1}\r\n\n{"b":2}\n{"c":3}')) {
       expect(read(new LineReader(), pieces).map(({ data }) => data)).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
     }
   });
