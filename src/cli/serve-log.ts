@@ -8,7 +8,7 @@ const OURS: ReadonlySet<string> = new Set(["overloaded", "upstream", "timeout", 
 
 export function createLog(output: Output): Logger {
   const options = { base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!output.isTTY) return pino(options, { write: (line) => void output.write(line) });
+  if (!output.isTTY) return pino(options, { write: gathered(output) });
   const { dim, red, yellow, cyan } = paletteOf(output);
   const write = (line: string): void => {
     const { level, time, msg = "" } = JSON.parse(line) as { level: number; time: string; msg?: string };
@@ -16,6 +16,24 @@ export function createLog(output: Output): Logger {
     output.write(`${dim(time.slice(11, 19))} ${paint(visible(msg)).replaceAll("→", cyan("→"))}\n`);
   };
   return pino(options, { write });
+}
+
+/** How long a line may wait for others to be written with: each write costs as much as an exchange. */
+const GATHER_MS = 50;
+
+function gathered(output: Output): (line: string) => void {
+  let lines = "";
+  const flush = (): void => {
+    output.write(lines);
+    lines = "";
+  };
+  process.once("exit", () => {
+    if (lines !== "") flush();
+  });
+  return (line) => {
+    if (lines === "") setTimeout(flush, GATHER_MS);
+    lines += line;
+  };
 }
 
 export function logExchange(log: Logger, exchange: Exchange): void {

@@ -69,7 +69,7 @@ async function ask(
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await http.request(method, path, { ...options, ...sent, signal: quick(options.signal, ASIDE_MS) });
-    const value: unknown = JSON.parse(await textOf(answer, options));
+    const value: unknown = JSON.parse(await textOf(answer));
     return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;

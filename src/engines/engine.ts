@@ -12,6 +12,8 @@ export interface Engine {
   /** What `generate` makes of a request, for whoever looks for a fault: nothing is sent. */
   preview?(request: Request): Promise<Preview>;
 
+  /** Its events stop at once when their iterator is returned, so whoever does that gives no signal: one costs more than an event. */
+  readonly stopsOnReturn?: true;
   /** What the server behind it speaks, where there is one. */
   readonly wire?: WireId;
   /** A request of that wire which the nouns do not model (embeddings), as bytes. Throws `EngineError`. */

@@ -2,11 +2,13 @@
  * Requests to a server that may have several URLs, over connections that are kept. All engines with a server behind them ask it through
  * this file: what is known of connections, timeouts and their errors is known here.
  */
-import { Agent, type Dispatcher } from "undici";
+import type { IncomingHttpHeaders } from "node:http";
+import { type Dispatcher, errors, Pool } from "undici";
 import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
-import type { CallOptions } from "./engine.ts";
+import type { CallOptions, UpstreamTap } from "./engine.ts";
 import { EngineError } from "./error.ts";
+import { Inbox } from "./inbox.ts";
 import { type Place, Places } from "./places.ts";
 
 /** In milliseconds. */
@@ -21,7 +23,7 @@ export interface Timeouts {
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
 /** Lists of models and counts are quick, or not worth waiting for. */
 const QUICK_MS = 10_000;
-/** So is what a server says of itself. */
+/** What a server says of itself is quicker still. */
 export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
@@ -46,17 +48,31 @@ export interface Sending extends CallOptions {
   body?: string | Uint8Array | undefined;
 }
 
+/** Hears an answer while it comes: `answered`, then `received` as often as it likes, then `ended`; or `failed` at any point, and nothing else. */
+export interface Listener {
+  answered(status: number, headers: Headers): void;
+  received(bytes: Uint8Array): void;
+  ended(): void;
+  failed(error: unknown): void;
+}
+
+/** A request under way. */
+export interface Asking {
+  pause(): void;
+  resume(): void;
+  /** The listener hears that it failed, unless it is over. */
+  abort(): void;
+}
+
 export interface ServerAnswer {
   status: number;
   headers: Headers;
-  body: Body;
+  body: AsyncIterable<Uint8Array>;
 }
-
-type Body = Dispatcher.ResponseData["body"];
 
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #agent: Agent;
+  readonly #pools = new Map<string, Pool>();
   readonly #places: Places<Base>;
 
   constructor(options: ServerOptions) {
@@ -64,74 +80,59 @@ export class HttpServer {
     this.#options = options;
     this.#places = new Places(options.bases);
     const { connect = TIMEOUTS.connect, headers = TIMEOUTS.headers, idle = TIMEOUTS.idle } = options.timeouts ?? {};
-    this.#agent = new Agent({
-      connections: options.connections ?? 256,
-      pipelining: 1, // a stream may take minutes: nothing may wait behind it
-      connect: { timeout: connect },
-      headersTimeout: headers,
-      bodyTimeout: idle,
-      keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
-    });
+    for (const { origin } of options.bases) {
+      if (this.#pools.has(origin)) continue;
+      const pool = new Pool(origin, {
+        connections: options.connections ?? 256,
+        pipelining: 1, // a stream may take minutes: nothing may wait behind it
+        connect: { timeout: connect },
+        headersTimeout: headers,
+        bodyTimeout: idle,
+        keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
+      });
+      this.#pools.set(origin, pool);
+    }
   }
 
   /** Tries the URLs, the best first; the next one only while nothing of an answer has come. */
-  async request(method: "GET" | "POST", path: string, sending: Sending = {}): Promise<ServerAnswer> {
-    const places = this.#places.inOrder();
-    const [only] = places;
-    // A connection that was kept may be closed by the server just when it is used again: that says nothing about the server.
-    const tries = places.length === 1 && only ? [only, only] : places;
-    for (const [n, place] of tries.entries()) {
-      const isLast = n + 1 === tries.length;
-      try {
-        const answer = await this.#ask(place, method, path, sending);
-        if (isLast || places.length === 1 || !BUSY.has(answer.status)) return answer;
-        await answer.body.dump({ limit: MAX_DUMP }).catch(() => {});
-      } catch (error) {
-        const code = codeOf(error);
-        const again = places.length === 1 ? LOST.has(code) : LOST.has(code) || UNREACHED.has(code);
-        if (isLast || !again || sending.signal?.aborted) throw error;
-      }
-    }
-    throw new Error("there was no URL to try");
+  ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
+    const { credentials, headers: own } = this.#options;
+    const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
+    if (body !== undefined) open["content-type"] = "application/json";
+    const send = (place: Place<Base>, handler: Dispatcher.DispatchHandler): void => {
+      const { base } = place;
+      const at = base.path(path);
+      tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
+      const all = credentials ? { ...open, ...credentials } : open;
+      this.#pools.get(base.origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, handler);
+    };
+    const asked = new Asked(listener, signal, tap, this.#places, send);
+    asked.start();
+    return asked;
   }
 
-  async #ask(place: Place<Base>, method: "GET" | "POST", path: string, sending: Sending): Promise<ServerAnswer> {
-    const { headers, body, signal, tap } = sending;
-    const { credentials, headers: own } = this.#options;
-    const { base } = place;
-    const type = body === undefined ? {} : { "content-type": "application/json" };
-    const open = { ...headers, ...type, ...own, "accept-encoding": "identity" };
-    const at = base.path(path);
-    tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
-    place.busy++;
-    let answer: Dispatcher.ResponseData;
-    try {
-      answer = await this.#agent.request({
-        origin: base.origin,
-        path: at,
-        method,
-        headers: { ...open, ...credentials },
-        body: body ?? null,
-        signal: signal ?? null,
+  /** Resolves with status and headers; the body comes when it is taken. */
+  request(method: "GET" | "POST", path: string, sending: Sending = {}): Promise<ServerAnswer> {
+    return new Promise((resolve, reject) => {
+      const body = new Inbox<Uint8Array>({
+        pause: () => asking.pause(),
+        resume: () => asking.resume(),
+        stop: () => asking.abort(),
       });
-    } catch (error) {
-      place.busy--;
-      if (!signal?.aborted) place.failed(this.#places.now());
-      throw error;
-    }
-    const received = { status: answer.statusCode, headers: plain(answer.headers) };
-    if (BUSY.has(received.status)) place.failed(this.#places.now(), restOf(received.headers));
-    else place.worked();
-    answer.body.once("close", () => place.busy--);
-    answer.body.once("error", () => {
-      if (!signal?.aborted) place.failed(this.#places.now());
+      const asking = this.ask(method, path, sending, {
+        answered: (status, headers) => resolve({ status, headers, body }),
+        received: (bytes) => body.push(bytes),
+        ended: () => body.end(),
+        failed: (error) => {
+          body.end({ error });
+          reject(error);
+        },
+      });
     });
-    tap?.answered?.(received);
-    return { ...received, body: answer.body };
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
   /** What went wrong before or beside the answer. */
@@ -165,8 +166,6 @@ export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSign
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
 
-// ---- Answers
-
 /** Ids by which a server's operator finds the request again. */
 const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
 
@@ -176,58 +175,180 @@ export function travelling(headers: Headers): Headers {
   return found;
 }
 
-const plain = (headers: Dispatcher.ResponseData["headers"]): Headers =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-
 /** More of an error nobody reads. */
-const MAX_ERROR_CHARS = 65_536;
+export const MAX_ERROR_CHARS = 65_536;
 
-export const errorTextOf = async (answer: ServerAnswer, options?: CallOptions): Promise<string> =>
-  (await textOf(answer, options)).slice(0, MAX_ERROR_CHARS);
-
-export async function textOf({ body }: ServerAnswer, { tap }: CallOptions = {}): Promise<string> {
+export async function textOf({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  let whole = false;
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      tap?.received?.(chunk);
-      text += decoder.decode(chunk, { stream: true });
-    }
-    whole = true;
-  } finally {
-    tap?.over?.(whole);
-  }
+  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
 }
 
-/** The bytes as they come; whoever stops reading behind the end of the answer says so, and the connection is kept. */
-export async function* bytesOf(
-  { body }: ServerAnswer,
-  { tap }: CallOptions,
-  isOver: () => boolean,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let whole = false;
-  try {
-    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-      tap?.received?.(chunk);
-      yield chunk;
-    }
-    whole = true;
-  } finally {
-    tap?.over?.(whole || isOver());
-    // The end of an answer is not always the end of its body, and only a body that was read to its end leaves a connection to use again.
-    if (isOver()) body.dump({ limit: MAX_DUMP }).catch(() => {});
-    else body.on("error", () => {}).destroy();
+/** One request, from URL to URL until one answers. */
+class Asked implements Asking {
+  readonly #listener: Listener;
+  readonly #signal: AbortSignal | undefined;
+  readonly tap: UpstreamTap | undefined;
+  readonly places: Places<Base>;
+  readonly #send: (place: Place<Base>, handler: Dispatcher.DispatchHandler) => void;
+  /** Whom to ask, the best first. */
+  readonly #order: readonly Place<Base>[];
+  #tries = 0;
+  #current: Try | undefined;
+  #over = false;
+
+  constructor(
+    listener: Listener,
+    signal: AbortSignal | undefined,
+    tap: UpstreamTap | undefined,
+    places: Places<Base>,
+    send: (place: Place<Base>, handler: Dispatcher.DispatchHandler) => void,
+  ) {
+    this.#listener = listener;
+    this.#signal = signal;
+    this.tap = tap;
+    this.places = places;
+    this.#send = send;
+    this.#order = places.inOrder();
   }
+
+  start(): void {
+    this.#signal?.addEventListener("abort", this, { once: true });
+    if (this.#signal?.aborted) this.abort();
+    else this.#next();
+  }
+
+  handleEvent(): void {
+    this.abort();
+  }
+
+  pause(): void {
+    this.#current?.controller?.pause();
+  }
+  resume(): void {
+    this.#current?.controller?.resume();
+  }
+  abort(): void {
+    if (this.#over) return;
+    const reason = new errors.RequestAbortedError();
+    const current = this.#current;
+    this.#end(false);
+    current?.leave();
+    current?.controller?.abort(reason);
+    this.#listener.failed(reason);
+  }
+
+  #next(): void {
+    // A connection that was kept may be closed by the server just when it is used again: so the only one is asked twice.
+    const place = this.#order[Math.min(this.#tries++, this.#order.length - 1)]!;
+    this.#current = new Try(this, place);
+    this.#send(place, this.#current);
+  }
+
+  #end(whole: boolean): void {
+    this.#over = true;
+    this.#current = undefined;
+    this.#signal?.removeEventListener("abort", this);
+    this.tap?.over?.(whole);
+  }
+
+  // What a try tells
+
+  isOf(one: Try): boolean {
+    return this.#current === one;
+  }
+  /** Whether another one is asked instead. */
+  passes(problem: "busy" | string): boolean {
+    const isOnly = this.#order.length === 1;
+    const again = LOST.has(problem) || (!isOnly && (problem === "busy" || UNREACHED.has(problem)));
+    if (!again || this.#tries >= (isOnly ? 2 : this.#order.length)) return false;
+    this.#next();
+    return true;
+  }
+  answered(status: number, headers: Headers): void {
+    this.#listener.answered(status, headers);
+  }
+  received(chunk: Uint8Array): void {
+    this.tap?.received?.(chunk);
+    this.#listener.received(chunk);
+  }
+  ended(): void {
+    this.#end(true);
+    this.#listener.ended();
+  }
+  failed(error: Error): void {
+    this.#end(false);
+    this.#listener.failed(error);
+  }
+}
+
+/** One URL is asked; what undici tells of it. */
+class Try implements Dispatcher.DispatchHandler {
+  readonly #asked: Asked;
+  readonly #place: Place<Base>;
+  controller: Dispatcher.DispatchController | undefined;
+  #answered = false;
+  #left = false;
+
+  constructor(asked: Asked, place: Place<Base>) {
+    this.#asked = asked;
+    this.#place = place;
+    place.busy++;
+  }
+
+  /** It is no more under way. */
+  leave(): void {
+    if (!this.#left) this.#place.busy--;
+    this.#left = true;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.#left) controller.abort(new errors.RequestAbortedError());
+  }
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
+    if (this.#left || status < 200) return;
+    const headers = plain(received);
+    const { tap, places } = this.#asked;
+    tap?.answered?.({ status, headers });
+    if (!BUSY.has(status)) this.#place.worked();
+    else {
+      this.#place.failed(places.now(), restOf(headers));
+      if (this.#asked.passes("busy")) {
+        this.leave();
+        controller.abort(new errors.RequestAbortedError());
+        return;
+      }
+    }
+    this.#answered = true;
+    this.#asked.answered(status, headers);
+  }
+  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#asked.isOf(this)) this.#asked.received(chunk);
+  }
+  onResponseEnd(): void {
+    this.leave();
+    if (this.#asked.isOf(this)) this.#asked.ended();
+  }
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#left) return;
+    this.leave();
+    this.#place.failed(this.#asked.places.now());
+    if (this.#answered || !this.#asked.passes(codeOf(error))) this.#asked.failed(error);
+  }
+}
+
+function plain(headers: IncomingHttpHeaders): Headers {
+  const all: Record<string, string> = {};
+  for (const name in headers) all[name] = String(headers[name]);
+  return all;
 }
 
 // ---- Problems
 
 /** What another URL may do better: it is too busy, or what stands before it finds nobody. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Of an answer that nobody wants. */
-const MAX_DUMP = 65_536;
 
 function restOf(headers: Headers): number | undefined {
   const seconds = Number(headers["retry-after"]);
