@@ -114,3 +114,23 @@ describe("a mistake is one line with its place", () => {
     }
   });
 });
+
+test("an upstream that completes text, and how much it takes", () => {
+  const { upstreams } = read(`
+[upstreams.local]
+url = "http://127.0.0.1:8080"
+wire = "completions"
+server = "llama-server"
+concurrent = 4
+wait = 2.5
+`);
+  expect(upstreams.local).toMatchObject({ wire: "completions", server: "llama-server", limits: { concurrent: 4, waitMs: 2500 } });
+});
+
+test.each([
+  ['server = "tgi"', "upstreams.local.server must be one of llama-server, vllm, sglang, ollama"],
+  ["queue = 4", "upstreams.local needs concurrent"],
+  ["concurrent = 0", "upstreams.local.concurrent must be a whole number over 0"],
+])("of an upstream: %s", (line, complaint) => {
+  expect(() => read(`[upstreams.local]\nurl = "http://127.0.0.1:8080"\n${line}\n`)).toThrow(complaint);
+});
