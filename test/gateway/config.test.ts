@@ -134,3 +134,10 @@ test.each([
 ])("of an upstream: %s", (line, complaint) => {
   expect(() => read(`[upstreams.local]\nurl = "http://127.0.0.1:8080"\n${line}\n`)).toThrow(complaint);
 });
+
+test("a dialect may have its variant behind it", () => {
+  const rule = (dialect: string) => read(`[upstreams.ollama]\n[models.m]\ndialect = "${dialect}"\n`).models[0];
+  expect(rule("hermes/qwen2.5-7b-instruct")).toMatchObject({ dialect: "hermes/qwen2.5-7b-instruct" });
+  expect(() => rule("hermes/none")).toThrow("must be one of hermes/qwen3-0.6b");
+  expect(() => rule("herpes")).toThrow("must be one of auto, ");
+});
