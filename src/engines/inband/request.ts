@@ -1,47 +1,14 @@
 /** A request as a dialect takes it, and what holds its answer to what was asked. */
-import type { ErrorInfo, JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
+import type { JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
-import { bridgeTool } from "../../wires/bridge.ts";
-import { offeredTools } from "../../wires/labels.ts";
+import { bridgeTool, offeredTools } from "../../wires/bridge.ts";
 import { EngineError } from "../error.ts";
 
-export type Asked = Request & { tools: Tool[] };
-
 /** Only the tools that are offered, and all of them functions. */
-export function withFunctions(request: Request): Asked {
+export function withFunctions(request: Request): Request & { tools: Tool[] } {
   return { ...request, tools: offeredTools(request).map(bridgeTool) };
 }
-
-export interface Rendered {
-  readonly request: Asked;
-  readonly prompt: Prompt;
-  readonly warnings: readonly Warning[];
-}
-
-/** The prompt, without what only a server that sees and hears can take. */
-export function rendered(given: Request, dialect: Dialect, variant: string | undefined): Rendered {
-  const request = withFunctions(given);
-  let prompt: Prompt;
-  try {
-    prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
-  } catch (error) {
-    throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
-  }
-  const media = prompt.filter((piece) => piece.media);
-  if (media.length === 0) return { request, prompt, warnings: [] };
-  const message = `${media.length === 1 ? "an image or file was" : `${media.length} images or files were`} left out: the upstream takes text only`;
-  return { request, prompt: prompt.filter((piece) => !piece.media), warnings: [{ code: "dropped", message }] };
-}
-
-/** Tokens that the model writes, and that must stay in the output. */
-export const preservedOf = (dialect: Dialect): readonly string[] => dialect.grammar?.([], "auto").preserved ?? [];
-
-export const contextError = (used: number, limit: number): ErrorInfo => ({
-  code: "context-length",
-  message: `the prompt has ${used} tokens, and the model's context ${limit}`,
-  tokens: { used, limit },
-});
 
 /** How a server can hold a model: by llama.cpp's grammars, or by the structural tags of vLLM and SGLang. */
 export type Holding = "gbnf" | "structural-tag";
@@ -54,8 +21,8 @@ export interface Held {
 const ANY_OBJECT: JsonObject = { type: "object" };
 
 /** The grammar for what the request wants, if the server can hold a model to one; and a warning for everything that nobody will. */
-export function held(dialect: Dialect, request: Asked, holding: Holding | undefined, prompt?: Prompt): Held {
-  const { tools, toolChoice = "auto", parallelCalls, output, thinking } = request;
+export function held(dialect: Dialect, request: Request & { tools: Tool[] }, holding: Holding | undefined, prompt?: Prompt): Held {
+  const { tools, toolChoice = "auto", parallelCalls, output } = request;
   const wishes = wishesOf(request);
   if (!holding || !dialect.grammar) return { warnings: wishes.map((wish) => unheld(wish, "the upstream takes no grammar")) };
   const choice = tools.length > 0 ? toolChoice : "auto";
@@ -63,7 +30,7 @@ export function held(dialect: Dialect, request: Asked, holding: Holding | undefi
   try {
     grammar = dialect.grammar(tools, choice, {
       ...(parallelCalls === undefined ? {} : { parallelCalls }),
-      ...(prompt && endsInThinking(dialect, prompt) ? { startInThinking: true } : thinking?.enabled === false ? { startInThinking: false } : {}),
+      ...(prompt && thinkingIn(dialect, request, prompt)),
       ...(output && { output: output.schema ?? ANY_OBJECT }),
     });
   } catch (error) {
@@ -76,7 +43,7 @@ export function held(dialect: Dialect, request: Asked, holding: Holding | undefi
 }
 
 /** What somebody relies on. */
-function wishesOf({ tools, toolChoice = "auto", parallelCalls, output }: Asked): string[] {
+function wishesOf({ tools, toolChoice = "auto", parallelCalls, output }: Request & { tools: Tool[] }): string[] {
   const strict = tools.filter((tool) => tool.strict).map(({ name }) => name);
   return [
     ...(tools.length > 0 && toolChoice !== "auto" ? [`the tool choice ${choiceText(toolChoice)}`] : []),
@@ -104,5 +71,12 @@ function relaxedOf({ relaxed }: Grammar, { tools }: { tools: Tool[] }): Warning[
   return [{ code: "relaxed", message: `the grammar cannot express, and so allows: ${named.slice(0, MAX_NAMED).join(", ")}${more}` }];
 }
 
+/** Whether the answer begins inside of thinking, or cannot think at all; else the model may open a block itself. */
+function thinkingIn(dialect: Dialect, { thinking }: Request, prompt: Prompt): { startInThinking?: boolean } {
+  if (endsInThinking(dialect, prompt)) return { startInThinking: true };
+  return thinking?.enabled === false ? { startInThinking: false } : {};
+}
+
 /** What a scanner makes of the next character says where the prompt ends. */
-export const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean => scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";
+export const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean =>
+  scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";

@@ -5,17 +5,18 @@
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
  */
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
-import type { Dialect, Prompt } from "../../dialects/dialect.ts";
+import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
+import { contextError, type Rendered, rendered } from "../completions/job.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
-import { contextError, held, type Rendered, rendered } from "../inband/request.ts";
-import { Writer } from "../writer.ts";
-import { Grammars, type Hold } from "./hold.ts";
+import { held } from "../inband/request.ts";
+import { Answer, type Asked, Marks } from "./answer.ts";
+import { Grammars } from "./hold.ts";
 import { Pool } from "./pool.ts";
-import { type Said, Vocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 export interface LlamaFacts {
   /** What clients call it: the file's name without its ending. */
@@ -72,7 +73,7 @@ export class LlamaEngine implements Llama {
   readonly #grammars: Grammars;
   readonly #sequences: readonly LlamaContextSequence[];
   readonly #pool: Pool;
-  readonly #stops: ReadonlySet<Token>;
+  readonly #marks: Marks;
   readonly #closed = new AbortController();
 
   constructor(loaded: Loaded) {
@@ -84,7 +85,7 @@ export class LlamaEngine implements Llama {
     this.#grammars = new Grammars(model);
     this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
     this.#pool = new Pool(this.#sequences);
-    this.#stops = new Set(dialect.stops.flatMap((stop) => this.#vocabulary.control(stop) ?? []));
+    this.#marks = new Marks(model, this.#vocabulary, dialect);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
@@ -108,11 +109,11 @@ export class LlamaEngine implements Llama {
   }
 
   async preview(request: Request): Promise<Preview> {
-    return { dialect: this.facts.dialect, prompt: this.#rendered(request).prompt };
+    return { dialect: this.facts.dialect, prompt: this.#render(request).prompt };
   }
 
   promptTokens(request: Request): number[] {
-    return this.#vocabulary.encode(this.#rendered(request).prompt);
+    return this.#vocabulary.encode(this.#render(request).prompt);
   }
 
   textOf(tokens: readonly number[]): string {
@@ -123,9 +124,8 @@ export class LlamaEngine implements Llama {
     return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
   }
 
-  #rendered(request: Request): Rendered {
-    const { dialect, facts } = this.#loaded;
-    return rendered(request, dialect, facts.variant);
+  #render(request: Request): Rendered {
+    return rendered(request, this.#loaded.dialect, this.facts.variant);
   }
 
   // ---- One answer
@@ -153,9 +153,9 @@ export class LlamaEngine implements Llama {
     }
   }
 
-  async #start(asked: Request): Promise<Started> {
+  async #start(given: Request): Promise<Started> {
     const { dialect, facts } = this.#loaded;
-    const { request, prompt, warnings } = this.#rendered(asked);
+    const { request, prompt, warnings } = this.#render(given);
     const tokens = this.#vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
     if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
@@ -176,35 +176,14 @@ export class LlamaEngine implements Llama {
     usage: Usage,
     signal?: AbortSignal,
   ): AsyncGenerator<Event[], void, undefined> {
-    const { request, prompt, limit, hold } = started;
-    const writer = new Writer(this.#loaded.dialect, request, prompt);
-    const decoder = this.#vocabulary.createDecoder();
-    const made: Token[] = [];
-    let reason: Finish["reason"] = "length";
-    const say = async (said: Said | undefined): Promise<Event[]> => {
-      if (!said) return [];
-      const events = writer.write(said.text);
-      await hold?.see(said, !writer.thinking);
-      return events;
-    };
-    for await (const token of limit > 0 ? this.#evaluate(started, sequence, made, signal) : []) {
-      made.push(token);
-      if (writer.thinking) writer.thinkingTokens++;
-      const isStop = this.#stops.has(token);
-      const isEnd = isStop || this.#loaded.model.isEogToken(token);
-      // A stop of the dialect may close a call; another end of the vocabulary is no text of the dialect.
-      const events = isStop || !isEnd ? await say(decoder.feed(token)) : [];
+    const { limit } = started;
+    const answer = new Answer(this.#marks, this.#loaded.dialect, started);
+    for await (const token of limit > 0 ? this.#evaluate(started, sequence, answer.tokens, signal) : []) {
+      const events = await answer.take(token);
       if (events.length > 0) yield events;
-      if (isEnd || writer.stopped !== undefined) {
-        reason = "stop";
-        break;
-      }
-      if (made.length >= limit) break;
+      if (answer.isOver || answer.tokens.length >= limit) break;
     }
-    if (signal?.aborted) return;
-    const rest = await say(decoder.flush());
-    const thought = writer.thinkingTokens > 0 ? { thinkingTokens: writer.thinkingTokens } : {};
-    yield [...rest, ...writer.end(), { type: "usage", ...usage, outputTokens: made.length, ...thought }, writer.finish(reason)];
+    if (!signal?.aborted) yield await answer.end(usage);
   }
 
   /** The tokens of the answer. An abort ends it at the next one. */
@@ -233,13 +212,10 @@ export class LlamaEngine implements Llama {
   }
 }
 
-interface Started {
-  readonly request: Request;
-  readonly prompt: Prompt;
+interface Started extends Asked {
   readonly tokens: Token[];
   /** How many tokens the answer may have. */
   readonly limit: number;
-  readonly hold: Hold | undefined;
   readonly warnings: readonly Warning[];
 }
 

@@ -8,10 +8,11 @@
 import type { Event, Request, Sampling, Usage } from "../../core/nouns.ts";
 import type { Grammar, Prompt } from "../../dialects/dialect.ts";
 import { getDialect } from "../../dialects/registry.ts";
+import { preservedOf, rendered } from "../completions/job.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing } from "../finish.ts";
-import { type Holding, held, preservedOf, rendered } from "../inband/request.ts";
+import { type Holding, held } from "../inband/request.ts";
 import { Writer } from "../writer.ts";
 
 export interface TextRuntime {
