@@ -46,7 +46,11 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
 }
 
 /** What the listener hears, one piece after the other. Who stops listening stops the model. */
-async function* pieces(inference: MediaPipeInference, text: string, signal: AbortSignal | undefined): AsyncGenerator<string, void, undefined> {
+async function* pieces(
+  inference: MediaPipeInference,
+  text: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   const heard: string[] = [];
   let wake = (): void => {};
   let finished = false;
