@@ -150,6 +150,17 @@ function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[]
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
+/** A template that takes a system text only at the beginning takes only one: codex begins with two. */
+function oneSystem(messages: readonly Message[]): readonly Message[] {
+  const end = messages.findIndex((message) => !isSystem(message));
+  const first = messages.slice(0, end < 0 ? messages.length : end);
+  const texts = first.flatMap(({ role, ...message }) =>
+    role === "tool" || !("content" in message) ? [] : message.content.map((part) => (part.type === "text" ? part.text : undefined)),
+  );
+  if (first.length < 2 || texts.includes(undefined)) return messages;
+  return [{ role: "system", content: [{ type: "text", text: texts.join("\n\n") }] }, ...messages.slice(first.length)];
+}
+
 /** A system text as the user's, with a label. */
 export const asUser = ({ content, state }: Exclude<Message, ToolResult | { role: "assistant" }>): Message => ({
   role: "user",
@@ -171,7 +182,8 @@ class Conversation {
     this.#warnings = warnings;
   }
 
-  adapt(messages: readonly Message[]): Message[] {
+  adapt(given: readonly Message[]): Message[] {
+    const messages = this.#profile.systemAnywhere === false ? oneSystem(given) : given;
     this.#answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.id] : [])));
     const first = messages.findIndex((message) => !isSystem(message));
     const out: Message[] = [];
