@@ -20,7 +20,7 @@ import { readMalformed } from "./accumulate.ts";
 import { bridgeTool, offeredTools } from "./bridge.ts";
 import { outputText } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
-import { putExtra } from "./opaque.ts";
+import { putExtra, withState } from "./opaque.ts";
 import { textOf } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import { Warnings } from "./warnings.ts";
@@ -154,11 +154,12 @@ const isSystem = ({ role }: Message): boolean => role === "system" || role === "
 function oneSystem(messages: readonly Message[]): readonly Message[] {
   const end = messages.findIndex((message) => !isSystem(message));
   const first = messages.slice(0, end < 0 ? messages.length : end);
-  const texts = first.flatMap(({ role, ...message }) =>
-    role === "tool" || !("content" in message) ? [] : message.content.map((part) => (part.type === "text" ? part.text : undefined)),
-  );
-  if (first.length < 2 || texts.includes(undefined)) return messages;
-  return [{ role: "system", content: [{ type: "text", text: texts.join("\n\n") }] }, ...messages.slice(first.length)];
+  const parts = first.flatMap((message): Part[] => (message.role === "tool" ? [] : message.content));
+  const texts = parts.filter((part) => part.type === "text");
+  if (first.length < 2 || texts.length < parts.length) return messages;
+  const text: Text = { type: "text", text: texts.map((part) => part.text).join("\n\n") };
+  const content = [withState(text, ...[...first, ...texts].map(({ state }) => state))];
+  return [{ role: "system", content }, ...messages.slice(first.length)];
 }
 
 /** A system text as the user's, with a label. */

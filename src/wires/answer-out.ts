@@ -24,7 +24,7 @@ export abstract class Answer implements StreamEncoder {
   /** The end was said: nothing may come after it. */
   over = false;
   /** What was thought since the last call, or since the thinking began, and what other wires know of it: for those that carry it. */
-  thought = new Pile();
+  readonly thought = new Pile();
   thoughtState: Opaque[] = [];
   /** The chunks of an answer that is not streamed. */
   chunks: Draft[] | undefined;
@@ -133,7 +133,6 @@ export abstract class Answer implements StreamEncoder {
         this.thinkingStart(event.state);
         break;
       case "thinking-delta":
-        this.thought.add(event.text);
         this.thinking(event.text);
         break;
       case "thinking-end":

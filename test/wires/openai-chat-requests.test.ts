@@ -342,8 +342,9 @@ describe("profiles", () => {
   test("system texts in mid-conversation", () => {
     const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
     const { body } = encode({ messages: [system, system, user, system] }, { systemAnywhere: false });
-    expect(body.messages.map(({ role }) => role)).toEqual(["system", "system", "user", "user"]);
-    expect(body.messages[3]?.content).toBe("<system>\ns\n</system>");
+    expect(body.messages.map(({ role }) => role)).toEqual(["system", "user", "user"]); // those in front are one
+    expect(body.messages[0]?.content).toBe("s\n\ns");
+    expect(body.messages[2]?.content).toBe("<system>\ns\n</system>");
   });
 });
 

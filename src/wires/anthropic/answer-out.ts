@@ -129,7 +129,8 @@ export class MessageAnswer extends Answer {
   }
   thinking(thinking: string): void {
     if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "" });
-    if (!this.#hidden && thinking !== "") this.#delta({ type: "thinking_delta", thinking });
+    if (this.#hidden) this.thought.add(thinking);
+    else if (thinking !== "") this.#delta({ type: "thinking_delta", thinking });
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     const data = own(state, REDACTED);
@@ -143,7 +144,7 @@ export class MessageAnswer extends Answer {
   /** Anthropic's own signature, or a capsule of ours: with the thinking that the client does not want to see, and another wire's state of it. */
   #signature(state: readonly Opaque[]): Json {
     const signature = own(state, "signature");
-    const thinking = this.#hidden ? this.thought.toString() : "";
+    const thinking = this.thought.toString();
     // A server that showed what it was asked to omit has not put it into its signature; and what is not signed the ai SDK drops.
     if (signature && thinking === "") return signature;
     const thinkingState = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");

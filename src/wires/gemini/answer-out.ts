@@ -35,6 +35,7 @@ export class GeminiAnswer extends Answer {
     this.#parts(state ? encodePart({ type: "text", text, state: [...state] }) : text === "" ? [] : [{ text }]);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
+    this.thought.add(text);
     this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
   }
   override thinkingEnd(state: readonly Opaque[]): void {

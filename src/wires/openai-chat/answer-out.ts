@@ -45,6 +45,7 @@ export class ChatAnswer extends Answer {
     if (text !== "") this.#delta({ content: text });
   }
   thinking(text: string): void {
+    this.thought.add(text);
     this.#delta({ reasoning_content: text });
   }
   override refusal(text: string): void {
