@@ -44,7 +44,7 @@ console.log(`\ntest:clients: all ${runs.length} passed in ${minutes} min`);
 async function work() {
   for (let run = waiting.shift(); run; run = waiting.shift()) {
     const start = performance.now();
-    const difference = await run.run().catch((error) => error.stack);
+    const difference = firstLine(await run.run().catch((error) => error.message));
     const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
     done++;
     console.log(
@@ -64,6 +64,11 @@ function printTable() {
     const cells = wires.map((wire) => verdict(runs.find((run) => run.wire === wire && head(run) === row)).padEnd(wire.length));
     console.log(`${row}  ${cells.join("  ")}`.trimEnd());
   }
+}
+
+/** Enough to know where to look. */
+function firstLine(text) {
+  return text?.replaceAll(/\s+/g, " ").slice(0, 300);
 }
 
 /** Once for each lockfile. */
