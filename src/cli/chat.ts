@@ -20,9 +20,10 @@ export function addChat(program: Command): void {
       `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, the embedded model, or what runs on this machine`,
     )
     .addOption(
-      new Option("--upstream-wire <wire>", "what the upstream speaks; without it, that is found out").choices(
-        listWires().map(({ id }) => id),
-      ),
+      new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
+        ...listWires().map(({ id }) => id),
+        "completions",
+      ]),
     )
     .option("--upstream-key <env:NAME>", "the variable that has the upstream's key")
     .option(

@@ -12,6 +12,8 @@ export interface Engine {
   /** What `generate` makes of a request, for whoever looks for a fault: nothing is sent. */
   preview?(request: Request): Promise<Preview>;
 
+  /** Its events stop at once when their iterator is returned, so whoever does that gives no signal: one costs more than an event. */
+  readonly stopsOnReturn?: true;
   /** What the server behind it speaks, where there is one. */
   readonly wire?: WireId;
   /** A request of that wire which the nouns do not model (embeddings), as bytes. Throws `EngineError`. */
@@ -47,6 +49,8 @@ export interface UpstreamTap {
   sent?(request: { method: string; url: string; headers: Headers; body: string | Uint8Array }): void;
   answered?(answer: { status: number; headers: Headers }): void;
   received?(bytes: Uint8Array): void;
+  /** Nothing more comes. `whole`: the answer is complete; otherwise it broke off, or nobody wanted more of it. */
+  over?(whole: boolean): void;
 }
 
 export interface GenerateOptions extends CallOptions {

@@ -2,11 +2,14 @@
  * Requests to a server that may have several URLs, over connections that are kept. All engines with a server behind them ask it through
  * this file: what is known of connections, timeouts and their errors is known here.
  */
-import { Agent, type Dispatcher } from "undici";
+import type { IncomingHttpHeaders } from "node:http";
+import { type Dispatcher, errors, Pool } from "undici";
 import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
-import type { CallOptions } from "./engine.ts";
+import type { CallOptions, UpstreamTap } from "./engine.ts";
 import { EngineError } from "./error.ts";
+import { Inbox } from "./inbox.ts";
+import { type Place, Places } from "./places.ts";
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -20,6 +23,8 @@ export interface Timeouts {
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
 /** Lists of models and counts are quick, or not worth waiting for. */
 const QUICK_MS = 10_000;
+/** So is what a server says of itself. */
+export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
   /** Where a path is found under each URL. */
@@ -43,63 +48,93 @@ export interface Sending extends CallOptions {
   body?: string | Uint8Array | undefined;
 }
 
+/** Hears an answer while it comes: `answered`, then `received` as often as it likes, then `ended`; or `failed` at any point, and nothing else. */
+export interface Listener {
+  answered(status: number, headers: Headers): void;
+  received(bytes: Uint8Array): void;
+  ended(): void;
+  failed(error: unknown): void;
+}
+
+/** A request under way. */
+export interface Asking {
+  pause(): void;
+  resume(): void;
+  /** The listener hears that it failed, unless it is over. */
+  abort(): void;
+}
+
 export interface ServerAnswer {
   status: number;
   headers: Headers;
-  body: Body;
+  body: AsyncIterable<Uint8Array>;
 }
-
-type Body = Dispatcher.ResponseData["body"];
 
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #agent: Agent;
-  #turn = 0;
+  readonly #pools = new Map<string, Pool>();
+  readonly #places: Places<Base>;
 
   constructor(options: ServerOptions) {
     if (options.bases.length === 0) throw new Error("an engine needs at least one URL");
     this.#options = options;
+    this.#places = new Places(options.bases);
     const { connect = TIMEOUTS.connect, headers = TIMEOUTS.headers, idle = TIMEOUTS.idle } = options.timeouts ?? {};
-    this.#agent = new Agent({
-      connections: options.connections ?? 256,
-      pipelining: 1, // a stream may take minutes: nothing may wait behind it
-      connect: { timeout: connect },
-      headersTimeout: headers,
-      bodyTimeout: idle,
-      keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
-    });
-  }
-
-  /** Tries the URLs in turn; the next one only if this one cannot have got the request. */
-  async request(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending = {}): Promise<ServerAnswer> {
-    const { bases, credentials, headers: own } = this.#options;
-    const first = this.#turn++;
-    const type = body === undefined ? {} : { "content-type": "application/json" };
-    const open = { ...headers, ...type, ...own, "accept-encoding": "identity" };
-    for (let n = 0; ; n++) {
-      const base = bases[(first + n) % bases.length]!;
-      const at = base.path(path);
-      tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
-      try {
-        const answer = await this.#agent.request({
-          origin: base.origin,
-          path: at,
-          method,
-          headers: { ...open, ...credentials },
-          body: body ?? null,
-          signal: signal ?? null,
-        });
-        const received = { status: answer.statusCode, headers: plain(answer.headers) };
-        tap?.answered?.(received);
-        return { ...received, body: answer.body };
-      } catch (error) {
-        if (n + 1 >= bases.length || !UNREACHED.has(codeOf(error))) throw error;
-      }
+    for (const { origin } of options.bases) {
+      if (this.#pools.has(origin)) continue;
+      const pool = new Pool(origin, {
+        connections: options.connections ?? 256,
+        pipelining: 1, // a stream may take minutes: nothing may wait behind it
+        connect: { timeout: connect },
+        headersTimeout: headers,
+        bodyTimeout: idle,
+        keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
+      });
+      this.#pools.set(origin, pool);
     }
   }
 
+  /**
+   * Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else.
+   */
+  ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
+    // Names of models stand in paths, and clients make names up.
+    if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
+    const { credentials, headers: own } = this.#options;
+    const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
+    if (body !== undefined) open["content-type"] = "application/json";
+    const all = credentials ? { ...open, ...credentials } : open;
+    const asked = new Asked(listener, { signal, tap }, this.#places, ({ origin, path: pathOf }) => {
+      const at = pathOf(path);
+      tap?.sent?.({ method, url: origin + at, headers: open, body: body ?? "" });
+      this.#pools.get(origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, asked);
+    });
+    asked.start();
+    return asked;
+  }
+
+  /** Resolves with status and headers; the body comes when it is taken. */
+  request(method: "GET" | "POST", path: string, sending: Sending = {}): Promise<ServerAnswer> {
+    return new Promise((resolve, reject) => {
+      const body = new Inbox<Uint8Array>({
+        pause: () => asking.pause(),
+        resume: () => asking.resume(),
+        stop: () => asking.abort(),
+      });
+      const asking = this.ask(method, path, sending, {
+        answered: (status, headers) => resolve({ status, headers, body }),
+        received: (bytes) => body.push(bytes),
+        ended: () => body.end(),
+        failed: (error) => {
+          body.end({ error });
+          reject(error);
+        },
+      });
+    });
+  }
+
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
   /** What went wrong before or beside the answer. */
@@ -128,12 +163,10 @@ export class HttpServer {
   }
 }
 
-export const quick = (signal: AbortSignal | undefined): AbortSignal => {
-  const timeout = AbortSignal.timeout(QUICK_MS);
+export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
+  const timeout = AbortSignal.timeout(ms);
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
-
-// ---- Answers
 
 /** Ids by which a server's operator finds the request again. */
 const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
@@ -144,45 +177,164 @@ export function travelling(headers: Headers): Headers {
   return found;
 }
 
-const plain = (headers: Dispatcher.ResponseData["headers"]): Headers =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-
 /** More of an error nobody reads. */
-const MAX_ERROR_CHARS = 65_536;
+export const MAX_ERROR_CHARS = 65_536;
 
-export const errorTextOf = async (answer: ServerAnswer, options?: CallOptions): Promise<string> =>
-  (await textOf(answer, options)).slice(0, MAX_ERROR_CHARS);
-
-export async function textOf({ body }: ServerAnswer, { tap }: CallOptions = {}): Promise<string> {
+export async function textOf({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    tap?.received?.(chunk);
-    text += decoder.decode(chunk, { stream: true });
-  }
+  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
 }
 
-/** The bytes as they come; whoever stops reading behind the end of the answer says so, and the connection is kept. */
-export async function* bytesOf(
-  { body }: ServerAnswer,
-  { tap }: CallOptions,
-  isOver: () => boolean,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-      tap?.received?.(chunk);
-      yield chunk;
+/** One request, from URL to URL until one answers. */
+class Asked implements Asking, Dispatcher.DispatchHandler {
+  readonly #listener: Listener;
+  readonly #signal: AbortSignal | undefined;
+  readonly #tap: UpstreamTap | undefined;
+  readonly #places: Places<Base>;
+  readonly #send: (base: Base) => void;
+  readonly #several: boolean;
+  /** Those that are left to try. */
+  readonly #left: Place<Base>[];
+  #place: Place<Base> | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #answered = false;
+  /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
+  #skipped: number | undefined;
+  #over = false;
+
+  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, send: (base: Base) => void) {
+    this.#listener = listener;
+    this.#signal = signal;
+    this.#tap = tap;
+    this.#places = places;
+    this.#send = send;
+    this.#left = places.inOrder();
+    this.#several = this.#left.length > 1;
+    // A connection that was kept may be closed by the server just when it is used again: that says nothing about the server.
+    if (!this.#several) this.#left.push(...this.#left);
+  }
+
+  start(): void {
+    this.#signal?.addEventListener("abort", this, { once: true });
+    if (this.#signal?.aborted) this.abort();
+    else this.#next();
+  }
+
+  handleEvent(): void {
+    this.abort();
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+  resume(): void {
+    this.#controller?.resume();
+  }
+  abort(): void {
+    if (this.#over) return;
+    const reason = new errors.RequestAbortedError();
+    this.#end(false);
+    this.#controller?.abort(reason);
+    this.#listener.failed(reason);
+  }
+
+  /** `false`: there is no other URL to try. */
+  #next(): boolean {
+    const place = this.#left.shift();
+    if (!place) return false;
+    place.busy++;
+    this.#place = place;
+    this.#skipped = undefined;
+    this.#send(place.base);
+    return true;
+  }
+
+  #end(whole: boolean): void {
+    this.#over = true;
+    this.#signal?.removeEventListener("abort", this);
+    this.#tap?.over?.(whole);
+  }
+
+  #leave(): void {
+    if (this.#place) this.#place.busy--;
+    this.#place = undefined;
+  }
+
+  // What undici tells
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new errors.RequestAbortedError());
+  }
+  onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
+    if (this.#over || status < 200) return;
+    const headers = plain(received);
+    if (!BUSY.has(status)) this.#place?.worked();
+    else {
+      this.#place?.failed(this.#places.now(), restOf(headers));
+      if (this.#several && this.#left.length > 0) {
+        this.#skipped = 0;
+        return;
+      }
     }
-  } finally {
-    // The end of an answer is not always the end of its body, and only a body that was read to its end leaves a connection to use again.
-    if (isOver()) body.dump({ limit: 65_536 }).catch(() => {});
-    else body.on("error", () => {}).destroy();
+    this.#answered = true;
+    this.#tap?.answered?.({ status, headers });
+    this.#listener.answered(status, headers);
+  }
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#over) return;
+    if (this.#skipped !== undefined) {
+      this.#skipped += chunk.length;
+      if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
+      return;
+    }
+    this.#tap?.received?.(chunk);
+    this.#listener.received(chunk);
+  }
+  onResponseEnd(): void {
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    this.#end(true);
+    this.#listener.ended();
+  }
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const place = this.#place;
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    place?.failed(this.#places.now());
+    const code = codeOf(error);
+    const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
+    if (again && this.#next()) return;
+    this.#end(false);
+    this.#listener.failed(error);
   }
 }
 
+function plain(headers: IncomingHttpHeaders): Headers {
+  const all: Record<string, string> = {};
+  for (const name in headers) all[name] = String(headers[name]);
+  return all;
+}
+
+/** A segment that servers take for the one above. */
+const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;
+
 // ---- Problems
 
+/** Another server may have time. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Of an answer that nobody wants. */
+const MAX_SKIPPED = 65_536;
+
+function restOf(headers: Headers): number | undefined {
+  const seconds = Number(headers["retry-after"]);
+  return seconds > 0 ? seconds * 1000 : undefined;
+}
+
+/** The connection broke before an answer came. */
+const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 const gone = { code: "upstream", message: "the upstream closed the connection" } as const;

@@ -6,17 +6,20 @@
  * What a server answers is read with the wire's own decoders. A server that streams although it was not asked to, or does not although it
  * was, is understood all the same: its content type says what it does.
  */
+import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
-import type { Headers, ModelInfo, Wire, WireContext, WireProfile } from "../wires/wire.ts";
+import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
+import { answerEvents, whole } from "./answer.ts";
+import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { eventsOf } from "./events.ts";
-import { closing, failed } from "./finish.ts";
-import { type Base, bytesOf, errorTextOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf, travelling } from "./http.ts";
+import { failed } from "./finish.ts";
+import { type Base, HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
 
 export interface RemoteOptions {
   wire: WireId;
@@ -71,6 +74,7 @@ export function createRemote(options: RemoteOptions): Remote {
 }
 
 export class Remote implements Engine {
+  readonly stopsOnReturn = true;
   readonly wire: WireId;
   readonly urls: readonly string[];
   readonly #wire: Wire;
@@ -90,11 +94,24 @@ export class Remote implements Engine {
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
-    return closing(
-      options.signal,
-      () => this.#generate(request, options),
-      (error) => this.#server.explain(error),
-    );
+    let context: WireContext;
+    return answerEvents({
+      ask: (listener) => {
+        const encoded = this.#encode(request);
+        context = encoded.context;
+        const headers = { ...options.headers, ...encoded.headers };
+        return this.#server.ask("POST", encoded.path, { ...options, headers, body: printBody(encoded.body) }, listener);
+      },
+      open: (status, headers) => {
+        const ok = status >= 200 && status < 300;
+        options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
+        if (!ok) return whole((text) => [failed(this.#readError(status, headers, text))]);
+        if (isStream(headers["content-type"], Boolean(request.stream), this.wire))
+          return this.#safe(this.#wire.createStreamDecoder(context));
+        return this.#safe(whole((text) => [...eventsOf(this.#wire.decodeResponse(text, context))]));
+      },
+      explain: (error) => this.#server.explain(error),
+    });
   }
 
   async preview(request: Request): Promise<Preview> {
@@ -108,58 +125,41 @@ export class Remote implements Engine {
     return this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#profile);
   }
 
-  async *#generate(request: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
-    const { path, headers, body, context } = this.#encode(request);
-    const answer = await this.#post(path, { ...options, headers: { ...options.headers, ...headers }, body: printBody(body) });
-    const ok = answer.status >= 200 && answer.status < 300;
-    options.onAnswer?.({ ok, headers: travelling(answer.headers), warnings: context.warnings });
-    if (!ok) yield [failed(await this.#readError(answer, options))];
-    else if (isStream(answer.headers["content-type"], Boolean(request.stream), this.wire)) yield* this.#stream(answer, context, options);
-    else yield [...eventsOf(this.#wire.decodeResponse(await textOf(answer, options), context))].map((event) => this.#safe(event));
-  }
-
-  async *#stream(answer: ServerAnswer, context: WireContext, options: CallOptions): AsyncGenerator<Event[], void, undefined> {
-    const decoder = this.#wire.createStreamDecoder(context);
-    const text = new TextDecoder();
-    let over = false;
-    let problem: ErrorInfo | undefined;
-    try {
-      for await (const chunk of bytesOf(answer, options, () => over)) {
-        const events = decoder.feed(text.decode(chunk, { stream: true }));
-        over = events.at(-1)?.type === "finish";
-        if (events.length > 0) yield over ? events.map((event) => this.#safe(event)) : events;
-        if (over) return;
-      }
-    } catch (error) {
-      problem = this.#server.explain(error);
-    }
-    const last = [...decoder.feed(text.decode()), ...decoder.flush()];
-    yield last.map((event) => (problem && event.type === "finish" ? failed(problem) : this.#safe(event)));
-  }
-
+  /** By the server's own count, where it has one. */
   async countTokens(request: Request, options: CallOptions = {}): Promise<TokenCount> {
-    const encoded = this.#wire.encodeTokenCountRequest?.(request, this.#profile);
-    if (encoded && this.#wire.decodeTokenCount) {
-      const { signal } = options;
-      try {
-        const headers = { ...options.headers, ...encoded.headers };
-        const answer = await this.#post(encoded.path, { ...options, headers, body: printBody(encoded.body), signal: quick(signal) });
-        const body = await textOf(answer, options);
-        if (answer.status === 200) return { tokens: this.#wire.decodeTokenCount(JSON.parse(body)), exact: true };
-      } catch (error) {
-        if (signal?.aborted) throw this.#thrown(error);
-        // Compatible servers often lack it.
-      }
+    try {
+      const tokens = (await this.#countOnWire(request, options)) ?? (await this.#countOnServer(request, options));
+      if (tokens !== undefined) return { tokens, exact: true };
+    } catch (error) {
+      if (options.signal?.aborted) throw this.#thrown(error);
+      // Compatible servers often lack it.
     }
     return { tokens: estimateTokens(request), exact: false };
+  }
+
+  async #countOnWire(request: Request, options: CallOptions): Promise<number | undefined> {
+    const encoded = this.#wire.encodeTokenCountRequest?.(request, this.#profile);
+    if (!encoded || !this.#wire.decodeTokenCount) return undefined;
+    const headers = { ...options.headers, ...encoded.headers };
+    const sending = { ...options, headers, body: printBody(encoded.body), signal: quick(options.signal) };
+    const answer = await this.#server.request("POST", encoded.path, sending);
+    const body = await textOf(answer);
+    return answer.status === 200 ? this.#wire.decodeTokenCount(JSON.parse(body)) : undefined;
+  }
+
+  async #countOnServer(request: Request, options: CallOptions): Promise<number | undefined> {
+    const server = this.about && this.wire === "openai-chat" ? await identify(this.#server, options) : undefined;
+    const { body } = this.#encode(request);
+    return server && isObject(body) ? countOnServer(this.#server, server, body, options) : undefined;
   }
 
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {
     const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
     try {
       const answer = await this.#server.request("GET", path, { ...options, signal: quick(options.signal) });
-      if (answer.status !== 200) throw new EngineError(await this.#readError(answer, options));
-      return this.#wire.decodeModels(JSON.parse(await textOf(answer, options)));
+      const text = await textOf(answer);
+      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
+      return this.#wire.decodeModels(JSON.parse(text));
     } catch (error) {
       throw this.#thrown(error);
     }
@@ -167,15 +167,11 @@ export class Remote implements Engine {
 
   async send(path: string, options: SendOptions): Promise<RawAnswer> {
     try {
-      const answer = await this.#post(path, options);
-      const { status, headers } = answer;
-      if (status === 401) throw new EngineError(await this.#readError(answer, options));
+      const answer = await this.#server.request("POST", path, options);
+      const { status, headers, body } = answer;
+      if (status === 401) throw new EngineError(this.#readError(status, headers, await textOf(answer)));
       const type = headers["content-type"];
-      return {
-        status,
-        headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) },
-        body: bytesOf(answer, options, () => false),
-      };
+      return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {
       throw this.#thrown(error);
     }
@@ -190,20 +186,22 @@ export class Remote implements Engine {
     await this.#server.close();
   }
 
-  #post(path: string, { headers, body, signal, tap }: SendOptions): Promise<ServerAnswer> {
-    return this.#server.request("POST", path, { headers, body, signal, tap });
-  }
-
   #thrown(error: unknown): EngineError {
     return error instanceof EngineError ? error : new EngineError(this.#server.explain(error), { cause: error });
   }
 
-  async #readError(answer: ServerAnswer, options: CallOptions): Promise<ErrorInfo> {
-    return this.#server.refusal(this.#wire.decodeError(answer.status, answer.headers, await errorTextOf(answer, options)));
+  #readError(status: number, headers: Headers, text: string): ErrorInfo {
+    return this.#server.refusal(this.#wire.decodeError(status, headers, text.slice(0, MAX_ERROR_CHARS)));
   }
 
-  #safe(event: Event): Event {
-    return event.type === "finish" && event.error ? { ...event, error: this.#server.clean(event.error) } : event;
+  /** Without the key in its errors. */
+  #safe(decoder: StreamDecoder): StreamDecoder {
+    const clean = (events: Event[]): Event[] => {
+      const last = events.at(-1);
+      if (last?.type === "finish" && last.error) events[events.length - 1] = { ...last, error: this.#server.clean(last.error) };
+      return events;
+    };
+    return { feed: (text) => clean(decoder.feed(text)), flush: () => clean(decoder.flush()) };
   }
 }
 

@@ -6,7 +6,7 @@ import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
 import { aimed, type Models } from "./models.ts";
-import { type Passage, plain } from "./passage.ts";
+import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import type { Route } from "./routes.ts";
 import type { Tap } from "./tap.ts";
@@ -45,13 +45,13 @@ export async function count(passage: Passage, route: Route & { kind: "count" }, 
   const wire = getWire(route.wire);
   const asked = wire.decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
   const target = await passage.aim(asked.model);
-  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), passage.callOptions);
+  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), { ...passage.callOptions, signal: passage.signal });
   passage.sendJson(wire.encodeTokenCount?.({ tokens }) ?? { tokens }, { "x-dragoman-count": exact ? "exact" : "estimate" });
 }
 
 /** Bytes for an upstream of the same wire, as they came, unless the model goes by another name there. */
 export async function passOn(passage: Passage, route: Route & { kind: "pass" }, body: string): Promise<void> {
-  const { visit, reply, tap } = passage;
+  const { visit, tap } = passage;
   const asked = parseObject(body);
   const model = route.model ?? (typeof asked.model === "string" ? asked.model : "");
   const { engine, upstream, model: name } = await passage.aim(model);
@@ -60,9 +60,8 @@ export async function passOn(passage: Passage, route: Route & { kind: "pass" }, 
   }
   const path = route.model === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
   const text = route.model === undefined && name !== model ? JSON.stringify({ ...asked, model: name }) : body;
-  const answer = await engine.send(path, { ...passage.callOptions, body: text });
-  reply.code(answer.status).headers(answer.headers);
-  tap?.replied?.({ status: answer.status, headers: plain(reply.getHeaders()) });
+  const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
+  const reply = passage.head(answer.status, answer.headers);
   reply.send(Readable.from(tap?.wrote ? heard(answer.body, tap) : answer.body, { objectMode: false }));
   await reply;
 }

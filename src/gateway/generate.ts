@@ -2,12 +2,14 @@
 import { createFold } from "../core/fold.ts";
 import type { Event, Request, WireId } from "../core/nouns.ts";
 import type { Answer } from "../engines/engine.ts";
+import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers } from "../wires/wire.ts";
 import { aimed, fitted, type Target } from "./models.ts";
-import { infoOf, type Passage, plain } from "./passage.ts";
+import { infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import type { Route } from "./routes.ts";
-import { Sink, streamHeaders } from "./sink.ts";
+import { Sink } from "./sink.ts";
+import { outsideSchema } from "./validate.ts";
 
 /** What was asked, in the client's words and in the upstream's. */
 interface Question {
@@ -28,25 +30,39 @@ export async function generate(passage: Passage, route: Route & { kind: "generat
   return asked.stream ? answerStreamed(passage, question) : answerWhole(passage, question);
 }
 
-/** The engine's events, in the client's words; everybody who listens has heard them. */
-async function* events(
-  passage: Passage,
-  { asked, request, target }: Question,
-  onAnswer: (answer: Answer) => void,
-): AsyncGenerator<Event, void, undefined> {
-  const { account, exchange, route, tap } = passage;
-  const source = target.engine.generate(request, {
+/** The engine's events; they stop when the client goes. */
+function ask(passage: Passage, { request, target: { engine } }: Question, onAnswer: (answer: Answer) => void): AsyncIterable<Event> {
+  const events = engine.generate(request, {
     ...passage.callOptions,
+    ...(engine.stopsOnReturn ? {} : { signal: passage.signal }),
+    onWarning: (warning) => {
+      passage.exchange.warnings.push(warning);
+      if (warning.code === "rescued") passage.exchange.calls.rescued++;
+    },
     onAnswer: (answer) => {
-      exchange.warnings.push(...answer.warnings);
+      if (answer.warnings.length > 0) passage.exchange.warnings.push(...answer.warnings);
       onAnswer(answer);
     },
   });
-  for await (const event of source) {
-    account.see(event);
-    tap?.event?.(event);
-    yield event.type === "start" ? renamed(event, asked, target, route.wire) : event;
-  }
+  if (!engine.stopsOnReturn) return events;
+  const iterator = events[Symbol.asyncIterator]();
+  passage.onAbort(() => void iterator.return?.());
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+/** Everybody who listens hears it. */
+function heard(event: Event, { account, route, tap }: Passage, { asked, target }: Question): Event {
+  account.see(event);
+  tap?.event?.(event);
+  return event.type === "start" ? renamed(event, asked, target, route.wire) : event;
+}
+
+/** Names the calls that are not what their tool's schema asks for. */
+async function validate(event: Event, { exchange }: Passage, { request, target }: Question): Promise<void> {
+  if (event.type !== "tool-end" || event.truncated || target.rule?.validate === "off") return;
+  const tool = request.tools?.find(({ name }) => name === event.name);
+  const why = tool && (await outsideSchema(tool, event.arguments));
+  if (why !== undefined) exchange.outside.push({ name: event.name, why });
 }
 
 /**
@@ -63,61 +79,95 @@ function renamed({ id, ...start }: Start, asked: Request, { model, engine }: Tar
 
 type Start = Extract<Event, { type: "start" }>;
 
+const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } };
+
+const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, string>> = {
+  sse: "text/event-stream; charset=utf-8",
+  array: "application/json; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+};
+
 async function answerStreamed(passage: Passage, question: Question): Promise<void> {
   const { reply, route, account, state, tap } = passage;
   const { asked } = question;
-  const { metrics } = state.options;
   const encoder = getWire(route.wire).createStreamEncoder(asked, passage.encoderOptions);
-  const sink = new Sink(reply.raw, encoder, state.patience.heartbeatMs, tap);
   let back: Headers = {};
-  const open = (): void => {
-    if (sink.opened) return;
-    reply.hijack();
-    metrics?.streams(1);
-    reply.raw.once("close", () => metrics?.streams(-1));
-    sink.open({ ...plain(reply.getHeaders()), ...back, ...passage.warningHeader, ...streamHeaders(asked.stream || "sse") });
-  };
-  const late = setTimeout(() => {
-    open();
-    sink.beat();
-  }, state.patience.headersMs);
+  const sink = new Sink(reply.raw, {
+    ticker: state.ticker,
+    patience: state.patience,
+    tap,
+    heartbeat: () => encoder.heartbeat(),
+    headers: () => {
+      reply.hijack();
+      passage.streams();
+      // Nobody on the way may hold the answer back, or compress it.
+      const type = { "content-type": TYPES[asked.stream || "sse"], "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
+      return { ...passage.headers, ...back, ...passage.warningHeader, ...type };
+    },
+  });
   try {
-    const heard = events(passage, question, (answer) => {
+    const events = ask(passage, question, (answer) => {
       back = answer.headers;
-      if (answer.ok) open();
+      if (answer.ok) sink.open();
     });
-    for await (const event of heard) {
-      clearTimeout(late);
-      if (!sink.opened && event.type === "finish" && event.error) return passage.sendError(event.error, { request: asked, headers: back });
-      open();
-      sink.write(encoder.encode(event));
-      await sink.full;
+    let finished = false;
+    for await (const event of events) {
+      finished = event.type === "finish";
+      const said = heard(event, passage, question);
+      if (!sink.opened && said.type === "finish" && said.error) return passage.sendError(said.error, { request: asked, headers: back });
+      sink.open();
+      sink.write(encoder.encode(said));
+      if (sink.full) await sink.drained();
+      if (event.type === "tool-end") await validate(event, passage, question);
     }
+    if (!finished && sink.opened) sink.write(encoder.encode(heard(STOPPED, passage, question)));
     sink.close(encoder.end());
   } catch (error) {
     if (!sink.opened) throw error;
     account.fail(infoOf(error), error);
     reply.raw.destroy(); // a fault of ours: nobody shall take what was sent for the whole
   } finally {
-    clearTimeout(late);
+    sink.leave();
   }
 }
 
 async function answerWhole(passage: Passage, question: Question): Promise<void> {
-  const { reply, route, signal } = passage;
+  const { reply, route, state, tap } = passage;
   const { asked } = question;
+  const wire = getWire(route.wire);
   const fold = createFold();
   let back: Headers = {};
-  const heard = events(passage, question, ({ headers }) => {
-    back = headers;
+  // JSON may begin with blanks: that is the sign of life where nothing streams.
+  const sink = new Sink(reply.raw, {
+    ticker: state.ticker,
+    patience: state.patience,
+    tap,
+    heartbeat: () => "\n",
+    headers: () => {
+      reply.hijack();
+      return { ...passage.headers, ...back, ...passage.warningHeader, "content-type": JSON_TYPE, "x-accel-buffering": "no" };
+    },
   });
-  for await (const event of heard) fold.add(event);
-  if (signal.aborted) return void reply.hijack();
+  try {
+    const events = ask(passage, question, ({ headers }) => {
+      back = headers;
+    });
+    for await (const event of events) {
+      if (event.type === "tool-end") await validate(event, passage, question);
+      fold.add(heard(event, passage, question));
+    }
+  } finally {
+    sink.leave();
+  }
+  if (passage.aborted) return sink.opened ? sink.close("") : void reply.hijack();
   const response = fold.response();
   const error = response.finish?.error;
   // Gemini has a reason for a call that cannot be read: it is an answer there.
-  if (error && !(route.wire === "gemini" && error.code === "malformed-call"))
-    return passage.sendError(error, { request: asked, headers: back });
-  const body = getWire(route.wire).encodeResponse(response, asked, passage.encoderOptions);
-  passage.sendJson(body, { ...back, ...passage.warningHeader });
+  const failed = error && !(route.wire === "gemini" && error.code === "malformed-call") ? error : undefined;
+  if (sink.opened && failed) {
+    const { body } = wire.encodeError(failed, asked);
+    sink.close(typeof body === "string" ? body : printBody(body));
+  } else if (sink.opened) sink.close(printBody(wire.encodeResponse(response, asked, passage.encoderOptions)));
+  else if (failed) passage.sendError(failed, { request: asked, headers: back });
+  else passage.sendJson(wire.encodeResponse(response, asked, passage.encoderOptions), { ...back, ...passage.warningHeader });
 }

@@ -6,6 +6,7 @@ import type { Metrics } from "./metrics.ts";
 import { type ModelRule, Models } from "./models.ts";
 import { Refusal } from "./refusal.ts";
 import type { OpenTap } from "./tap.ts";
+import { Ticker } from "./ticker.ts";
 
 export interface GatewayOptions {
   /** By the names that models and logs call them. They are closed with the gateway. */
@@ -56,6 +57,7 @@ export class State {
   readonly models: Models;
   readonly bodyLimit: number;
   readonly patience: { readonly requestMs: number; readonly headersMs: number; readonly heartbeatMs: number };
+  readonly ticker: Ticker;
   /** Requests that are under way. */
   users = 0;
 
@@ -71,6 +73,7 @@ export class State {
       headersMs: patience.headersMs ?? PATIENCE.headersMs,
       heartbeatMs: patience.heartbeatMs ?? PATIENCE.heartbeatMs,
     };
+    this.ticker = new Ticker(Math.min(this.patience.headersMs, this.patience.heartbeatMs));
     if (!insecure && !this.keys.needed && !isLoopback(nameOf(host))) {
       throw new Refusal(403, `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`);
     }

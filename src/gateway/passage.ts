@@ -15,7 +15,7 @@ import { Refusal } from "./refusal.ts";
 import type { Route, Visit } from "./routes.ts";
 import { openTaps, type Tap } from "./tap.ts";
 
-const JSON_TYPE = "application/json; charset=utf-8";
+export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Headers that travel to the upstream; the wires carry their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
@@ -27,7 +27,11 @@ export class Passage {
   readonly reply: FastifyReply;
   readonly account: Account;
   readonly tap: Tap | undefined;
-  readonly #controller = new AbortController();
+  /** Of every answer. */
+  readonly headers: Record<string, string>;
+  #controller: AbortController | undefined;
+  #stop: (() => void) | undefined;
+  #aborted = false;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
     this.visit = visit;
@@ -36,19 +40,40 @@ export class Passage {
     this.reply = reply;
     this.account = new Account(id, route.wire, route.kind);
     this.tap = openTaps(state.options.taps, this.account.exchange);
+    this.headers = {
+      "x-request-id": id,
+      "request-id": id,
+      "cache-control": "no-store, no-transform",
+      "x-content-type-options": "nosniff",
+    };
   }
 
   get exchange(): Exchange {
     return this.account.exchange;
   }
 
-  /** Aborted when the client is gone. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  /** The client is gone, or the gateway closes. */
+  get aborted(): boolean {
+    return this.#aborted;
   }
 
   abort(): void {
-    this.#controller.abort();
+    this.#aborted = true;
+    this.#controller?.abort();
+    this.#stop?.();
+  }
+
+  /** Called when it is aborted. */
+  onAbort(stop: () => void): void {
+    this.#stop = stop;
+    if (this.#aborted) stop();
+  }
+
+  /** The same for those who need a signal; made when it is asked for. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort();
+    return this.#controller.signal;
   }
 
   // ---- The upstream
@@ -64,12 +89,12 @@ export class Passage {
     return target;
   }
 
-  /** What goes with each call of an engine. */
-  get callOptions(): CallOptions {
+  /** What goes with each call of an engine, beside a signal. */
+  get callOptions(): Omit<CallOptions, "signal"> {
     const { headers } = this.visit;
     const travelling: Record<string, string> = {};
     for (const name of TRAVELLING) if (headers[name] !== undefined) travelling[name] = headers[name];
-    return { signal: this.signal, headers: travelling, tap: this.tap?.upstream };
+    return { headers: travelling, tap: this.tap?.upstream };
   }
 
   get encoderOptions(): EncoderOptions {
@@ -82,13 +107,25 @@ export class Passage {
 
   // ---- Answers
 
-  /** Headers of this answer, on top of those of every answer. */
+  /** Status and headers, on top of those of every answer. */
+  head(status: number, headers: Headers): FastifyReply {
+    const all = { ...this.headers, ...headers };
+    this.tap?.replied?.({ status, headers: all });
+    return this.reply.code(status).headers(all);
+  }
+
   send(status: number, headers: Headers, body = ""): void {
-    const { reply, tap } = this;
-    reply.code(status).headers(headers);
-    tap?.replied?.({ status, headers: plain(reply.getHeaders()) });
-    tap?.wrote?.(body);
+    const reply = this.head(status, headers);
+    this.tap?.wrote?.(body);
     reply.send(body);
+  }
+
+  /** The answer is a stream from now on, until it is closed. */
+  streams(): void {
+    const { metrics } = this.state.options;
+    if (!metrics) return;
+    metrics.streams(1);
+    this.reply.raw.once("close", () => metrics.streams(-1));
   }
 
   sendJson(body: unknown, headers: Headers = {}): void {
@@ -97,7 +134,7 @@ export class Passage {
 
   /** In the caller's own format. */
   sendError(error: ErrorInfo, { request, status, headers = {} }: { request?: Request; status?: number; headers?: Headers } = {}): void {
-    if (this.signal.aborted) return void this.reply.hijack(); // there is nobody to tell
+    if (this.#aborted) return void this.reply.hijack(); // there is nobody to tell
     const encoded = getWire(this.route.wire).encodeError(error, request);
     const { body } = encoded;
     const all = { "content-type": JSON_TYPE, ...headers, ...encoded.headers };
@@ -119,9 +156,6 @@ export class Passage {
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }
 }
-
-export const plain = (headers: Readonly<Record<string, unknown>>): Headers =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;

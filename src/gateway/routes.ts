@@ -31,7 +31,7 @@ export interface Visit {
 export function readUrl(url: string): Pick<Visit, "path" | "query"> {
   const at = url.indexOf("?");
   const path = (at < 0 ? url : url.slice(0, at)).replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
-  return { path, query: Object.fromEntries(new URLSearchParams(at < 0 ? "" : url.slice(at + 1))) };
+  return { path, query: at < 0 ? {} : Object.fromEntries(new URLSearchParams(url.slice(at + 1))) };
 }
 
 /** What may stand in front of an endpoint, and says nothing. */

@@ -31,16 +31,21 @@ export interface Watch {
 }
 
 export function createServer(watch: Watch): FastifyInstance {
+  const { requestMs } = watch.state.patience;
   const app = fastify({
     rewriteUrl: () => "/",
     bodyLimit: Number.MAX_SAFE_INTEGER, // ours counts what comes out of a compressed body, too
-    requestTimeout: watch.state.patience.requestMs,
+    requestTimeout: requestMs,
+    // Who trickles is cut: Node looks for such connections only every 30 s, unless it is told otherwise.
+    http: { headersTimeout: Math.min(60_000, requestMs), connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestMs / 4)) },
     keepAliveTimeout: 72_000,
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     return503OnClosing: true,
-    clientErrorHandler: (_, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    clientErrorHandler: ({ code }, socket) => {
+      const status = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      else socket.destroy();
     },
   });
   app.decorateRequest("passage", undefined);
@@ -65,18 +70,16 @@ function of(passage: Passage | undefined): Passage {
 /** Before the body is read: who is it, and may they? */
 function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): void {
   const { state } = watch;
-  const headers = headersOf(request);
-  const visit: Visit = { method: request.method, ...readUrl(request.originalUrl), headers };
-  const id = `req_${randomBytes(12).toString("hex")}`;
+  const visit: Visit = { method: request.method, ...readUrl(request.originalUrl), headers: headersOf(request) };
+  const id = nextId();
   const passage = new Passage(id, visit, routeOf(visit), state, reply);
   request.passage = passage;
   watch.came(passage);
   reply.raw.once("close", () => watch.left(passage)).on("error", () => {}); // who is gone cannot be told
-  reply.headers({ "x-request-id": id, "request-id": id, "cache-control": "no-store, no-transform", "x-content-type-options": "nosniff" });
   admit(passage, request.socket.localAddress);
 }
 
-function admit({ visit, route, state, reply }: Passage, local: string | undefined): void {
+function admit({ visit, route, state, headers }: Passage, local: string | undefined): void {
   const { names = [], host: own, origins = [] } = state.options;
   const { host, origin } = visit.headers;
   if (!hostAllowed(host, local, own === undefined ? names : [...names, own])) {
@@ -85,7 +88,7 @@ function admit({ visit, route, state, reply }: Passage, local: string | undefine
   if (!originAllowed(origin, host, origins)) {
     throw new Refusal(403, "a web page of another origin may not ask this server, unless it is listed in cors.origins");
   }
-  if (origin !== undefined) reply.headers(corsHeaders(origin));
+  if (origin !== undefined) Object.assign(headers, corsHeaders(origin));
   if (visit.method !== "OPTIONS" && !OPEN.has(route.kind) && !state.keys.admit(visit)) {
     throw new Refusal(401, "no key, or a wrong one: send the gateway's key as the client sends its API key");
   }
@@ -124,8 +127,13 @@ async function dispatch(passage: Passage, body: string): Promise<void> {
   }
 }
 
-function headersOf(request: FastifyRequest): Headers {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
-  return headers;
+/** Node gives one string for each name but this, which no client sends. */
+function headersOf({ headers }: FastifyRequest): Headers {
+  const { "set-cookie": cookies, ...rest } = headers;
+  return (cookies === undefined ? headers : rest) as Headers;
 }
+
+/** Unlike those of any other run, and in order. */
+const RUN = randomBytes(8).toString("hex");
+let ids = 0;
+const nextId = (): string => `req_${RUN}${(ids++).toString(16).padStart(8, "0")}`;

@@ -102,7 +102,7 @@ describe("what a wire does not model", () => {
       deep: { known: 1, odd: { x: [1] } },
       tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }],
     };
-    const root = new Field(body, "");
+    const root = new Field(body);
     const rest = new Unmodelled(wire);
     root.at("model");
     const deep = root.at("deep");

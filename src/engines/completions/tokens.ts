@@ -93,7 +93,7 @@ export class Tokens {
       ...options,
       body: JSON.stringify(this.#tokenize.body(text, { model, ...asked })),
     });
-    const body = await textOf(answer, options);
+    const body = await textOf(answer);
     if (answer.status === 404 || answer.status === 405 || answer.status === 501) throw new NoTokenizer();
     const value: unknown = answer.status === 200 ? JSON.parse(body) : undefined;
     const { tokens, max_model_len } = isObject(value as Json) ? (value as Record<string, unknown>) : {};

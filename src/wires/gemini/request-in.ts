@@ -31,7 +31,7 @@ import { CONTENT, LEVELS, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, w
 export function decodeRequest({ path, query, body }: WireInput): Request {
   const outer = readBody(body);
   const counted = at(outer, "generateContentRequest"); // countTokens may wrap a whole request
-  const root = counted.object() ? new Field(counted.value, "") : outer;
+  const root = counted.object() ? new Field(counted.value) : outer;
   const rest = new Unmodelled(WIRE);
   const { model, method } = target(path);
   const named = root
@@ -64,7 +64,7 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
 /** The value of a key, in either spelling, under the path of the first. */
 function at(field: Field, key: string): Field {
   const camel = field.at(key);
-  return camel.given ? camel : new Field(field.at(snake(key)).value, camel.path);
+  return camel.given ? camel : camel.as(field.at(snake(key)).value);
 }
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -73,7 +73,7 @@ const items = (field: Field): Field[] => (field.given && !Array.isArray(field.va
 
 /** What a table has for a word, in whichever case: Google's own examples differ. */
 const worded = <T>(field: Field, table: Readonly<Record<string, T>>): T =>
-  new Field(typeof field.value === "string" ? field.value.toUpperCase() : field.value, field.path).oneOf(table);
+  field.as(typeof field.value === "string" ? field.value.toUpperCase() : field.value).oneOf(table);
 
 /** A model's name may hold slashes and colons of its own: the method stands behind the last colon. */
 function target(path: string): { model?: string; method?: string } {
@@ -106,7 +106,7 @@ function decodeMessages(system: Field, list: Field, text: string): Message[] {
   const messages: Message[] = [];
   const { value } = system;
   if (value) {
-    const instruction = typeof value === "string" ? new Field({ parts: { text: value } }, system.path) : system;
+    const instruction = typeof value === "string" ? system.as({ parts: { text: value } }) : system;
     instruction.at("role"); // says nothing here
     messages.push(...decodeTurn("system", instruction, known));
   }

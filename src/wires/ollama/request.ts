@@ -21,7 +21,7 @@ import { errorLabel, offeredTools, systemLabel, unreadableCall, unreadableLabel 
 import { mediaFromUrl, mediaKind, outputText } from "../media.ts";
 import { type Draft, putExtra, putState, stateOf, Unmodelled, withState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, Field, readBody, someOf } from "../read.ts";
+import { defined, type Field, readBody, someOf } from "../read.ts";
 import { ollamaSchema } from "../schema-out.ts";
 import { readSampling, readStop } from "../settings.ts";
 import { ArgumentTexts } from "../spans.ts";
@@ -117,7 +117,7 @@ function decodeMessages(list: readonly Field[], texts: ArgumentTexts): Message[]
 
 function decodeMessage(message: Field, calls: Calls, texts: ArgumentTexts): Message {
   const given = message.at("role");
-  const role = new Field(given.string()?.toLowerCase(), given.path).oneOf(ROLES);
+  const role = given.as(given.string()?.toLowerCase()).oneOf(ROLES);
   const text = message.at("content").string();
   const media = message.at("images").list().map(decodeImage);
   if (role === "tool") {
