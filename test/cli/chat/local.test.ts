@@ -28,7 +28,6 @@ test("a call in the model's dialect runs, and the model goes on behind its resul
   );
   expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe("It is late.");
 });
-});
 
 test("/prompt shows the exact prompt, with its control tokens", async () => {
   const streams = new Streams();
