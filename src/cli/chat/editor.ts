@@ -12,6 +12,7 @@ import { type Palette, visible, visibleLines } from "../terminal.ts";
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
 const MAX_HISTORY = 1000;
+const LEAVE = Symbol("leave");
 
 export interface EditorOptions {
   readonly input: ReadStream;
@@ -27,13 +28,28 @@ export class Editor {
   readonly #options: EditorOptions;
   /** The newest first, as `readline` has it. */
   #history: string[];
-  /** What was typed while the model answered: messages, and one that is not ended. */
-  #queue: string[] = [];
+  /** What was typed while nobody read it: messages, or the wish to leave; and a message that is not ended. */
+  #queue: (string | typeof LEAVE)[] = [];
   #ahead = "";
+  #pasting = false;
+  /** Who gets the keys: the prompt, a question, or nobody, and then they are kept. */
+  #reader: "prompt" | "question" | undefined;
+  #onInterrupt: (() => void) | undefined;
 
   constructor(options: EditorOptions) {
     this.#options = options;
     this.#history = readHistory(options.historyFile);
+    emitKeypressEvents(options.input);
+    options.input.on("keypress", this.#key);
+  }
+
+  /** The terminal is as it was. */
+  close(): void {
+    const { input, output } = this.#options;
+    input.off("keypress", this.#key);
+    input.setRawMode(false);
+    input.pause();
+    output.write(PASTE_OFF);
   }
 
   /** What the user writes; `undefined`: they leave. */
@@ -41,6 +57,7 @@ export class Editor {
     const { input, output, palette, complete } = this.#options;
     const prompt = `${palette.cyan("›")} `;
     const queued = this.#queue.shift();
+    if (queued === LEAVE) return Promise.resolve(undefined);
     if (queued !== undefined) {
       output.write(`${prompt}${visibleLines(queued)}\n`);
       this.#remember(queued);
@@ -56,9 +73,10 @@ export class Editor {
       completer: (line: string): [string[], string] => [complete(line), line],
     });
     output.write(PASTE_ON);
+    this.#reader = "prompt";
     return new Promise((resolve) => {
       const reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
-        output.write(PASTE_OFF);
+        this.#reader = undefined;
         if (text) this.#remember(text);
         resolve(text);
       });
@@ -67,59 +85,61 @@ export class Editor {
     });
   }
 
-  /** Listens to the keys until the returned function is called. */
+  /** Ctrl-C means this, until the returned function is called. */
   listen(onInterrupt: () => void): () => void {
-    const { output } = this.#options;
-    let pasting = false;
-    const listener = (text: string | undefined, key: Key): void => {
-      const name = key.name as string | undefined;
-      if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
-      else if (key.ctrl && name === "c") onInterrupt();
-      else if (name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
-      else if (name === "return" || name === "enter") {
-        if (pasting) this.#ahead += "\n";
-        else if (this.#ahead.trim() !== "") this.#queue.push(this.#ahead);
-        if (!pasting) this.#ahead = "";
-      } else if (text !== undefined && !key.ctrl && !key.meta && text >= " ") this.#ahead += text;
-    };
-    output.write(PASTE_ON);
-    const stop = this.#keys(listener);
+    this.#onInterrupt = onInterrupt;
+    this.#keys();
     return () => {
-      stop();
-      output.write(PASTE_OFF);
+      this.#onInterrupt = undefined;
     };
   }
 
   /** One key: the first of those that are wanted. */
   ask(wanted: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const { input } = this.#options;
+    this.#reader = "question";
+    this.#keys();
     return new Promise((resolve) => {
       const done = (key?: string): void => {
-        stop();
+        this.#reader = undefined;
+        input.off("keypress", listener);
         signal.removeEventListener("abort", abort);
         resolve(key);
       };
       const abort = (): void => done();
-      const stop = this.#keys((text) => {
+      const listener = (text: string | undefined): void => {
         const key = text?.toLowerCase();
         if (key !== undefined && wanted.includes(key)) done(key);
-      });
+      };
+      input.on("keypress", listener);
       signal.addEventListener("abort", abort, { once: true });
       if (signal.aborted) done();
     });
   }
 
-  #keys(listener: (text: string | undefined, key: Key) => void): () => void {
-    const { input } = this.#options;
-    emitKeypressEvents(input);
-    input.on("keypress", listener);
-    input.setRawMode(true);
-    input.resume();
-    return () => {
-      input.off("keypress", listener);
-      if (input.listenerCount("keypress") > 0) return; // another still listens
-      input.setRawMode(false);
-      input.pause();
-    };
+  /** Keys as they are pressed, not as lines. */
+  #keys(): void {
+    this.#options.input.setRawMode(true);
+    this.#options.input.resume();
+  }
+
+  readonly #key = (text: string | undefined, { name, ctrl, meta }: Key): void => {
+    if (this.#reader !== "prompt" && ctrl && name === "c") this.#onInterrupt?.();
+    if (this.#reader) return;
+    if ((name as string) === "paste-start" || (name as string) === "paste-end") this.#pasting = (name as string) === "paste-start";
+    else if (name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
+    else if (name === "return" || name === "enter") this.#enter();
+    else if (ctrl && name === "d" && this.#ahead === "") this.#queue.push(LEAVE);
+    else if (text !== undefined && !ctrl && !meta && text >= " ") this.#ahead += text;
+  };
+
+  #enter(): void {
+    if (this.#pasting) this.#ahead += "\n";
+    else if (this.#ahead.endsWith("\\")) this.#ahead = `${this.#ahead.slice(0, -1)}\n`;
+    else {
+      if (this.#ahead.trim() !== "") this.#queue.push(this.#ahead);
+      this.#ahead = "";
+    }
   }
 
   #remember(text: string): void {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
 import { colourOf } from "../../../src/cli/chat/colours.ts";
 import { Terminal } from "../../../src/cli/chat/offline.ts";
-import { plainText, Screen, usageText } from "../../../src/cli/chat/screen.ts";
+import { plainText, Screen, usageText, wholeResult } from "../../../src/cli/chat/screen.ts";
 import type { Palette } from "../../../src/cli/terminal.ts";
 
 const tag = (name: string) => (text: string) => (text === "" ? "" : `<${name}>${text}</${name}>`);
@@ -72,6 +72,20 @@ test("nothing that a model or a tool says is obeyed", () => {
 
 test("images are named", () => {
   expect(shown([result("", { media: [{ type: "media", mediaType: "image/png", data: "AAAA" }] })])).toBe("  └ [image/png 3 bytes]\n");
+});
+
+test("the whole of a result is for reading", () => {
+  expect(wholeResult({ content: "a\nb\x07", n: 1, list: [1] })).toEqual([
+    "content:",
+    "  a",
+    "  b\\x07",
+    "n: 1",
+    "list:",
+    "  [",
+    "    1",
+    "  ]",
+  ]);
+  expect(wholeResult("a\nb", [{ type: "media", mediaType: "image/png", name: "dot" }])).toEqual(["a", "b", "[image/png dot]"]);
 });
 
 test("usage in one line", () => {
