@@ -11,6 +11,7 @@ import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
 import { addDialects } from "./dialects.ts";
 import { addGrammar } from "./grammar.ts";
+import { addRecordings } from "./recordings.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
@@ -23,7 +24,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 const program = new Command("dragoman")
   .description("Translates between language models and the programs that call them.")
   .version(version, "--version", "print the version")
-  .option("--verbose", "show where an error came from")
+  .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
   .helpOption("-h, --help", "print this help")
   .helpCommand("help [command]", "print the help of a command")
   .exitOverride()
@@ -38,6 +39,7 @@ addDetect(program);
 addDialects(program);
 addDemo(program);
 addServe(program);
+addRecordings(program);
 addStart(program);
 addChat(program);
 

@@ -25,16 +25,20 @@ export async function listen(gateway: Gateway, given: number | undefined, warn: 
   }
 }
 
-export function stopOnSignals(gateway: Gateway, tell: () => void): void {
+/** `last`: what is to be done when the gateway is closed. */
+export function stopOnSignals(gateway: Gateway, tell: () => void, last?: () => Promise<void>): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(130);
     stopping = true;
     tell();
-    gateway.close({ graceMs: GRACE_MS }).then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    gateway
+      .close({ graceMs: GRACE_MS })
+      .then(last)
+      .then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
 }

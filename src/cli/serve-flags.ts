@@ -9,7 +9,10 @@ export interface ServeFlags extends UpstreamFlags, ModelFlags {
   key?: string[];
   insecure?: boolean;
   config?: string;
+  record?: string;
   check?: boolean;
+  /** An option of every command. */
+  verbose?: boolean;
 }
 
 export const CONFIG = "dragoman.toml";

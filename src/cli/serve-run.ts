@@ -19,8 +19,10 @@ import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from 
 import { listen, stopOnSignals } from "./running.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
+import { openRecorder } from "./serve-record.ts";
+import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
-import { connectOne, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
+import { connectOne, dialectLines, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
   const settings = await readSettings(flags);
@@ -28,21 +30,28 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const local = await openLocal(settings, flags);
   if (flags.check) return check(settings, upstreams, local);
   const log = createLog(process.stdout);
+  const recorder = flags.record === undefined ? undefined : openRecorder(flags.record, settings, log);
   const gateway = open({
     ...settings.server,
     ...enginesOf(settings, upstreams, local),
+    taps: [...(recorder ? [recorder.tap] : []), ...(flags.verbose ? [verboseTap(log)] : [])],
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
   });
   const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
   for (const upstream of upstreams)
     log.info(shown(upstream), `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`);
+  for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
   if (local) {
     log.info({ upstream: local.engine.facts.id, path: local.engine.facts.path }, describeModel(local.engine));
     for (const { code, message } of local.warnings) log.warn({ warning: code }, message);
   }
   log.info({ url }, `listening on ${url}; OpenAI clients take ${url}/v1`);
-  stopOnSignals(gateway, () => log.info("stopping; once more stops at once"));
+  stopOnSignals(
+    gateway,
+    () => log.info("stopping; once more stops at once"),
+    () => recorder?.flush() ?? Promise.resolve(),
+  );
   reloadOnChange(gateway, flags, local, log);
 }
 
@@ -132,11 +141,13 @@ async function check(settings: Settings, upstreams: readonly Upstream[], local: 
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
   ];
-  for (const { name, wire, urls, hasKey, how, engine } of upstreams) {
+  for (const upstream of upstreams) {
+    const { name, wire, urls, hasKey, how, engine } = upstream;
     lines.push(`upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how}), ${hasKey ? "with a key" : "without a key"}`);
     try {
       const models = await engine.models();
       lines.push(`  answers: ${models.length === 1 ? "1 model" : `${models.length} models`}`);
+      lines.push(...(await dialectLines(upstream)).map((line) => `  ${line}`));
     } catch (error) {
       lines.push(`  does not answer: ${(error as Error).message}`);
       process.exitCode = 2;

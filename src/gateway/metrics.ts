@@ -30,6 +30,12 @@ export function createMetrics(): Metrics {
   const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
   const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
   const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
+  const warnings = counter("warnings_total", "What was said in x-dragoman-warnings or in the log; rescued: calls read in the text", [
+    "wire",
+    "upstream",
+    "code",
+  ]);
+  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   /** The counters of a place: looking them up by their labels costs more than counting. */
@@ -50,7 +56,21 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, fragments: pieces, ms, firstMs }) {
+    see({
+      wire,
+      upstream = "",
+      rule = "",
+      kind,
+      outcome,
+      error,
+      usage,
+      calls: made,
+      outside: wrong,
+      fragments: pieces,
+      ms,
+      firstMs,
+      warnings: warned,
+    }) {
       const key = `${wire}\n${upstream}\n${rule}`;
       const at = places.get(key) ?? makePlace(wire, upstream, rule);
       places.set(key, at);
@@ -59,12 +79,14 @@ export function createMetrics(): Metrics {
       at.outcomes.set(ending, ended);
       ended.inc();
       if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
+      for (const { code } of warned) warnings.inc({ wire, upstream, code });
       if (kind !== "generate") return;
       at.total.observe(ms / 1000);
       if (firstMs !== undefined) at.first.observe(firstMs / 1000);
       if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
       if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
       if (pieces > 0) at.fragments.inc(pieces);
+      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
       for (const how in made) {
         const count = made[how as keyof typeof made];
         if (count > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, count);

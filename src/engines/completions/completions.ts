@@ -13,7 +13,7 @@ import { getWire } from "../../wires/registry.ts";
 import type { Headers, ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
 import { answerEvents, whole } from "../answer.ts";
-import type { About, CallOptions, Engine, GenerateOptions, ServerId, TokenCount } from "../engine.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
@@ -61,13 +61,19 @@ export class Completions implements Engine {
     );
   }
 
+  async preview(asked: Request): Promise<Preview> {
+    const { dialect, variant } = await this.dialectOf(asked.model);
+    return { dialect: dialect.id, prompt: rendered(asked, dialect, variant).prompt };
+  }
+
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { backend, tokens } = await this.#at.server(options);
     const { dialect, variant } = await this.dialectOf(asked.model, options);
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, options);
+    const aside = { headers: options.headers, signal: options.signal }; // recordings keep the exchange, not how it was prepared
+    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, aside);
     const used = tokenized?.ids.length;
-    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, options)).context : undefined);
+    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, aside)).context : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
@@ -161,8 +167,8 @@ class Connection {
   }
 
   /** Which server it is. One that does not answer is asked again by the next request. */
-  async server({ headers, tap }: CallOptions): Promise<Server> {
-    this.#server ??= this.#find({ headers, tap });
+  async server({ headers }: CallOptions): Promise<Server> {
+    this.#server ??= this.#find({ headers });
     try {
       return await this.#server;
     } catch (error) {

@@ -10,7 +10,7 @@ import { failed } from "../finish.ts";
 import { type Backend, readMessage, type Said } from "./backends.ts";
 
 /** The messages of a stream; a whole answer is one message. */
-class Messages {
+export class Messages {
   readonly #sse: SseReader | undefined;
   readonly #lines = new LineReader();
 

@@ -141,4 +141,4 @@ export const whole = ({ thinking, text = null, calls = [], n }) => ({
 
 const callOf = ({ name, args }, i) => ({ id: `call_${i}`, type: "function", function: { name, arguments: JSON.stringify(args) } });
 
-export const error = (message, code) => ({ error: { message, type: "invalid_request_error", code: code ?? null } });
+export const error = ({ error: message, type = "invalid_request_error", code = null }) => ({ error: { message, type, code } });

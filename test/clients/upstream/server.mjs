@@ -63,7 +63,7 @@ async function send(response, wire, { streamed }, answer) {
   const { manner = {}, status = 200, delayMs = 0, pauseMs = 0 } = answer;
   const json = { "content-type": "application/json" };
   if (delayMs > 0) await later(delayMs);
-  if (status !== 200) return void response.writeHead(status, json).end(JSON.stringify(wire.error(answer.error, answer.code)));
+  if (status !== 200) return void response.writeHead(status, json).end(JSON.stringify(wire.error(answer)));
   if (!streamed || manner.streamed === false) return void response.writeHead(200, json).end(JSON.stringify(wire.whole(answer)));
   const type = wire === ollama ? "application/x-ndjson" : manner.array ? "application/json" : "text/event-stream";
   response.writeHead(200, { "content-type": type });
