@@ -6,7 +6,8 @@ import { endedWell, filesAreThere, gatewayIsWell, keyStays, prefixesAreStable, t
 import { contentOf, LARGE } from "./contents.mjs";
 import { createHome, runChild, startGateway } from "./processes.mjs";
 import { SIGNATURE } from "./upstream/framing.mjs";
-import { startUpstream, WIRES } from "./upstream/server.mjs";
+import { configOf, startUpstream, WIRES } from "./upstream/server.mjs";
+import { TEXTS } from "./upstream/text.mjs";
 
 const KEY = "sk-clients-canary";
 const PROMPT = "Write the files, please.";
@@ -40,7 +41,9 @@ async function runAgent(name, wire, { script, config = "", errors, codes, mayGiv
   const upstream = await startUpstream(wire, (ask) => (ask.tools.length === 0 && !tell.all ? aside(ask) : tell(ask)));
   let gateway;
   try {
-    const toml = `[server]\nkeys = ["env:GATE"]\n${config}\n[upstreams.up]\nurl = "${upstream.url}"\nwire = "${wire}"\n`;
+    const { speaks, rule } = configOf(wire);
+    const models = rule ? `[models."*"]\nupstream = "up"\n${rule}\n` : "";
+    const toml = `[server]\nkeys = ["env:GATE"]\n${config}\n[upstreams.up]\nurl = "${upstream.url}"\nwire = "${speaks}"\n${models}`;
     gateway = await startGateway({ home: place.home, config: toml, env: { GATE: KEY } });
     agent.prepare?.(place, gateway.url, KEY);
     const { args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
@@ -191,14 +194,25 @@ const TROUBLE = [
 const overflows = (...spellings) => spellings.map((spelling) => ({ title: `too long, says ${spelling}`, scenario: overflow(spelling) }));
 const mannersOf = (wire) => MANNERS.filter((run) => run.wire === wire);
 
+/** Two rounds, the second with a large file, at an upstream that knows nothing of tools. */
+const inText = {
+  script:
+    ({ writing, ending }) =>
+    (ask) => {
+      const round = roundOf(ask) + 1;
+      return round > 2 ? ending : writing(round, undefined, round === 2);
+    },
+};
+const TEXT = Object.keys(TEXTS).map((wire) => ({ title: "calls as text", wire, scenario: inText }));
+
 const RUNS = {
-  "gemini-cli": [...MANNERS, ...TROUBLE],
+  "gemini-cli": [...MANNERS, ...TROUBLE, ...TEXT],
   "gemini-cli without -m": [FIRST],
-  "claude-code": [...MANNERS, ...TROUBLE, ...overflows("vLLM", "llama-server", "SGLang", "OpenAI")],
+  "claude-code": [...MANNERS, ...TROUBLE, ...TEXT, ...overflows("vLLM", "llama-server", "SGLang", "OpenAI")],
   "claude-code 2.1.197": [FIRST, ...mannersOf("anthropic"), ...overflows("vLLM")],
-  codex: [...MANNERS, ...TROUBLE],
-  "codex apply_patch": [FIRST, ...mannersOf("openai-responses")],
-  "opencode chat": [...mannersOf("openai-chat"), ...overflows("llama-server")],
+  codex: [...MANNERS, ...TROUBLE, ...TEXT],
+  "codex apply_patch": [FIRST, ...mannersOf("openai-responses"), ...TEXT],
+  "opencode chat": [...mannersOf("openai-chat"), ...TEXT, ...overflows("llama-server")],
   "opencode responses": [FIRST, ...mannersOf("openai-responses"), ...overflows("vLLM")],
   "opencode anthropic": [FIRST, ...mannersOf("anthropic"), ...overflows("SGLang")],
   "opencode google": [FIRST, ...mannersOf("gemini"), ...overflows("OpenAI")],

@@ -23,35 +23,68 @@ export interface RescueOptions {
 }
 
 /** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
-export function createRescue(engine: Engine, { dialect: find, always = false }: RescueOptions): Engine {
+export function createRescue(engine: Engine, { dialect, always = false }: RescueOptions): Engine {
   return around(engine, {
+    ...(engine.stopsOnReturn ? { stopsOnReturn: true } : {}),
     generate(request, options) {
       const tools = callable(request);
-      return tools.length > 0 || always ? rescued(engine, request, tools, options, find) : engine.generate(request, options);
+      if (tools.length === 0 && !always) return engine.generate(request, options);
+      return new Rescued(engine, request, tools, options ?? {}, dialect(request.model, options?.signal));
     },
   });
 }
 
-async function* rescued(
-  engine: Engine,
-  request: Request,
-  tools: readonly Tool[],
-  options: GenerateOptions = {},
-  find: RescueOptions["dialect"],
-): AsyncGenerator<Event, void, undefined> {
-  const dialect = await find(request.model, options.signal);
-  const events = engine.generate(request, options);
-  // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
-  if (!dialect || dialect.id === "json") return yield* events;
-  const rescue = new Rescue(dialect, request, tools);
-  for await (const event of events) {
-    for (const out of rescue.feed(event)) {
-      if (out.type === "finish" && rescue.calls.length > 0) {
-        const names = rescue.calls.map(({ name }) => name).join(", ");
-        options.onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
-      }
-      yield out;
+/** The events of an answer. Not a generator: one that waits for its next event could not be stopped. */
+class Rescued implements AsyncIterableIterator<Event, undefined> {
+  readonly #events: AsyncIterator<Event>;
+  readonly #onWarning: GenerateOptions["onWarning"];
+  readonly #finding: Promise<Dialect | undefined>;
+  readonly #create: (dialect: Dialect) => Rescue;
+  /** `undefined`: the answer is left alone. */
+  #rescue: Rescue | undefined;
+  #begun = false;
+  #ready: Event[] = [];
+
+  constructor(engine: Engine, request: Request, tools: readonly Tool[], options: GenerateOptions, finding: Promise<Dialect | undefined>) {
+    this.#events = engine.generate(request, options)[Symbol.asyncIterator]();
+    this.#onWarning = options.onWarning;
+    this.#finding = finding;
+    this.#create = (dialect) => new Rescue(dialect, request, tools);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event, undefined>> {
+    for (;;) {
+      const value = this.#ready.shift();
+      if (value) return { value, done: false };
+      const step = await this.#events.next();
+      if (step.done) return { value: undefined, done: true };
+      if (!this.#begun) await this.#begin();
+      if (!this.#rescue) return { value: step.value, done: false };
+      this.#ready = this.#rescue.feed(step.value);
+      if (step.value.type === "finish") this.#tell(this.#rescue);
     }
+  }
+
+  async return(): Promise<IteratorResult<Event, undefined>> {
+    await this.#events.return?.();
+    return { value: undefined, done: true };
+  }
+
+  async #begin(): Promise<void> {
+    this.#begun = true;
+    const dialect = await this.#finding;
+    // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
+    if (dialect && dialect.id !== "json") this.#rescue = this.#create(dialect);
+  }
+
+  #tell({ calls, dialect }: Rescue): void {
+    if (calls.length === 0) return;
+    const names = calls.map(({ name }) => name).join(", ");
+    this.#onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
   }
 }
 
@@ -69,6 +102,7 @@ const MAX_HELD = 1 << 20;
 export class Rescue {
   /** The calls that were read in the text. */
   readonly calls: ToolEnd[] = [];
+  readonly dialect: Dialect;
   readonly #tools: readonly Tool[];
   readonly #scanner: Scanner;
   readonly #code = new CodeTracker();
@@ -90,6 +124,7 @@ export class Rescue {
   readonly #late: Event[] = [];
 
   constructor(dialect: Dialect, request: Request, tools: readonly Tool[]) {
+    this.dialect = dialect;
     this.#tools = tools;
     this.#scanner = dialect.createScanner({ tools, callsInThinking: "ignore", maxCallChars: MAX_HELD, mintId: mintIds(request) });
     const made = request.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
