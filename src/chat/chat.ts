@@ -38,9 +38,9 @@ export interface ChatOptions extends RequestSettings {
 }
 
 /** What every request of a chat says beside the conversation. */
-export type RequestSettings = Partial<
-  Pick<Request, "thinking" | "sampling" | "maxTokens" | "stop" | "toolChoice" | "parallelCalls" | "output" | "extra">
->;
+export type RequestSettings = {
+  [Key in "thinking" | "sampling" | "maxTokens" | "stop" | "toolChoice" | "parallelCalls" | "output" | "extra"]?: Request[Key] | undefined;
+};
 
 export interface SendOptions {
   /** Ends the turn; what was said until then stays. */

@@ -9,6 +9,7 @@ export interface ServeFlags extends UpstreamFlags, ModelFlags {
   key?: string[];
   insecure?: boolean;
   config?: string;
+  record?: string;
   check?: boolean;
   /** An option of every command. */
   verbose?: boolean;

@@ -10,23 +10,19 @@ import {
   createMetrics,
   type Gateway,
   type GatewayOptions,
-  probeWire,
   readConfig,
   type Settings,
 } from "../gateway/index.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
 import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from "./local-model.ts";
+import { listen, stopOnSignals } from "./running.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
+import { openRecorder } from "./serve-record.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
-import { connectOne, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
-
-/** So many ports are tried, when nobody said which. */
-const PORTS = 20;
-/** For exchanges under way, when the gateway is told to stop. */
-const GRACE_MS = 10_000;
+import { connectOne, dialectLines, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
   const settings = await readSettings(flags);
@@ -34,22 +30,28 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const local = await openLocal(settings, flags);
   if (flags.check) return check(settings, upstreams, local);
   const log = createLog(process.stdout);
+  const recorder = flags.record === undefined ? undefined : openRecorder(flags.record, settings, log);
   const gateway = open({
     ...settings.server,
     ...enginesOf(settings, upstreams, local),
-    ...(flags.verbose ? { taps: [verboseTap(log)] } : {}),
+    taps: [...(recorder ? [recorder.tap] : []), ...(flags.verbose ? [verboseTap(log)] : [])],
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
   });
-  const url = await listen(gateway, settings, log);
+  const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
   for (const upstream of upstreams)
     log.info(shown(upstream), `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`);
+  for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
   if (local) {
     log.info({ upstream: local.engine.facts.id, path: local.engine.facts.path }, describeModel(local.engine));
     for (const { code, message } of local.warnings) log.warn({ warning: code }, message);
   }
   log.info({ url }, `listening on ${url}; OpenAI clients take ${url}/v1`);
-  stopOnSignals(gateway, log);
+  stopOnSignals(
+    gateway,
+    () => log.info("stopping; once more stops at once"),
+    () => recorder?.flush() ?? Promise.resolve(),
+  );
   reloadOnChange(gateway, flags, local, log);
 }
 
@@ -139,11 +141,13 @@ async function check(settings: Settings, upstreams: readonly Upstream[], local: 
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
   ];
-  for (const { name, wire, urls, hasKey, how, engine } of upstreams) {
+  for (const upstream of upstreams) {
+    const { name, wire, urls, hasKey, how, engine } = upstream;
     lines.push(`upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how}), ${hasKey ? "with a key" : "without a key"}`);
     try {
       const models = await engine.models();
       lines.push(`  answers: ${models.length === 1 ? "1 model" : `${models.length} models`}`);
+      lines.push(...(await dialectLines(upstream)).map((line) => `  ${line}`));
     } catch (error) {
       lines.push(`  does not answer: ${(error as Error).message}`);
       process.exitCode = 2;
@@ -168,37 +172,6 @@ function open(options: GatewayOptions): Gateway {
   } catch (error) {
     throw error instanceof Refusal ? new Complaint(error.message, { cause: error }) : error;
   }
-}
-
-/** A port that the user gave is the port; otherwise the next one that is free. */
-async function listen(gateway: Gateway, { server }: Settings, log: Logger): Promise<string> {
-  for (let port = server.port ?? PORT; ; port++) {
-    try {
-      return (await gateway.listen(port)).url;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EADDRINUSE" && code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
-      if (code !== "EADDRINUSE" || server.port !== undefined || port >= PORT + PORTS) {
-        throw new Complaint(`cannot listen on port ${port}: ${code === "EADDRINUSE" ? "it is taken" : code}`, { cause: error });
-      }
-      const there = await probeWire(`http://127.0.0.1:${port}`);
-      log.warn({ port }, `port ${port} is taken${there?.certain ? ` by a server that speaks ${there.wire}` : ""}; trying ${port + 1}`);
-    }
-  }
-}
-
-function stopOnSignals(gateway: Gateway, log: Logger): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(130);
-    stopping = true;
-    log.info("stopping; once more stops at once");
-    gateway.close({ graceMs: GRACE_MS }).then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
 }
 
 /** A configuration that cannot be read changes nothing. */

@@ -1,8 +1,8 @@
 /** `dragoman serve`: the gateway. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { KNOWN } from "../gateway/known.ts";
 import { listWires } from "../wires/registry.ts";
-import { readCount } from "./input.ts";
+import { readCount, readPort } from "./input.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 
 export function addServe(program: Command): void {
@@ -17,9 +17,10 @@ export function addServe(program: Command): void {
       `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, what runs on this machine, or else the embedded model`,
     )
     .addOption(
-      new Option("--upstream-wire <wire>", "what the upstream speaks; without it, that is found out").choices(
-        listWires().map(({ id }) => id),
-      ),
+      new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
+        ...listWires().map(({ id }) => id),
+        "completions",
+      ]),
     )
     .option("--upstream-key <env:NAME>", "the variable that has the upstream's key")
     .option(
@@ -35,6 +36,7 @@ export function addServe(program: Command): void {
     .option("--key <env:NAME...>", "the variable that has the key which clients must send")
     .option("--insecure", "listen beyond this machine without a key")
     .option("--config <file>", `the configuration (default: ${CONFIG}, if it is there)`)
+    .option("--record <folder>", "keep each exchange as a file, without keys: for dragoman show and dragoman replay")
     .option("--check", "look at the configuration and the upstreams, and say what is found")
     .addHelpText(
       "after",
@@ -47,10 +49,4 @@ Examples:
   dragoman serve --config dragoman.toml --check`,
     )
     .action(async (_: ServeFlags, command: Command) => (await import("./serve-run.ts")).serve(command.optsWithGlobals<ServeFlags>()));
-}
-
-function readPort(text: string): number {
-  const port = readCount(text);
-  if (port > 65_535) throw new InvalidArgumentError("It must be a port: 0 to 65535.");
-  return port;
 }

@@ -1,16 +1,16 @@
 /** Upstreams as the command line has them: given by a flag, or found on this machine. */
-import type { WireId } from "../core/nouns.ts";
+import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { secretOf, usualKey } from "../gateway/config.ts";
 import { KNOWN } from "../gateway/known.ts";
-import { createUpstream, discover, probeWire, type UpstreamSettings } from "../gateway/upstreams.ts";
+import { createUpstream, discover, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG } from "./serve-flags.ts";
 import { visible } from "./terminal.ts";
 
 export interface UpstreamFlags {
   upstream?: string;
-  upstreamWire?: WireId;
+  upstreamWire?: Speech;
   upstreamKey?: string;
 }
 
@@ -18,7 +18,7 @@ export type Upstreams = Readonly<Record<string, UpstreamSettings>>;
 
 export interface Upstream {
   name: string;
-  wire: WireId;
+  wire: Speech;
   urls: readonly string[];
   hasKey: boolean;
   how: string;
@@ -72,4 +72,23 @@ export async function connectOne(name: string, settings: UpstreamSettings): Prom
     );
   }
   return { ...about, wire: found.wire, how: found.how, engine: createUpstream(found.wire, settings) };
+}
+
+const MAX_SHOWN = 5;
+
+/** What models that only complete text are taken to speak. */
+export async function dialectLines({ name, engine }: Upstream): Promise<string[]> {
+  if (!engine.speaking) return [];
+  try {
+    const finder = new DialectFinder("auto", engine.about?.bind(engine));
+    const models = (await engine.models()).slice(0, MAX_SHOWN);
+    const found = await Promise.all(models.map(async ({ id }) => [id, await finder.find(id)] as const));
+    return found.map(([id, dialect]) =>
+      dialect
+        ? `upstream ${name}: ${visible(id)} speaks ${dialect.dialect.id} (${visible(dialect.why)})`
+        : `upstream ${name}: nobody knows what ${visible(id)} speaks; set dialect for this model in ${CONFIG}`,
+    );
+  } catch (error) {
+    return [`upstream ${name}: ${(error as Error).message}`];
+  }
 }

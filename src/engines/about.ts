@@ -6,7 +6,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import type { About, CallOptions, ServerId } from "./engine.ts";
-import { type HttpServer, quick, textOf } from "./http.ts";
+import { ASIDE_MS, type HttpServer, quick, textOf } from "./http.ts";
 
 /** Each by something that only it has. */
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
@@ -68,7 +68,7 @@ async function ask(
 ): Promise<JsonObject | undefined> {
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await http.request(method, path, { ...options, ...sent, signal: quick(options.signal) });
+    const answer = await http.request(method, path, { ...options, ...sent, signal: quick(options.signal, ASIDE_MS) });
     const value: unknown = JSON.parse(await textOf(answer));
     return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
   } catch {

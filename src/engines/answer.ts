@@ -6,7 +6,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { ErrorInfo, Event } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
 import { failed } from "./finish.ts";
-import { type Asking, type Listener, MAX_BEHIND } from "./http.ts";
+import type { Asking, Listener } from "./http.ts";
 import { Inbox } from "./inbox.ts";
 
 export interface AnswerOptions {
@@ -20,6 +20,8 @@ export interface AnswerOptions {
 /** The events of an answer, with exactly one `finish`, last, whatever goes wrong. */
 export const answerEvents = (options: AnswerOptions): AsyncIterable<Event> => new Reading(options).events;
 
+/** What may stand behind the end of an answer: read to its end, a connection can be used again. */
+const MAX_BEHIND = 65_536;
 const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 const NOTHING: StreamDecoder = { feed: () => [], flush: () => [] };
 
@@ -97,4 +99,16 @@ class Reading implements Listener {
       this.#asking?.abort();
     }
   }
+}
+
+/** An answer that says nothing before its end. */
+export function whole(read: (text: string) => Event[]): StreamDecoder {
+  let text = "";
+  return {
+    feed(piece) {
+      text += piece;
+      return [];
+    },
+    flush: () => read(text),
+  };
 }

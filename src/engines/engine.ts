@@ -49,6 +49,8 @@ export interface UpstreamTap {
   sent?(request: { method: string; url: string; headers: Headers; body: string | Uint8Array }): void;
   answered?(answer: { status: number; headers: Headers }): void;
   received?(bytes: Uint8Array): void;
+  /** Nothing more comes. `whole`: the answer is complete; otherwise it broke off, or nobody wanted more of it. */
+  over?(whole: boolean): void;
 }
 
 export interface GenerateOptions extends CallOptions {

@@ -9,6 +9,7 @@ import type { Headers } from "../wires/wire.ts";
 import type { CallOptions, UpstreamTap } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { Inbox } from "./inbox.ts";
+import { type Place, Places } from "./places.ts";
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -22,6 +23,8 @@ export interface Timeouts {
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
 /** Lists of models and counts are quick, or not worth waiting for. */
 const QUICK_MS = 10_000;
+/** So is what a server says of itself. */
+export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
   /** Where a path is found under each URL. */
@@ -70,11 +73,12 @@ export interface ServerAnswer {
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #pools = new Map<string, Pool>();
-  #turn = 0;
+  readonly #places: Places<Base>;
 
   constructor(options: ServerOptions) {
     if (options.bases.length === 0) throw new Error("an engine needs at least one URL");
     this.#options = options;
+    this.#places = new Places(options.bases);
     const { connect = TIMEOUTS.connect, headers = TIMEOUTS.headers, idle = TIMEOUTS.idle } = options.timeouts ?? {};
     for (const { origin } of options.bases) {
       if (this.#pools.has(origin)) continue;
@@ -90,23 +94,18 @@ export class HttpServer {
     }
   }
 
-  /** Tries the URLs in turn; the next one only if this one cannot have got the request. Throws for a path that leads somewhere else. */
+  /** Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else. */
   ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
     // Names of models stand in paths, and clients make names up.
     if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
-    const { bases, credentials, headers: own } = this.#options;
+    const { credentials, headers: own } = this.#options;
     const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
     if (body !== undefined) open["content-type"] = "application/json";
-    const first = this.#turn++;
-    let tries = 0;
-    const asked = new Asked(listener, signal, tap, () => {
-      if (tries === bases.length) return false;
-      const base = bases[(first + tries++) % bases.length]!;
-      const at = base.path(path);
-      tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
-      const all = credentials ? { ...open, ...credentials } : open;
-      this.#pools.get(base.origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, asked);
-      return true;
+    const all = credentials ? { ...open, ...credentials } : open;
+    const asked = new Asked(listener, { signal, tap }, this.#places, ({ origin, path: pathOf }) => {
+      const at = pathOf(path);
+      tap?.sent?.({ method, url: origin + at, headers: open, body: body ?? "" });
+      this.#pools.get(origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, asked);
     });
     asked.start();
     return asked;
@@ -162,12 +161,10 @@ export class HttpServer {
   }
 }
 
-export const quick = (signal: AbortSignal | undefined): AbortSignal => {
-  const timeout = AbortSignal.timeout(QUICK_MS);
+export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
+  const timeout = AbortSignal.timeout(ms);
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
-
-// ---- Answers
 
 /** Ids by which a server's operator finds the request again. */
 const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
@@ -179,9 +176,7 @@ export function travelling(headers: Headers): Headers {
 }
 
 /** More of an error nobody reads. */
-const MAX_ERROR_CHARS = 65_536;
-
-export const errorTextOf = async (answer: ServerAnswer): Promise<string> => (await textOf(answer)).slice(0, MAX_ERROR_CHARS);
+export const MAX_ERROR_CHARS = 65_536;
 
 export async function textOf({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();
@@ -190,51 +185,39 @@ export async function textOf({ body }: ServerAnswer): Promise<string> {
   return text + decoder.decode();
 }
 
-/** What may stand behind the end of an answer: a connection is used again if its answer was read to the end. */
-export const MAX_BEHIND = 65_536;
-
-/** The bytes as they come. Whoever stops reading behind the end of the answer says so, and the connection is kept. */
-export async function* bytesOf({ body }: ServerAnswer, isOver: () => boolean): AsyncGenerator<Uint8Array, void, undefined> {
-  const bytes = body[Symbol.asyncIterator]();
-  try {
-    for (let step = await bytes.next(); !step.done; step = await bytes.next()) yield step.value;
-  } finally {
-    if (isOver()) drain(bytes).catch(() => {});
-    else await bytes.return?.();
-  }
-}
-
-async function drain(bytes: AsyncIterator<Uint8Array>): Promise<void> {
-  for (let left = MAX_BEHIND; left > 0; ) {
-    const step = await bytes.next();
-    if (step.done) return;
-    left -= step.value.length;
-  }
-  await bytes.return?.();
-}
-
 /** One request, from URL to URL until one answers. */
 class Asked implements Asking, Dispatcher.DispatchHandler {
   readonly #listener: Listener;
   readonly #signal: AbortSignal | undefined;
   readonly #tap: UpstreamTap | undefined;
-  /** `false`: there is no other URL to try. */
-  readonly #send: () => boolean;
+  readonly #places: Places<Base>;
+  readonly #send: (base: Base) => void;
+  readonly #several: boolean;
+  /** Those that are left to try. */
+  readonly #left: Place<Base>[];
+  #place: Place<Base> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #answered = false;
+  /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
+  #skipped: number | undefined;
   #over = false;
 
-  constructor(listener: Listener, signal: AbortSignal | undefined, tap: UpstreamTap | undefined, send: () => boolean) {
+  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, send: (base: Base) => void) {
     this.#listener = listener;
     this.#signal = signal;
     this.#tap = tap;
+    this.#places = places;
     this.#send = send;
+    this.#left = places.inOrder();
+    this.#several = this.#left.length > 1;
+    // A connection that was kept may be closed by the server just when it is used again: that says nothing about the server.
+    if (!this.#several) this.#left.push(...this.#left);
   }
 
   start(): void {
     this.#signal?.addEventListener("abort", this, { once: true });
     if (this.#signal?.aborted) this.abort();
-    else this.#send();
+    else this.#next();
   }
 
   handleEvent(): void {
@@ -250,14 +233,31 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
   abort(): void {
     if (this.#over) return;
     const reason = new errors.RequestAbortedError();
-    this.#end();
+    this.#end(false);
     this.#controller?.abort(reason);
     this.#listener.failed(reason);
   }
 
-  #end(): void {
+  /** `false`: there is no other URL to try. */
+  #next(): boolean {
+    const place = this.#left.shift();
+    if (!place) return false;
+    place.busy++;
+    this.#place = place;
+    this.#skipped = undefined;
+    this.#send(place.base);
+    return true;
+  }
+
+  #end(whole: boolean): void {
     this.#over = true;
     this.#signal?.removeEventListener("abort", this);
+    this.#tap?.over?.(whole);
+  }
+
+  #leave(): void {
+    if (this.#place) this.#place.busy--;
+    this.#place = undefined;
   }
 
   // What undici tells
@@ -268,24 +268,44 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
   }
   onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
     if (this.#over || status < 200) return;
-    this.#answered = true;
     const headers = plain(received);
+    if (!BUSY.has(status)) this.#place?.worked();
+    else {
+      this.#place?.failed(this.#places.now(), restOf(headers));
+      if (this.#several && this.#left.length > 0) {
+        this.#skipped = 0;
+        return;
+      }
+    }
+    this.#answered = true;
     this.#tap?.answered?.({ status, headers });
     this.#listener.answered(status, headers);
   }
-  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#over) return;
+    if (this.#skipped !== undefined) {
+      this.#skipped += chunk.length;
+      if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
+      return;
+    }
     this.#tap?.received?.(chunk);
     this.#listener.received(chunk);
   }
   onResponseEnd(): void {
-    if (this.#over) return;
-    this.#end();
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    this.#end(true);
     this.#listener.ended();
   }
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#over || (!this.#answered && UNREACHED.has(codeOf(error)) && this.#send())) return;
-    this.#end();
+    const place = this.#place;
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    place?.failed(this.#places.now());
+    const code = codeOf(error);
+    const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
+    if (again && this.#next()) return;
+    this.#end(false);
     this.#listener.failed(error);
   }
 }
@@ -301,6 +321,18 @@ const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;
 
 // ---- Problems
 
+/** Another server may have time. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Of an answer that nobody wants. */
+const MAX_SKIPPED = 65_536;
+
+function restOf(headers: Headers): number | undefined {
+  const seconds = Number(headers["retry-after"]);
+  return seconds > 0 ? seconds * 1000 : undefined;
+}
+
+/** The connection broke before an answer came. */
+const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 const gone = { code: "upstream", message: "the upstream closed the connection" } as const;

@@ -12,14 +12,14 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
-import { answerEvents } from "./answer.ts";
+import { answerEvents, whole } from "./answer.ts";
 import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { eventsOf } from "./events.ts";
 import { failed } from "./finish.ts";
-import { type Base, errorTextOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf, travelling } from "./http.ts";
+import { type Base, HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
 
 export interface RemoteOptions {
   wire: WireId;
@@ -105,7 +105,7 @@ export class Remote implements Engine {
       open: (status, headers) => {
         const ok = status >= 200 && status < 300;
         options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
-        if (!ok) return whole((text) => [failed(this.#refusal(status, headers, text))]);
+        if (!ok) return whole((text) => [failed(this.#readError(status, headers, text))]);
         if (isStream(headers["content-type"], Boolean(request.stream), this.wire))
           return this.#safe(this.#wire.createStreamDecoder(context));
         return this.#safe(whole((text) => [...eventsOf(this.#wire.decodeResponse(text, context))]));
@@ -157,8 +157,9 @@ export class Remote implements Engine {
     const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
     try {
       const answer = await this.#server.request("GET", path, { ...options, signal: quick(options.signal) });
-      if (answer.status !== 200) throw new EngineError(await this.#readError(answer));
-      return this.#wire.decodeModels(JSON.parse(await textOf(answer)));
+      const text = await textOf(answer);
+      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
+      return this.#wire.decodeModels(JSON.parse(text));
     } catch (error) {
       throw this.#thrown(error);
     }
@@ -168,7 +169,7 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (status === 401) throw new EngineError(await this.#readError(answer));
+      if (status === 401) throw new EngineError(this.#readError(status, headers, await textOf(answer)));
       const type = headers["content-type"];
       return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {
@@ -189,12 +190,8 @@ export class Remote implements Engine {
     return error instanceof EngineError ? error : new EngineError(this.#server.explain(error), { cause: error });
   }
 
-  async #readError(answer: ServerAnswer): Promise<ErrorInfo> {
-    return this.#refusal(answer.status, answer.headers, await errorTextOf(answer));
-  }
-
-  #refusal(status: number, headers: Headers, text: string): ErrorInfo {
-    return this.#server.refusal(this.#wire.decodeError(status, headers, text));
+  #readError(status: number, headers: Headers, text: string): ErrorInfo {
+    return this.#server.refusal(this.#wire.decodeError(status, headers, text.slice(0, MAX_ERROR_CHARS)));
   }
 
   /** Without the key in its errors. */
@@ -206,18 +203,6 @@ export class Remote implements Engine {
     };
     return { feed: (text) => clean(decoder.feed(text)), flush: () => clean(decoder.flush()) };
   }
-}
-
-/** An answer that says nothing before its end. */
-function whole(read: (text: string) => Event[]): StreamDecoder {
-  let text = "";
-  return {
-    feed(piece) {
-      text += piece;
-      return [];
-    },
-    flush: () => read(text),
-  };
 }
 
 /** What servers of open models speak. */

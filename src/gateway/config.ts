@@ -11,13 +11,15 @@
  * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
  */
 import { parse, TomlError } from "smol-toml";
-import type { Sampling, ThinkingSettings, WireId } from "../core/nouns.ts";
+import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
 import { listDialects } from "../dialects/registry.ts";
+import { BACKENDS } from "../engines/completions/backends.ts";
+import type { ServerId } from "../engines/engine.ts";
 import { listWires } from "../wires/registry.ts";
 import { KNOWN } from "./known.ts";
 import type { ModelRule } from "./models.ts";
 import type { GatewayOptions } from "./options.ts";
-import type { UpstreamSettings } from "./upstreams.ts";
+import type { Speech, UpstreamSettings } from "./upstreams.ts";
 
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;
@@ -60,7 +62,8 @@ export function secretOf(text: string, environment: Environment, complain: (what
 type Path = readonly string[];
 type Table = Readonly<Record<string, unknown>>;
 
-const WIRES = listWires().map(({ id }) => id);
+const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completions"];
+const SERVERS = Object.keys(BACKENDS) as ServerId[];
 const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
@@ -120,7 +123,7 @@ class Reader {
   }
 
   #upstream(value: unknown, path: Path): UpstreamSettings {
-    const table = this.#table(value, path, ["url", "wire", "key", "headers", "timeouts"]);
+    const table = this.#table(value, path, ["url", "wire", "server", "key", "headers", "timeouts", "concurrent", "queue", "wait"]);
     const name = path.at(-1) ?? "";
     const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
     const given =
@@ -134,12 +137,28 @@ class Reader {
     return {
       urls,
       wire: this.#optional(table.wire, [...path, "wire"], this.#wire) ?? (isKnown ? known.wire : undefined),
+      server: this.#optional(table.server, [...path, "server"], (text, at) => this.#oneOf(SERVERS, text, at)),
+      ...this.#limits(table, path),
       key:
         this.#optional(table.key, [...path, "key"], (text, at) => this.#secret(this.#string(text, at), at)) ??
         usualKey(name, this.#environment),
       headers: this.#headers(table.headers, [...path, "headers"]),
       timeouts: { connect: timeout("connect"), headers: timeout("headers"), idle: timeout("idle") },
       ...(isKnown ? { profile: known.profile } : {}),
+    };
+  }
+
+  #limits({ concurrent, queue, wait }: Table, path: Path): Pick<UpstreamSettings, "limits"> {
+    if (concurrent === undefined) {
+      if (queue !== undefined || wait !== undefined) this.#fail(path, "needs concurrent, if it has a queue: how many answers at a time");
+      return {};
+    }
+    return {
+      limits: {
+        concurrent: this.#count(concurrent, [...path, "concurrent"]),
+        queue: this.#optional(queue, [...path, "queue"], this.#count),
+        waitMs: this.#optional(wait, [...path, "wait"], this.#seconds),
+      },
     };
   }
 
@@ -233,7 +252,7 @@ class Reader {
   #seconds(value: unknown, path: Path): number {
     return typeof value === "number" && value > 0 ? value * 1000 : this.#fail(path, "must be a number of seconds over 0");
   }
-  #wire(value: unknown, path: Path): WireId {
+  #wire(value: unknown, path: Path): Speech {
     return this.#oneOf(WIRES, value, path);
   }
   #oneOf<T extends string | boolean>(words: readonly T[], value: unknown, path: Path): T {

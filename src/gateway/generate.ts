@@ -50,8 +50,8 @@ function ask(passage: Passage, { request, target: { engine } }: Question, onAnsw
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Everybody who listens hears it; then it is the client's. */
-function heard(event: Event, { account, tap, route }: Passage, { asked, target }: Question): Event {
+/** Everybody who listens hears it. */
+function heard(event: Event, { account, route, tap }: Passage, { asked, target }: Question): Event {
   account.see(event);
   tap?.event?.(event);
   return event.type === "start" ? renamed(event, asked, target, route.wire) : event;

@@ -5,5 +5,8 @@ export { createGateway, type Gateway } from "./gateway.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export type { ModelRule } from "./models.ts";
 export type { Changes, GatewayOptions, Patience } from "./options.ts";
+export { createRecorder, type Recorder, type RecorderOptions } from "./recordings/recorder.ts";
+export { type Recording, readRecording } from "./recordings/recording.ts";
+export { createReplay, type ReplayOptions } from "./recordings/replay.ts";
 export type { OpenTap, Tap } from "./tap.ts";
 export { createUpstream, discover, probeWire, type UpstreamSettings } from "./upstreams.ts";

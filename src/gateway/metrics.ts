@@ -31,6 +31,11 @@ export function createMetrics(): Metrics {
   const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
   const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
   const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
+  const warnings = counter("warnings_total", "What was said in x-dragoman-warnings or in the log; rescued: calls read in the text", [
+    "wire",
+    "upstream",
+    "code",
+  ]);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   /** The counters of a place: looking them up by their labels costs more than counting. */
@@ -51,7 +56,9 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, outside: wrong, fragments: pieces, ms, firstMs }) {
+    see(exchange) {
+      const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
+      const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
       const key = `${wire}\n${upstream}\n${rule}`;
       const at = places.get(key) ?? makePlace(wire, upstream, rule);
       places.set(key, at);
@@ -60,6 +67,7 @@ export function createMetrics(): Metrics {
       at.outcomes.set(ending, ended);
       ended.inc();
       if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
+      for (const { code } of warned) warnings.inc({ wire, upstream, code });
       if (kind !== "generate") return;
       at.total.observe(ms / 1000);
       if (firstMs !== undefined) at.first.observe(firstMs / 1000);

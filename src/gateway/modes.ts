@@ -9,6 +9,9 @@
 import type { Request, Warning } from "../core/nouns.ts";
 import { around, warning } from "../engines/around.ts";
 import type { Engine } from "../engines/engine.ts";
+import { DialectFinder } from "../engines/inband/dialects.ts";
+import { createInband } from "../engines/inband/inband.ts";
+import { createRescue } from "../engines/inband/rescue.ts";
 
 /** What a rule says of tools. Everything absent: the upstream gets the tools, and what it answers is believed. */
 export interface Modes {
@@ -24,9 +27,32 @@ export interface Modes {
 export type Layer = (engine: Engine, modes: Modes) => Engine;
 
 /** The innermost first. */
-const LAYERS: readonly Layer[] = [withoutTools];
+const LAYERS: readonly Layer[] = [inDialect, inBand, rescued, withoutTools];
 
 export const layered = (engine: Engine, modes: Modes): Engine => LAYERS.reduce((inner, layer) => layer(inner, modes), engine);
+
+/** An engine that writes and reads a dialect itself is told which. */
+function inDialect(engine: Engine, { dialect }: Modes): Engine {
+  return engine.speaking && dialect !== undefined ? engine.speaking(dialect) : engine;
+}
+
+function inBand(engine: Engine, { tools, dialect }: Modes): Engine {
+  return tools === "inband" && !engine.speaking ? createInband(engine, { dialect }) : engine;
+}
+
+/** What a server left in the text. `auto`: only where its template or the model's name tell the dialect for sure. */
+function rescued(engine: Engine, { tools = "native", dialect = "auto", rescue = "auto" }: Modes): Engine {
+  const asked = rescue === true || (rescue === "auto" && engine.about !== undefined);
+  if (!asked || tools !== "native" || engine.speaking) return engine;
+  const finder = new DialectFinder(dialect, engine.about?.bind(engine));
+  return createRescue(engine, {
+    always: rescue === true,
+    dialect: async (model) => {
+      const found = await finder.find(model);
+      return found && (rescue === true || found.confidence !== "possible") ? found.dialect : undefined;
+    },
+  });
+}
 
 function withoutTools(engine: Engine, { tools }: Modes): Engine {
   if (tools !== "off") return engine;

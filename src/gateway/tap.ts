@@ -42,6 +42,7 @@ export function openTaps(openers: readonly OpenTap[] = [], exchange: Exchange): 
       sent: (request) => each(upstreams, (tap) => tap.sent?.(request)),
       answered: (answer) => each(upstreams, (tap) => tap.answered?.(answer)),
       received: (bytes) => each(upstreams, (tap) => tap.received?.(bytes)),
+      over: (whole) => each(upstreams, (tap) => tap.over?.(whole)),
     },
   };
 }

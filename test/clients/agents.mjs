@@ -93,6 +93,9 @@ const opencode = (npm, wire, base) => ({
     put("project/opencode.json", {
       model: "gateway/test-model",
       autoupdate: false,
+      snapshot: false,
+      lsp: false,
+      formatter: false,
       share: "disabled",
       permission: { edit: "allow", bash: "allow", external_directory: "allow" },
       provider: {

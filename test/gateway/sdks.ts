@@ -67,7 +67,9 @@ function openaiResponses(url: string, stream: boolean): Conversation {
   let last = "";
   const turn = async (): Promise<Turn> => {
     const request = { model: MODEL, input, store: false, tools: [{ type: "function" as const, strict: false, ...TOOL }] };
-    const answer = stream ? await client.responses.stream(request).finalResponse() : await client.responses.create(request);
+    const answer: OpenAI.Responses.Response = stream
+      ? await client.responses.stream(request).finalResponse()
+      : await client.responses.create(request);
     input.push(...(answer.output as OpenAI.Responses.ResponseInputItem[]));
     const call = answer.output.find((item) => item.type === "function_call");
     last = call?.call_id ?? "";

@@ -1061,6 +1061,12 @@ describe("thinking and state that must come back", () => {
     expect(stream).not.toContain("secret");
     expect(back(stream)).toEqual({ role: "assistant", content: [{ type: "thinking", text: "secret plan 😀", state: signed }] });
   });
+  test("what the server did not sign is signed by us, since the ai SDK drops it otherwise, and goes back unsigned", () => {
+    const unsigned = [{ ...state("signature", "", "anthropic"), quiet: true as const }];
+    const stream = encodeStream([start, ...thought, { type: "thinking-end", state: unsigned }, finish("stop")]);
+    expect(messageIn(stream).content).toEqual([{ type: "thinking", thinking: "secret plan 😀", signature: expect.stringMatching(/./) }]);
+    expect(back(stream)).toEqual({ role: "assistant", content: [{ type: "thinking", text: "secret plan 😀", state: unsigned }] });
+  });
   test("another wire's state of thinking and of calls rides along", () => {
     const signature = state("thoughtSignature", "AbC=", "gemini");
     const stream = encodeStream([

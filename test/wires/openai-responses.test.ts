@@ -947,6 +947,13 @@ const thinking = (text: string, state?: Opaque[]): Event[] => [
   { type: "thinking-delta", text },
   { type: "thinking-end", ...(state ? { state } : {}) },
 ];
+test("reasoning that its server did not seal is sealed by us, since the ai SDK drops it otherwise", () => {
+  const state = [own("id", "rs_a1", true), own("summary", [{ type: "summary_text", text: "Hm." }], true)];
+  const [item] = written([...thinking("Hm.", state), { type: "finish", reason: "stop" }]).last?.response.output ?? [];
+  expect(item).toMatchObject({ type: "reasoning", encrypted_content: expect.any(String) });
+  const { messages } = wire.decodeRequest({ path: "/v1/responses", query: {}, headers: {}, body: { model: "m", input: [item!] } });
+  expect(messages).toEqual([{ role: "assistant", content: [{ type: "thinking", text: "Hm.", state }] }]);
+});
 const merged = (events: Event[]): Event[] =>
   events.reduce<Event[]>((list, event) => {
     const last = list.at(-1);

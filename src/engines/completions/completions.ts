@@ -5,23 +5,24 @@
  *
  * Which server it is, and which dialect its model speaks, is found out where it is not said.
  */
-import type { ErrorInfo, Event, JsonObject, Request } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { readError } from "../../wires/errors.ts";
 import { getWire } from "../../wires/registry.ts";
 import type { Headers, ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
+import { answerEvents, whole } from "../answer.ts";
 import type { About, CallOptions, Engine, GenerateOptions, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
-import { bytesOf, errorTextOf, HttpServer, quick, type ServerAnswer, type Timeouts, textOf, travelling } from "../http.ts";
+import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
 import { DialectFinder, type FoundDialect } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
 import { contextError, jobOf, limitOf, preservedOf, rendered } from "./job.ts";
-import { Messages, Reading } from "./reading.ts";
+import { Reading } from "./reading.ts";
 import { Tokens } from "./tokens.ts";
 
 export interface CompletionsOptions {
@@ -64,38 +65,28 @@ export class Completions implements Engine {
     const { backend, tokens } = await this.#at.server(options);
     const { dialect, variant } = await this.dialectOf(asked.model, options);
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, options);
+    const aside = { headers: options.headers, signal: options.signal }; // recordings keep the exchange, not how it was prepared
+    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, aside);
     const used = tokenized?.ids.length;
-    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, options)).context : undefined);
+    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, aside)).context : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
     const text = tokenized?.ids ?? promptText(prompt, { neutralize: true });
     const { job, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit });
-    const answer = await this.#post(backend.path, backend.body(job), options);
-    const ok = answer.status >= 200 && answer.status < 300;
-    options.onAnswer?.({ ok, headers: travelling(answer.headers), warnings: [...warnings, ...more] });
-    if (!ok) yield [failed(await this.#readError(answer))];
-    else yield* this.#read(answer, new Reading(backend, dialect, request, prompt));
-  }
-
-  async *#read(answer: ServerAnswer, reading: Reading): AsyncGenerator<Event[], void, undefined> {
-    const messages = new Messages(answer.headers["content-type"] ?? "");
-    const decoder = new TextDecoder();
-    let problem: ErrorInfo | undefined;
-    try {
-      for await (const chunk of bytesOf(answer, () => reading.over)) {
-        const events = reading.feed(messages.feed(decoder.decode(chunk, { stream: true })));
-        if (events.length > 0) yield events;
-        if (reading.over || reading.failed) break;
-      }
-    } catch (error) {
-      problem = this.#at.http.explain(error);
-    }
-    const last = reading.feed([...messages.feed(decoder.decode()), ...messages.flush()]);
-    yield [...last, ...reading.end(problem)].map((event) =>
-      event.type === "finish" && event.error ? { ...event, error: this.#at.http.clean(event.error) } : event,
-    );
+    const sending = { ...options, body: JSON.stringify(backend.body(job)) };
+    const events = answerEvents({
+      ask: (listener) => this.#at.http.ask("POST", backend.path, sending, listener),
+      open: (status, headers) => {
+        const ok = status >= 200 && status < 300;
+        options.onAnswer?.({ ok, headers: travelling(headers), warnings: [...warnings, ...more] });
+        if (!ok) return whole((said) => [failed(this.#readError(status, headers, said))]);
+        const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
+        return new Reading(backend, dialect, { request, prompt, type: headers["content-type"] ?? "", clean });
+      },
+      explain: (error) => this.#at.http.explain(error),
+    });
+    for await (const event of events) yield [event];
   }
 
   async countTokens(asked: Request, options: CallOptions = {}): Promise<TokenCount> {
@@ -115,8 +106,9 @@ export class Completions implements Engine {
       const { backend } = await this.#at.server(options);
       const wire = getWire(backend.id === "ollama" ? "ollama" : "openai-chat");
       const answer = await this.#at.http.request("GET", wire.modelsPath, { ...options, signal: quick(options.signal) });
-      if (answer.status !== 200) throw new EngineError(await this.#readError(answer));
-      return wire.decodeModels(JSON.parse(await textOf(answer)));
+      const text = await textOf(answer);
+      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
+      return wire.decodeModels(JSON.parse(text));
     } catch (error) {
       throw this.#thrown(error);
     }
@@ -138,12 +130,8 @@ export class Completions implements Engine {
     await this.#at.http.close();
   }
 
-  #post(path: string, body: JsonObject, { headers, signal, tap }: CallOptions): Promise<ServerAnswer> {
-    return this.#at.http.request("POST", path, { headers, signal, tap, body: JSON.stringify(body) });
-  }
-
-  async #readError(answer: ServerAnswer): Promise<ErrorInfo> {
-    return this.#at.http.refusal(readError(answer.status, answer.headers, await errorTextOf(answer)));
+  #readError(status: number, headers: Headers, text: string): ErrorInfo {
+    return this.#at.http.refusal(readError(status, headers, text.slice(0, MAX_ERROR_CHARS)));
   }
 
   #thrown(error: unknown): EngineError {
@@ -174,8 +162,8 @@ class Connection {
   }
 
   /** Which server it is. One that does not answer is asked again by the next request. */
-  async server({ headers, tap }: CallOptions): Promise<Server> {
-    this.#server ??= this.#find({ headers, tap });
+  async server({ headers }: CallOptions): Promise<Server> {
+    this.#server ??= this.#find({ headers });
     try {
       return await this.#server;
     } catch (error) {

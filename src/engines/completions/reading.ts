@@ -4,6 +4,7 @@ import type { ErrorInfo, Event, Json, JsonObject, Request, Usage } from "../../c
 import type { Dialect, Prompt, Scanner } from "../../dialects/dialect.ts";
 import { LineReader } from "../../wires/ndjson.ts";
 import { SseReader } from "../../wires/sse.ts";
+import type { StreamDecoder } from "../../wires/wire.ts";
 import { Ending, mintIds } from "../ending.ts";
 import { failed } from "../finish.ts";
 import { type Backend, readMessage, type Said } from "./backends.ts";
@@ -28,9 +29,20 @@ export class Messages {
 const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 const GARBAGE: ErrorInfo = { code: "upstream", message: "the upstream sent something that is not JSON" };
 
-export class Reading {
+export interface ReadingOptions {
+  readonly request: Request;
+  readonly prompt: Prompt;
+  /** The content type of the answer. */
+  readonly type: string;
+  /** Takes the key out of an error. */
+  clean(error: ErrorInfo): ErrorInfo;
+}
+
+export class Reading implements StreamDecoder {
   readonly #backend: Backend;
   readonly #scanner: Scanner;
+  readonly #messages: Messages;
+  readonly #clean: (error: ErrorInfo) => ErrorInfo;
   readonly #ending = new Ending();
   /** What the client itself wants the answer to stop at. */
   readonly #stops: ReadonlySet<string>;
@@ -40,22 +52,25 @@ export class Reading {
   #done = false;
   #error: ErrorInfo | undefined;
 
-  constructor(backend: Backend, dialect: Dialect, request: Request, prompt: Prompt) {
+  constructor(backend: Backend, dialect: Dialect, { request, prompt, type, clean }: ReadingOptions) {
     this.#backend = backend;
     this.#scanner = dialect.createScanner({ tools: request.tools ?? [], prompt, mintId: mintIds(request) });
+    this.#messages = new Messages(type);
+    this.#clean = clean;
     this.#stops = new Set(request.stop ?? []);
   }
 
-  /** The server has said all that it will. */
-  get over(): boolean {
-    return this.#end !== undefined && (this.#done || this.#usage !== undefined);
+  feed(text: string): Event[] {
+    const events = this.#read(this.#messages.feed(text));
+    const over = this.#end !== undefined && (this.#done || this.#usage !== undefined);
+    return over || this.#error ? [...events, ...this.#last()] : events;
   }
 
-  get failed(): boolean {
-    return this.#error !== undefined;
+  flush(): Event[] {
+    return [...this.#read(this.#messages.flush()), ...this.#last()];
   }
 
-  feed(messages: readonly string[]): Event[] {
+  #read(messages: readonly string[]): Event[] {
     const events: Event[] = [];
     for (const text of messages) {
       this.#done ||= text === "[DONE]";
@@ -77,13 +92,12 @@ export class Reading {
     this.#end ??= end;
   }
 
-  /** The last events; `problem`: why the stream broke. */
-  end(problem: ErrorInfo | undefined): Event[] {
+  #last(): Event[] {
     const events: Event[] = [];
     this.#see(this.#scanner.flush(), events);
     if (this.#usage) events.push({ type: "usage", ...this.#usage });
     const end = this.#end;
-    if (!end || this.#error) events.push(failed(this.#error ?? problem ?? CUT));
+    if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT)));
     else {
       const stop = end.stop !== undefined && this.#stops.has(end.stop) ? { stop: end.stop } : {};
       events.push(this.#ending.finish({ type: "finish", reason: end.reason, native: end.native, ...stop }));

@@ -51,9 +51,9 @@ export class DialectFinder {
     return found;
   }
 
-  async #ask(model: string, { headers, tap }: CallOptions): Promise<FoundDialect | undefined> {
-    // Without the signal: what is found serves the next request, too.
-    const about: About = (await this.#about?.(model, { headers, tap }).catch(() => undefined)) ?? {};
+  async #ask(model: string, { headers }: CallOptions): Promise<FoundDialect | undefined> {
+    // Without the signal: what is found serves the next request, too. Without the tap: it belongs to no exchange.
+    const about: About = (await this.#about?.(model, { headers }).catch(() => undefined)) ?? {};
     const detections = [model, ...(about.names ?? [])].flatMap(
       (name) => detectDialect({ model: name, ...(about.template === undefined ? {} : { template: about.template }) }) ?? [],
     );

@@ -10,7 +10,7 @@
 import type { Event, Finish, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
-import { around } from "../around.ts";
+import { around, stoppable } from "../around.ts";
 import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { CodeTracker } from "./code.ts";
@@ -24,13 +24,27 @@ export interface RescueOptions {
 
 /** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
 export function createRescue(engine: Engine, { dialect: find, always = false }: RescueOptions): Engine {
+  /** Models of which nobody knows the dialect, and until when that counts: their answers take no detour. */
+  const unknown = new Map<string, number>();
   return around(engine, {
-    generate(request, options) {
+    ...(engine.stopsOnReturn ? { stopsOnReturn: true } : {}),
+    generate(request, options = {}) {
       const tools = callable(request);
-      return tools.length > 0 || always ? rescued(engine, request, tools, options, find) : engine.generate(request, options);
+      if ((tools.length === 0 && !always) || (unknown.get(request.model) ?? 0) > performance.now())
+        return engine.generate(request, options);
+      const finding: RescueOptions["dialect"] = async (model, signal) => {
+        const dialect = await find(model, signal);
+        if (!dialect && unknown.size < MAX_UNKNOWN) unknown.set(model, performance.now() + UNKNOWN_MS);
+        return dialect;
+      };
+      return stoppable(options.signal, (signal) => rescued(engine, request, tools, { ...options, signal }, finding));
     },
   });
 }
+
+const UNKNOWN_MS = 60_000;
+/** Clients make names up. */
+const MAX_UNKNOWN = 1000;
 
 async function* rescued(
   engine: Engine,

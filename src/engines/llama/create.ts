@@ -98,7 +98,7 @@ async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promi
       const context = await model.createContext({
         contextSize: contextSize ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
         sequences,
-        ...(threads === undefined ? {} : { threads }),
+        threads: threads ?? llama.cpuMathCores, // more than there are wait for each other
       });
       return { model, context };
     });

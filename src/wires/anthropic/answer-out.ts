@@ -57,10 +57,10 @@ const encodeHead = (id: string | undefined, model: string | undefined, request: 
 /** Anthropic's own signature, or a capsule of ours: with the thinking that the client does not want to see, and another wire's state of it. */
 function signatureOf(state: readonly Opaque[] | undefined, hidden: string): string {
   const signature = own(state, "signature");
-  // A server that showed what it was asked to omit has not put it into its signature.
-  if (signature && hidden === "") return String(signature.data);
+  // A server that showed what it was asked to omit has not put it into its signature; and what is not signed the ai SDK drops.
+  if (signature?.data && hidden === "") return String(signature.data);
   const carried = state?.filter((opaque) => opaque.wire !== WIRE || opaque === signature) ?? [];
-  return sealCapsule({ thinking: hidden, state: carried }) ?? (signature ? String(signature.data) : EMPTY_CAPSULE);
+  return sealCapsule({ thinking: hidden, state: carried }) ?? (String(signature?.data ?? "") || EMPTY_CAPSULE);
 }
 
 const isHidden = (request: Request): boolean => request.thinking?.show === false;

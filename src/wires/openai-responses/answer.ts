@@ -252,7 +252,8 @@ export class Answer {
       this.#summary(reasoning, "part.done", { part });
     }
     const isOwn = state.some(({ wire }) => wire === WIRE);
-    this.#done(reasoning, { summary: text === "" ? [] : [part], ...(isOwn ? {} : this.#sealed(text, state)) }, isOwn ? state : []);
+    const sealed = ownState(state, "encrypted_content") === undefined ? this.#sealed(text, state) : {};
+    this.#done(reasoning, { summary: text === "" ? [] : [part], ...sealed }, isOwn ? state : []);
   }
 
   /** What comes back to us in the field that the client does not read. The ai SDK drops a reasoning item that has none. */
