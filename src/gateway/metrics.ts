@@ -56,21 +56,9 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see({
-      wire,
-      upstream = "",
-      rule = "",
-      kind,
-      outcome,
-      error,
-      usage,
-      calls: made,
-      outside: wrong,
-      fragments: pieces,
-      ms,
-      firstMs,
-      warnings: warned,
-    }) {
+    see(exchange) {
+      const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
+      const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
       const key = `${wire}\n${upstream}\n${rule}`;
       const at = places.get(key) ?? makePlace(wire, upstream, rule);
       places.set(key, at);

@@ -36,8 +36,6 @@ export interface Target {
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 const MAX_ALIASES = 8;
-/** Clients make up names. */
-const MAX_ASKED = 1000;
 
 /** An exchange does not wait longer for a list: the name is then taken as it is. */
 const WAIT_MS = 2_000;
@@ -105,15 +103,15 @@ export class Models {
   /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
     if (rule?.context !== undefined) return rule.context;
-    const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model)?.contextLength;
+    const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model);
     void this.#list(upstream);
-    return known ?? this.#asked(upstream, model);
+    return known && (known.contextLength ?? this.#asked(upstream, model));
   }
 
-  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once. */
+  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once, and only for what it lists. */
   #asked(upstream: string, model: string): number | undefined {
     const key = `${upstream}\n${model}`;
-    if (!this.#contexts.has(key) && this.#contexts.size < MAX_ASKED) {
+    if (!this.#contexts.has(key)) {
       this.#contexts.set(key, undefined);
       this.upstreams[upstream]?.about?.(model).then(
         ({ context }) => void this.#contexts.set(key, context),

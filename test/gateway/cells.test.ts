@@ -1,24 +1,13 @@
-// Clients of all wires in front of upstreams of all wires, over HTTP, streaming and not: a tool round trip in each cell.
-import { describe, expect, test } from "vitest";
+// All SDKs in front of upstreams of all wires, over HTTP, streaming and not: a tool round trip in each of the fifty cells.
+import { afterAll, describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { Event, Request, Response, WireId } from "../../src/core/nouns.ts";
+import type { Event, Request, WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { startServer } from "../servers.ts";
-import { ask, remote, startGateway } from "./start.ts";
+import { SDKS } from "./sdks.ts";
+import { remote, startGateway } from "./start.ts";
 
-const question: Request = {
-  model: "asked/for:it",
-  messages: [{ role: "user", content: [{ type: "text", text: "Write test.txt" }] }],
-  tools: [
-    {
-      name: "write_file",
-      description: "Writes",
-      parameters: { type: "object", properties: { path: { type: "string" }, content: { type: "string" } } },
-    },
-  ],
-  maxTokens: 100,
-};
 const args = '{"path":"test.txt","content":"Grüße 👋 \\" </tool_call> 1.0"}';
 const called: Event[] = [
   { type: "start", id: "a1", model: "m" },
@@ -62,44 +51,40 @@ async function startUpstream(id: WireId) {
   return { url: server.url, requests };
 }
 
-async function talk(base: string, id: WireId, request: Request): Promise<Response> {
-  const wire = getWire(id);
-  const { path, headers, body, context } = wire.encodeRequest(request);
-  const answer = await ask(base, "POST", path, { headers: { ...headers, "content-type": "application/json" }, body: printBody(body) });
-  expect({ status: answer.status, body: answer.status === 200 ? "" : answer.body }).toEqual({ status: 200, body: "" });
-  if (!request.stream) return wire.decodeResponse(answer.body, context);
-  const decoder = wire.createStreamDecoder(context);
-  return collect([...decoder.feed(answer.body), ...decoder.flush()]);
-}
-
 const wires = listWires().map(({ id }) => id);
+const passed = new Set<string>();
+const cell = (sdk: string, wire: WireId, stream: boolean): string => `${sdk} ${wire} ${stream}`;
 
-describe.each(wires)("an upstream of %s", (upstreamWire) => {
-  test.each(wires.flatMap((id) => [[id, "sse"] as const, [id, false] as const]))("and a client of %s, stream: %s", async (id, stream) => {
-    const upstream = await startUpstream(upstreamWire);
-    const gateway = await startGateway({ upstreams: { up: remote(upstream.url, upstreamWire) } });
-    const asked: Request = { ...question, stream };
+describe.each(wires)("an upstream of %s", (wire) => {
+  test.each(Object.keys(SDKS).flatMap((sdk) => [[sdk, true] as const, [sdk, false] as const]))(
+    "and %s, stream: %s",
+    async (sdk, stream) => {
+      const upstream = await startUpstream(wire);
+      const gateway = await startGateway({ upstreams: { up: remote(upstream.url, wire) } });
+      const conversation = SDKS[sdk]!(gateway.url, stream);
 
-    const first = await talk(gateway.url, id, asked);
-    const call = first.content.find((part) => part.type === "tool-call");
-    expect(call).toMatchObject({ name: "write_file", arguments: JSON.parse(args) });
-    expect(first.content.find((part) => part.type === "text")).toMatchObject({ text: "I write it." });
-    expect(first.finish?.reason).toBe("tool-calls");
-    expect(first.usage).toMatchObject({ inputTokens: 30, outputTokens: 20 });
-    if (!call) return;
+      const first = await conversation.ask();
+      expect(first).toMatchObject({ text: "I write it.", call: { name: "write_file", args: JSON.parse(args) }, usage: [30, 20] });
+      const second = await conversation.tell("ok");
+      expect(second).toEqual({ text: "Done.", call: undefined, usage: [50, 2] });
 
-    const result = { role: "tool" as const, id: call.id, name: "write_file", output: "ok" };
-    const second = await talk(gateway.url, id, {
-      ...asked,
-      messages: [...asked.messages, { role: "assistant", content: first.content }, result],
-    });
-    expect(second.content).toMatchObject([{ type: "text", text: "Done." }]);
-    expect(second.finish?.reason).toBe("stop");
-    expect(upstream.requests.map(({ model }) => model)).toEqual(["asked/for:it", "asked/for:it"]);
-    expect(upstream.requests[1]?.messages.find(({ role }) => role === "tool")).toMatchObject({ name: "write_file" });
-    expect(await gateway.ended(2)).toMatchObject([
-      { wire: id, upstream: "up", outcome: "ok", status: 200, calls: { complete: 1 }, usage: { inputTokens: 30 } },
-      { outcome: "ok", calls: { complete: 0 } },
-    ]);
-  });
+      expect(upstream.requests.map(({ model }) => model)).toEqual(["asked/for:it", "asked/for:it"]);
+      const { messages } = upstream.requests[1]!;
+      expect(messages.find(({ role }) => role === "tool")).toMatchObject({ name: "write_file" });
+      expect(JSON.stringify(messages.find(({ role }) => role === "tool"))).toContain("ok");
+      expect(await gateway.ended(2)).toMatchObject([
+        { upstream: "up", outcome: "ok", status: 200, calls: { complete: 1 }, usage: { inputTokens: 30 } },
+        { outcome: "ok", calls: { complete: 0 } },
+      ]);
+      passed.add(cell(sdk, wire, stream));
+    },
+  );
+});
+
+afterAll(() => {
+  const mark = (sdk: string, wire: WireId): string =>
+    [true, false].map((stream) => (passed.has(cell(sdk, wire, stream)) ? "✓" : "✗")).join(" ");
+  const rows = [["SDK (streamed, whole)", ...wires], ...Object.keys(SDKS).map((sdk) => [sdk, ...wires.map((wire) => mark(sdk, wire))])];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  console.log(rows.map((row) => row.map((text, column) => text.padEnd(widths[column]!)).join("  ")).join("\n"));
 });

@@ -212,3 +212,21 @@ test('tools = "off": the model never hears of tools', async () => {
   expect(engine.requests[0]).not.toHaveProperty("toolChoice");
   expect(engine.requests[1]).toMatchObject({ tools: [{ name: "f" }], toolChoice: "required" });
 });
+
+test("a context that no list has is learnt by asking for the model, once; nobody waits for it", async () => {
+  const asked: string[] = [];
+  const knowing = {
+    ...engine("qwen"),
+    about: async (model: string) => {
+      asked.push(model);
+      return { context: 4096 };
+    },
+  };
+  const models = new Models({ up: knowing });
+  const target = await models.resolve("qwen");
+  expect(models.contextOf(target)).toBeUndefined();
+  await Promise.resolve();
+  expect([models.contextOf(target), models.contextOf(target)]).toEqual([4096, 4096]);
+  expect(models.contextOf({ ...target, model: "made-up" })).toBeUndefined();
+  expect(asked).toEqual(["qwen"]);
+});

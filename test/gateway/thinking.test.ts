@@ -10,10 +10,14 @@ const chunk = (delta: object, finish: string | null = null) => ({
 });
 const call = { index: 0, id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
+/** Thinks and calls in each round, and thinks something else each time. */
 async function start() {
+  let round = 0;
   const upstream = await startServer((response, { method }) => {
     if (method === "GET") return void response.writeHead(404).end();
-    const events = sse(chunk({ reasoning_content: "Because." }), chunk({ tool_calls: [call] }), chunk({}, "tool_calls"), "[DONE]");
+    const thought = `Because ${++round}.`;
+    const made = { ...call, id: `call_${round}` };
+    const events = sse(chunk({ reasoning_content: thought }), chunk({ tool_calls: [made] }), chunk({}, "tool_calls"), "[DONE]");
     response.writeHead(200, { "content-type": "text/event-stream" }).end(events);
   });
   const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
@@ -23,23 +27,30 @@ async function start() {
 }
 
 const dataOf = (body: string) => [...body.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+const ROUNDS = 3;
+
+/** After the first answer, each request has the thoughts of all rounds before it, each with its call. */
+function checkThoughts(messages: { role: string; reasoning_content?: string; tool_calls?: { id: string }[] }[], round: number): void {
+  const thoughts = messages.filter(({ role }) => role === "assistant").map((message) => message.reasoning_content);
+  expect(thoughts).toEqual(Array.from({ length: round - 1 }, (_, i) => `Because ${i + 1}.`));
+}
 
 test("Claude Code: thinking blocks with their signatures", async () => {
   const { post, sent } = await start();
   const base = { model: "m", max_tokens: 9, stream: true, tools: [{ name: "f", input_schema: { type: "object" } }] };
-  const user = { role: "user", content: "Hi" };
-  const events = dataOf((await post("/v1/messages", { ...base, messages: [user] })).body);
-  const signature = events.map(({ delta }) => delta?.signature ?? "").join("");
-  const assistant = {
-    role: "assistant",
-    content: [
-      { type: "thinking", thinking: "Because.", signature },
-      { type: "tool_use", id: "call_1", name: "f", input: {} },
-    ],
-  };
-  const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "ok" }] };
-  await post("/v1/messages", { ...base, messages: [user, assistant, result] });
-  expect(sent().find(({ role }) => role === "assistant")).toMatchObject({ reasoning_content: "Because." });
+  const messages: object[] = [{ role: "user", content: "Hi" }];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const events = dataOf((await post("/v1/messages", { ...base, messages })).body);
+    checkThoughts(sent(), round);
+    const signature = events.map(({ delta }) => delta?.signature ?? "").join("");
+    const thinking = events.map(({ delta }) => delta?.thinking ?? "").join("");
+    const { id } = events.find(({ content_block }) => content_block?.type === "tool_use").content_block;
+    const content = [
+      { type: "thinking", thinking, signature },
+      { type: "tool_use", id, name: "f", input: {} },
+    ];
+    messages.push({ role: "assistant", content }, { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "ok" }] });
+  }
 });
 
 test("Codex: the items of the answer, as they were done", async () => {
@@ -51,23 +62,29 @@ test("Codex: the items of the answer, as they were done", async () => {
     include: ["reasoning.encrypted_content"],
     tools: [{ type: "function", name: "f", parameters: { type: "object" } }],
   };
-  const user = { type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] };
-  const events = dataOf((await post("/v1/responses", { ...base, input: [user] })).body);
-  const items = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
-  await post("/v1/responses", { ...base, input: [user, ...items, { type: "function_call_output", call_id: "call_1", output: "ok" }] });
-  expect(sent().find(({ role }) => role === "assistant")).toMatchObject({ reasoning_content: "Because." });
+  const input: object[] = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] }];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const events = dataOf((await post("/v1/responses", { ...base, input })).body);
+    checkThoughts(sent(), round);
+    const items = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
+    const { call_id } = items.find(({ type }) => type === "function_call");
+    input.push(...items, { type: "function_call_output", call_id, output: "ok" });
+  }
 });
 
 test("gemini-cli: it drops thoughts, and keeps the signature of the call", async () => {
   const { post, sent } = await start();
   const tools = [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }];
-  const path = "/v1beta/models/m:streamGenerateContent?alt=sse";
-  const user = { role: "user", parts: [{ text: "Hi" }] };
-  const parts = dataOf((await post(path, { contents: [user], tools })).body).flatMap(
-    ({ candidates }) => candidates?.[0]?.content?.parts ?? [],
-  );
-  const model = { role: "model", parts: parts.filter(({ functionCall }) => functionCall) };
-  const result = { role: "user", parts: [{ functionResponse: { id: "call_1", name: "f", response: { output: "ok" } } }] };
-  await post(path, { contents: [user, model, result], tools });
-  expect(sent().find(({ role }) => role === "assistant")).toMatchObject({ reasoning_content: "Because." });
+  const contents: object[] = [{ role: "user", parts: [{ text: "Hi" }] }];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const answer = await post("/v1beta/models/m:streamGenerateContent?alt=sse", { contents, tools });
+    checkThoughts(sent(), round);
+    const parts = dataOf(answer.body).flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
+    const calls = parts.filter(({ functionCall }) => functionCall);
+    const { id } = calls[0].functionCall;
+    contents.push(
+      { role: "model", parts: calls },
+      { role: "user", parts: [{ functionResponse: { id, name: "f", response: { output: "ok" } } }] },
+    );
+  }
 });
