@@ -24,7 +24,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 const program = new Command("dragoman")
   .description("Translates between language models and the programs that call them.")
   .version(version, "--version", "print the version")
-  .option("--verbose", "show where an error came from")
+  .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
   .helpOption("-h, --help", "print this help")
   .helpCommand("help [command]", "print the help of a command")
   .exitOverride()

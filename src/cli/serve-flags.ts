@@ -11,6 +11,8 @@ export interface ServeFlags extends UpstreamFlags, ModelFlags {
   config?: string;
   record?: string;
   check?: boolean;
+  /** An option of every command. */
+  verbose?: boolean;
 }
 
 export const CONFIG = "dragoman.toml";

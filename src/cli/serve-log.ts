@@ -37,8 +37,25 @@ function gathered(output: Output): (line: string) => void {
 }
 
 export function logExchange(log: Logger, exchange: Exchange): void {
-  const { id, wire, kind, model, upstream, upstreamModel, streamed, status, outcome, error, ms, firstMs, usage, calls, warnings, fault } =
-    exchange;
+  const {
+    id,
+    wire,
+    kind,
+    model,
+    upstream,
+    upstreamModel,
+    streamed,
+    status,
+    outcome,
+    error,
+    ms,
+    firstMs,
+    usage,
+    calls,
+    outside,
+    warnings,
+    fault,
+  } = exchange;
   const why = error && error.status === undefined && OURS.has(error.code) ? error.message : undefined;
   const fields = {
     id,
@@ -56,6 +73,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
     ...(usage?.inputTokens === undefined ? {} : { inputTokens: usage.inputTokens }),
     ...(usage?.outputTokens === undefined ? {} : { outputTokens: usage.outputTokens }),
     ...(kind === "generate" ? { calls } : {}),
+    ...(outside.length > 0 ? { outside: outside.map(({ name, why }) => visible(`${name}: ${why}`.slice(0, 200))) } : {}),
     ...(warnings.length > 0 ? { warnings: warnings.map(({ code }) => code) } : {}),
     ...(fault instanceof Error ? { fault: fault.stack } : {}),
   };
@@ -65,7 +83,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(
-  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, warnings }: Exchange,
+  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside }: Exchange,
   why: string | undefined,
 ): string {
   const asked = [wire, ...(kind === "generate" ? [] : [kind]), ...(model ? [model] : [])].join(" ");
@@ -76,7 +94,7 @@ function lineOf(
     ...(error && outcome === "error" ? [why ?? error.code] : []),
     ...(usage ? [`${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`] : []),
     ...made.map(([how, count]) => `${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`),
-    ...(warnings.some(({ code }) => code === "rescued") ? ["rescued from the text"] : []),
+    ...outside.map(({ name, why }) => `${name} was called outside its schema (${why.slice(0, 200)})`),
     ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`,
   ];
   return `${asked}${target} ${parts.join(", ")}`;

@@ -20,6 +20,7 @@ import { listen, stopOnSignals } from "./running.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { createLog, logExchange } from "./serve-log.ts";
 import { openRecorder } from "./serve-record.ts";
+import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
 import { connectOne, dialectLines, fromFlags, fromMachine, NOT_FOUND, secret, type Upstream, withoutPassword } from "./upstreams.ts";
 
@@ -32,8 +33,8 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const recorder = flags.record === undefined ? undefined : openRecorder(flags.record, settings, log);
   const gateway = open({
     ...settings.server,
-    ...(recorder ? { taps: [recorder.tap] } : {}),
     ...enginesOf(settings, upstreams, local),
+    taps: [...(recorder ? [recorder.tap] : []), ...(flags.verbose ? [verboseTap(log)] : [])],
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
   });

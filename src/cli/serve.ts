@@ -48,5 +48,5 @@ Examples:
   dragoman serve --model ~/models/functiongemma-270m-it-Q8_0.gguf --gpu
   dragoman serve --config dragoman.toml --check`,
     )
-    .action(async (flags: ServeFlags) => (await import("./serve-run.ts")).serve(flags));
+    .action(async (_: ServeFlags, command: Command) => (await import("./serve-run.ts")).serve(command.optsWithGlobals<ServeFlags>()));
 }

@@ -23,7 +23,7 @@ export interface Timeouts {
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
 /** Lists of models and counts are quick, or not worth waiting for. */
 const QUICK_MS = 10_000;
-/** What a server says of itself is quicker still. */
+/** So is what a server says of itself. */
 export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
@@ -94,19 +94,21 @@ export class HttpServer {
     }
   }
 
-  /** Tries the URLs, the best first; the next one only while nothing of an answer has come. */
+  /**
+   * Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else.
+   */
   ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
+    // Names of models stand in paths, and clients make names up.
+    if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
     const { credentials, headers: own } = this.#options;
     const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
     if (body !== undefined) open["content-type"] = "application/json";
-    const send = (place: Place<Base>, handler: Dispatcher.DispatchHandler): void => {
-      const { base } = place;
-      const at = base.path(path);
-      tap?.sent?.({ method, url: base.origin + at, headers: open, body: body ?? "" });
-      const all = credentials ? { ...open, ...credentials } : open;
-      this.#pools.get(base.origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, handler);
-    };
-    const asked = new Asked(listener, signal, tap, this.#places, send);
+    const all = credentials ? { ...open, ...credentials } : open;
+    const asked = new Asked(listener, { signal, tap }, this.#places, ({ origin, path: pathOf }) => {
+      const at = pathOf(path);
+      tap?.sent?.({ method, url: origin + at, headers: open, body: body ?? "" });
+      this.#pools.get(origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, asked);
+    });
     asked.start();
     return asked;
   }
@@ -186,31 +188,32 @@ export async function textOf({ body }: ServerAnswer): Promise<string> {
 }
 
 /** One request, from URL to URL until one answers. */
-class Asked implements Asking {
+class Asked implements Asking, Dispatcher.DispatchHandler {
   readonly #listener: Listener;
   readonly #signal: AbortSignal | undefined;
-  readonly tap: UpstreamTap | undefined;
-  readonly places: Places<Base>;
-  readonly #send: (place: Place<Base>, handler: Dispatcher.DispatchHandler) => void;
-  /** Whom to ask, the best first. */
-  readonly #order: readonly Place<Base>[];
-  #tries = 0;
-  #current: Try | undefined;
+  readonly #tap: UpstreamTap | undefined;
+  readonly #places: Places<Base>;
+  readonly #send: (base: Base) => void;
+  readonly #several: boolean;
+  /** Those that are left to try. */
+  readonly #left: Place<Base>[];
+  #place: Place<Base> | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #answered = false;
+  /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
+  #skipped: number | undefined;
   #over = false;
 
-  constructor(
-    listener: Listener,
-    signal: AbortSignal | undefined,
-    tap: UpstreamTap | undefined,
-    places: Places<Base>,
-    send: (place: Place<Base>, handler: Dispatcher.DispatchHandler) => void,
-  ) {
+  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, send: (base: Base) => void) {
     this.#listener = listener;
     this.#signal = signal;
-    this.tap = tap;
-    this.places = places;
+    this.#tap = tap;
+    this.#places = places;
     this.#send = send;
-    this.#order = places.inOrder();
+    this.#left = places.inOrder();
+    this.#several = this.#left.length > 1;
+    // A connection that was kept may be closed by the server just when it is used again: that says nothing about the server.
+    if (!this.#several) this.#left.push(...this.#left);
   }
 
   start(): void {
@@ -224,118 +227,88 @@ class Asked implements Asking {
   }
 
   pause(): void {
-    this.#current?.controller?.pause();
+    this.#controller?.pause();
   }
   resume(): void {
-    this.#current?.controller?.resume();
+    this.#controller?.resume();
   }
   abort(): void {
     if (this.#over) return;
     const reason = new errors.RequestAbortedError();
-    const current = this.#current;
     this.#end(false);
-    current?.leave();
-    current?.controller?.abort(reason);
+    this.#controller?.abort(reason);
     this.#listener.failed(reason);
   }
 
-  #next(): void {
-    // A connection that was kept may be closed by the server just when it is used again: so the only one is asked twice.
-    const place = this.#order[Math.min(this.#tries++, this.#order.length - 1)]!;
-    this.#current = new Try(this, place);
-    this.#send(place, this.#current);
+  /** `false`: there is no other URL to try. */
+  #next(): boolean {
+    const place = this.#left.shift();
+    if (!place) return false;
+    place.busy++;
+    this.#place = place;
+    this.#skipped = undefined;
+    this.#send(place.base);
+    return true;
   }
 
   #end(whole: boolean): void {
     this.#over = true;
-    this.#current = undefined;
     this.#signal?.removeEventListener("abort", this);
-    this.tap?.over?.(whole);
+    this.#tap?.over?.(whole);
   }
 
-  // What a try tells
-
-  isOf(one: Try): boolean {
-    return this.#current === one;
-  }
-  /** Whether another one is asked instead. */
-  passes(problem: "busy" | string): boolean {
-    const isOnly = this.#order.length === 1;
-    const again = LOST.has(problem) || (!isOnly && (problem === "busy" || UNREACHED.has(problem)));
-    if (!again || this.#tries >= (isOnly ? 2 : this.#order.length)) return false;
-    this.#next();
-    return true;
-  }
-  answered(status: number, headers: Headers): void {
-    this.#listener.answered(status, headers);
-  }
-  received(chunk: Uint8Array): void {
-    this.tap?.received?.(chunk);
-    this.#listener.received(chunk);
-  }
-  ended(): void {
-    this.#end(true);
-    this.#listener.ended();
-  }
-  failed(error: Error): void {
-    this.#end(false);
-    this.#listener.failed(error);
-  }
-}
-
-/** One URL is asked; what undici tells of it. */
-class Try implements Dispatcher.DispatchHandler {
-  readonly #asked: Asked;
-  readonly #place: Place<Base>;
-  controller: Dispatcher.DispatchController | undefined;
-  #answered = false;
-  #left = false;
-
-  constructor(asked: Asked, place: Place<Base>) {
-    this.#asked = asked;
-    this.#place = place;
-    place.busy++;
+  #leave(): void {
+    if (this.#place) this.#place.busy--;
+    this.#place = undefined;
   }
 
-  /** It is no more under way. */
-  leave(): void {
-    if (!this.#left) this.#place.busy--;
-    this.#left = true;
-  }
+  // What undici tells
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.#left) controller.abort(new errors.RequestAbortedError());
+    this.#controller = controller;
+    if (this.#over) controller.abort(new errors.RequestAbortedError());
   }
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
-    if (this.#left || status < 200) return;
+  onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
+    if (this.#over || status < 200) return;
     const headers = plain(received);
-    const { tap, places } = this.#asked;
-    tap?.answered?.({ status, headers });
-    if (!BUSY.has(status)) this.#place.worked();
+    if (!BUSY.has(status)) this.#place?.worked();
     else {
-      this.#place.failed(places.now(), restOf(headers));
-      if (this.#asked.passes("busy")) {
-        this.leave();
-        controller.abort(new errors.RequestAbortedError());
+      this.#place?.failed(this.#places.now(), restOf(headers));
+      if (this.#several && this.#left.length > 0) {
+        this.#skipped = 0;
         return;
       }
     }
     this.#answered = true;
-    this.#asked.answered(status, headers);
+    this.#tap?.answered?.({ status, headers });
+    this.#listener.answered(status, headers);
   }
-  onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.#asked.isOf(this)) this.#asked.received(chunk);
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#over) return;
+    if (this.#skipped !== undefined) {
+      this.#skipped += chunk.length;
+      if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
+      return;
+    }
+    this.#tap?.received?.(chunk);
+    this.#listener.received(chunk);
   }
   onResponseEnd(): void {
-    this.leave();
-    if (this.#asked.isOf(this)) this.#asked.ended();
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    this.#end(true);
+    this.#listener.ended();
   }
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#left) return;
-    this.leave();
-    this.#place.failed(this.#asked.places.now());
-    if (this.#answered || !this.#asked.passes(codeOf(error))) this.#asked.failed(error);
+    const place = this.#place;
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    place?.failed(this.#places.now());
+    const code = codeOf(error);
+    const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
+    if (again && this.#next()) return;
+    this.#end(false);
+    this.#listener.failed(error);
   }
 }
 
@@ -345,10 +318,15 @@ function plain(headers: IncomingHttpHeaders): Headers {
   return all;
 }
 
+/** A segment that servers take for the one above. */
+const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;
+
 // ---- Problems
 
-/** What another URL may do better: it is too busy, or what stands before it finds nobody. */
+/** Another server may have time. */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Of an answer that nobody wants. */
+const MAX_SKIPPED = 65_536;
 
 function restOf(headers: Headers): number | undefined {
   const seconds = Number(headers["retry-after"]);

@@ -6,12 +6,14 @@
  * What a server answers is read with the wire's own decoders. A server that streams although it was not asked to, or does not although it
  * was, is understood all the same: its content type says what it does.
  */
+import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
 import { answerEvents, whole } from "./answer.ts";
+import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -123,22 +125,32 @@ export class Remote implements Engine {
     return this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#profile);
   }
 
+  /** By the server's own count, where it has one. */
   async countTokens(request: Request, options: CallOptions = {}): Promise<TokenCount> {
-    const encoded = this.#wire.encodeTokenCountRequest?.(request, this.#profile);
-    if (encoded && this.#wire.decodeTokenCount) {
-      const { signal } = options;
-      try {
-        const headers = { ...options.headers, ...encoded.headers };
-        const sending = { ...options, headers, body: printBody(encoded.body), signal: quick(signal) };
-        const answer = await this.#server.request("POST", encoded.path, sending);
-        const text = await textOf(answer);
-        if (answer.status === 200) return { tokens: this.#wire.decodeTokenCount(JSON.parse(text)), exact: true };
-      } catch (error) {
-        if (signal?.aborted) throw this.#thrown(error);
-        // Compatible servers often lack it.
-      }
+    try {
+      const tokens = (await this.#countOnWire(request, options)) ?? (await this.#countOnServer(request, options));
+      if (tokens !== undefined) return { tokens, exact: true };
+    } catch (error) {
+      if (options.signal?.aborted) throw this.#thrown(error);
+      // Compatible servers often lack it.
     }
     return { tokens: estimateTokens(request), exact: false };
+  }
+
+  async #countOnWire(request: Request, options: CallOptions): Promise<number | undefined> {
+    const encoded = this.#wire.encodeTokenCountRequest?.(request, this.#profile);
+    if (!encoded || !this.#wire.decodeTokenCount) return undefined;
+    const headers = { ...options.headers, ...encoded.headers };
+    const sending = { ...options, headers, body: printBody(encoded.body), signal: quick(options.signal) };
+    const answer = await this.#server.request("POST", encoded.path, sending);
+    const body = await textOf(answer);
+    return answer.status === 200 ? this.#wire.decodeTokenCount(JSON.parse(body)) : undefined;
+  }
+
+  async #countOnServer(request: Request, options: CallOptions): Promise<number | undefined> {
+    const server = this.about && this.wire === "openai-chat" ? await identify(this.#server, options) : undefined;
+    const { body } = this.#encode(request);
+    return server && isObject(body) ? countOnServer(this.#server, server, body, options) : undefined;
   }
 
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {

@@ -66,6 +66,7 @@ const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completio
 const SERVERS = Object.keys(BACKENDS) as ServerId[];
 const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
 const TOOLS = ["native", "inband", "off"] as const;
+const VALIDATE = ["off", "report"] as const;
 const RESCUE = ["auto", true, false] as const;
 const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
 const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
@@ -105,9 +106,10 @@ class Reader {
 
   #server({ server, cors }: Table): Settings["server"] {
     const path = ["server"];
-    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat"]);
+    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat", "request_timeout"]);
     const origins = this.#table(cors, ["cors"], ["origins"]).origins;
     const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
+    const request = this.#optional(table.request_timeout, [...path, "request_timeout"], this.#seconds);
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
       port: this.#optional(table.port, [...path, "port"], this.#port),
@@ -116,7 +118,7 @@ class Reader {
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
       origins: this.#optional(origins, ["cors", "origins"], this.#strings),
       bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
-      ...(heartbeat === undefined ? {} : { patience: { heartbeatMs: heartbeat } }),
+      patience: { heartbeatMs: heartbeat, requestMs: request },
     };
   }
 
@@ -178,6 +180,7 @@ class Reader {
       "tools",
       "dialect",
       "rescue",
+      "validate",
       ...Object.keys(SAMPLING),
     ]);
     const upstream = this.#optional(table.upstream, [...path, "upstream"], this.#string);
@@ -197,6 +200,7 @@ class Reader {
       thinking: this.#optional(table.thinking, [...path, "thinking"], this.#thinking),
       tools: this.#optional(table.tools, [...path, "tools"], (text, at) => this.#oneOf(TOOLS, text, at)),
       dialect: this.#optional(table.dialect, [...path, "dialect"], this.#dialect),
+      validate: this.#optional(table.validate, [...path, "validate"], (word, at) => this.#oneOf(VALIDATE, word, at)),
       rescue: this.#optional(table.rescue, [...path, "rescue"], (word, at) => this.#oneOf(RESCUE, word, at)),
       ...(sampling.length > 0 ? { sampling: Object.fromEntries(sampling) as Sampling } : {}),
     };

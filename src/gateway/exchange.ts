@@ -23,10 +23,20 @@ export interface Exchange {
   ms: number;
   firstMs?: number;
   usage?: Usage;
-  calls: { complete: number; truncated: number; malformed: number };
+  calls: Calls;
+  /** Complete calls whose arguments are outside their tool's schema: which tool, and what is wrong. */
+  outside: { name: string; why: string }[];
   /** Pieces of arguments, over all calls. */
   fragments: number;
   warnings: Warning[];
+}
+
+/** How many ended in which way; those that were rescued are complete, too. */
+export interface Calls {
+  complete: number;
+  truncated: number;
+  malformed: number;
+  rescued: number;
 }
 
 /** Keeps the account of an exchange while it happens. */
@@ -43,7 +53,8 @@ export class Account {
       status: 200,
       outcome: "ok",
       ms: 0,
-      calls: { complete: 0, truncated: 0, malformed: 0 },
+      calls: { complete: 0, truncated: 0, malformed: 0, rescued: 0 },
+      outside: [],
       fragments: 0,
       warnings: [],
     };

@@ -2,12 +2,14 @@
 import { createFold } from "../core/fold.ts";
 import type { Event, Request, WireId } from "../core/nouns.ts";
 import type { Answer } from "../engines/engine.ts";
+import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers } from "../wires/wire.ts";
 import { aimed, fitted, type Target } from "./models.ts";
-import { infoOf, type Passage } from "./passage.ts";
+import { infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import type { Route } from "./routes.ts";
 import { Sink } from "./sink.ts";
+import { outsideSchema } from "./validate.ts";
 
 /** What was asked, in the client's words and in the upstream's. */
 interface Question {
@@ -33,11 +35,14 @@ function ask(passage: Passage, { request, target: { engine } }: Question, onAnsw
   const events = engine.generate(request, {
     ...passage.callOptions,
     ...(engine.stopsOnReturn ? {} : { signal: passage.signal }),
+    onWarning: (warning) => {
+      passage.exchange.warnings.push(warning);
+      if (warning.code === "rescued") passage.exchange.calls.rescued++;
+    },
     onAnswer: (answer) => {
       if (answer.warnings.length > 0) passage.exchange.warnings.push(...answer.warnings);
       onAnswer(answer);
     },
-    onWarning: (warning) => void passage.exchange.warnings.push(warning),
   });
   if (!engine.stopsOnReturn) return events;
   const iterator = events[Symbol.asyncIterator]();
@@ -50,6 +55,14 @@ function heard(event: Event, { account, route, tap }: Passage, { asked, target }
   account.see(event);
   tap?.event?.(event);
   return event.type === "start" ? renamed(event, asked, target, route.wire) : event;
+}
+
+/** Names the calls that are not what their tool's schema asks for. */
+async function validate(event: Event, { exchange }: Passage, { request, target }: Question): Promise<void> {
+  if (event.type !== "tool-end" || event.truncated || target.rule?.validate === "off") return;
+  const tool = request.tools?.find(({ name }) => name === event.name);
+  const why = tool && (await outsideSchema(tool, event.arguments));
+  if (why !== undefined) exchange.outside.push({ name: event.name, why });
 }
 
 /**
@@ -105,6 +118,7 @@ async function answerStreamed(passage: Passage, question: Question): Promise<voi
       sink.open();
       sink.write(encoder.encode(said));
       if (sink.full) await sink.drained();
+      if (event.type === "tool-end") await validate(event, passage, question);
     }
     if (!finished && sink.opened) sink.write(encoder.encode(heard(STOPPED, passage, question)));
     sink.close(encoder.end());
@@ -118,20 +132,42 @@ async function answerStreamed(passage: Passage, question: Question): Promise<voi
 }
 
 async function answerWhole(passage: Passage, question: Question): Promise<void> {
-  const { reply, route } = passage;
+  const { reply, route, state, tap } = passage;
   const { asked } = question;
+  const wire = getWire(route.wire);
   const fold = createFold();
   let back: Headers = {};
-  const events = ask(passage, question, ({ headers }) => {
-    back = headers;
+  // JSON may begin with blanks: that is the sign of life where nothing streams.
+  const sink = new Sink(reply.raw, {
+    ticker: state.ticker,
+    patience: state.patience,
+    tap,
+    heartbeat: () => "\n",
+    headers: () => {
+      reply.hijack();
+      return { ...passage.headers, ...back, ...passage.warningHeader, "content-type": JSON_TYPE, "x-accel-buffering": "no" };
+    },
   });
-  for await (const event of events) fold.add(heard(event, passage, question));
-  if (passage.aborted) return void reply.hijack();
+  try {
+    const events = ask(passage, question, ({ headers }) => {
+      back = headers;
+    });
+    for await (const event of events) {
+      if (event.type === "tool-end") await validate(event, passage, question);
+      fold.add(heard(event, passage, question));
+    }
+  } finally {
+    sink.leave();
+  }
+  if (passage.aborted) return sink.opened ? sink.close("") : void reply.hijack();
   const response = fold.response();
   const error = response.finish?.error;
   // Gemini has a reason for a call that cannot be read: it is an answer there.
-  if (error && !(route.wire === "gemini" && error.code === "malformed-call"))
-    return passage.sendError(error, { request: asked, headers: back });
-  const body = getWire(route.wire).encodeResponse(response, asked, passage.encoderOptions);
-  passage.sendJson(body, { ...back, ...passage.warningHeader });
+  const failed = error && !(route.wire === "gemini" && error.code === "malformed-call") ? error : undefined;
+  if (sink.opened && failed) {
+    const { body } = wire.encodeError(failed, asked);
+    sink.close(typeof body === "string" ? body : printBody(body));
+  } else if (sink.opened) sink.close(printBody(wire.encodeResponse(response, asked, passage.encoderOptions)));
+  else if (failed) passage.sendError(failed, { request: asked, headers: back });
+  else passage.sendJson(wire.encodeResponse(response, asked, passage.encoderOptions), { ...back, ...passage.warningHeader });
 }

@@ -35,6 +35,7 @@ export function createMetrics(): Metrics {
     "upstream",
     "code",
   ]);
+  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   /** The counters of a place: looking them up by their labels costs more than counting. */
@@ -55,7 +56,21 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, fragments: pieces, ms, firstMs, warnings: warned }) {
+    see({
+      wire,
+      upstream = "",
+      rule = "",
+      kind,
+      outcome,
+      error,
+      usage,
+      calls: made,
+      outside: wrong,
+      fragments: pieces,
+      ms,
+      firstMs,
+      warnings: warned,
+    }) {
       const key = `${wire}\n${upstream}\n${rule}`;
       const at = places.get(key) ?? makePlace(wire, upstream, rule);
       places.set(key, at);
@@ -71,6 +86,7 @@ export function createMetrics(): Metrics {
       if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
       if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
       if (pieces > 0) at.fragments.inc(pieces);
+      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
       for (const how in made) {
         const count = made[how as keyof typeof made];
         if (count > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, count);

@@ -19,6 +19,8 @@ export interface ModelRule extends Modes {
   readonly maxTokens?: number | undefined;
   /** How many tokens the model takes, prompt and answer together; without it, what the upstream lists. */
   readonly context?: number | undefined;
+  /** Whether calls outside their tool's schema are counted and named in the log (`report`, the default). */
+  readonly validate?: "off" | "report" | undefined;
 }
 
 export interface Target {
@@ -34,6 +36,8 @@ export interface Target {
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 const MAX_ALIASES = 8;
+/** Clients make up names. */
+const MAX_ASKED = 1000;
 
 /** An exchange does not wait longer for a list: the name is then taken as it is. */
 const WAIT_MS = 2_000;
@@ -51,6 +55,8 @@ export class Models {
   readonly upstreams: Readonly<Record<string, Engine>>;
   readonly #rules: readonly ModelRule[];
   readonly #listings = new Map<string, Listing>();
+  /** By upstream and model, as far as servers were asked. */
+  readonly #contexts = new Map<string, number | undefined>();
   /** By rule, then by upstream. */
   readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
@@ -99,9 +105,22 @@ export class Models {
   /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
     if (rule?.context !== undefined) return rule.context;
-    const known = this.#listings.get(upstream)?.last;
+    const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model)?.contextLength;
     void this.#list(upstream);
-    return known?.find(({ id }) => id === model)?.contextLength;
+    return known ?? this.#asked(upstream, model);
+  }
+
+  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once. */
+  #asked(upstream: string, model: string): number | undefined {
+    const key = `${upstream}\n${model}`;
+    if (!this.#contexts.has(key) && this.#contexts.size < MAX_ASKED) {
+      this.#contexts.set(key, undefined);
+      this.upstreams[upstream]?.about?.(model).then(
+        ({ context }) => void this.#contexts.set(key, context),
+        () => void this.#contexts.delete(key),
+      );
+    }
+    return this.#contexts.get(key);
   }
 
   /** What clients can ask for: the names of the rules, then what the upstreams list. */

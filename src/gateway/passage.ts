@@ -15,7 +15,7 @@ import { Refusal } from "./refusal.ts";
 import type { Route, Visit } from "./routes.ts";
 import { openTaps, type Tap } from "./tap.ts";
 
-const JSON_TYPE = "application/json; charset=utf-8";
+export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Headers that travel to the upstream; the wires carry their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];

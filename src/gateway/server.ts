@@ -31,16 +31,21 @@ export interface Watch {
 }
 
 export function createServer(watch: Watch): FastifyInstance {
+  const { requestMs } = watch.state.patience;
   const app = fastify({
     rewriteUrl: () => "/",
     bodyLimit: Number.MAX_SAFE_INTEGER, // ours counts what comes out of a compressed body, too
-    requestTimeout: watch.state.patience.requestMs,
+    requestTimeout: requestMs,
+    // Who trickles is cut: Node looks for such connections only every 30 s, unless it is told otherwise.
+    http: { headersTimeout: Math.min(60_000, requestMs), connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestMs / 4)) },
     keepAliveTimeout: 72_000,
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     return503OnClosing: true,
-    clientErrorHandler: (_, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    clientErrorHandler: ({ code }, socket) => {
+      const status = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      else socket.destroy();
     },
   });
   app.decorateRequest("passage", undefined);

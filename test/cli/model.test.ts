@@ -13,15 +13,14 @@ import { fileOf, QUESTION, TRYOUTS } from "../../src/cli/tryout.ts";
 import type { WireId } from "../../src/core/nouns.ts";
 import { EMBEDDED } from "../../src/engines/llama/index.ts";
 import { getWire } from "../../src/wires/registry.ts";
-import { scriptedModel, writeGguf } from "../engines/llama/gguf.ts";
+import { speaker, writeGguf } from "../engines/llama/gguf.ts";
 import { dragoman, envWith, main } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dragoman-model-"));
 const model = join(folder, "speaker.gguf");
 const children: ChildProcess[] = [];
 beforeAll(() => {
-  const call = ["<start_function_call>", "call:get_weather{city:", "<escape>", "Paris<escape>}", "<end_function_call>"];
-  writeFileSync(model, writeGguf(scriptedModel([...call, "<start_function_response>"])));
+  writeFileSync(model, writeGguf(speaker()));
 });
 afterAll(async () => {
   for (const child of children) {
@@ -51,7 +50,7 @@ describe("dragoman start", () => {
   let started: Line & { url: string; try: Record<WireId, string>; call: Record<string, unknown> };
   beforeAll(async () => {
     started = (await first(run(["start", "--model", model, "--port", "0"]), () => true)) as typeof started;
-  });
+  }, 60_000);
 
   test("is one line of JSON in a pipe, with one call that went through", () => {
     expect(started).toMatchObject({ model: { id: "speaker", dialect: "functiongemma" }, wires: TRYOUTS.map(({ wire }) => wire) });

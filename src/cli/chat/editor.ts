@@ -1,13 +1,13 @@
 /**
  * Where the user writes. At the prompt, lines are edited as in a shell, with a history that is kept; what is pasted is one message, however
  * many lines it has; a line that ends in `\` goes on in the next. While the model answers, keys are listened to: Ctrl-C stops the answer,
- * and what is typed ahead is there when the prompt comes back.
+ * what is typed ahead is there when the prompt comes back, and a message that was ended with Enter is sent then.
  */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Palette } from "../terminal.ts";
+import { type Palette, visible, visibleLines } from "../terminal.ts";
 
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
@@ -27,6 +27,8 @@ export class Editor {
   readonly #options: EditorOptions;
   /** The newest first, as `readline` has it. */
   #history: string[];
+  /** What was typed while the model answered: messages, and one that is not ended. */
+  #queue: string[] = [];
   #ahead = "";
 
   constructor(options: EditorOptions) {
@@ -38,6 +40,12 @@ export class Editor {
   read(): Promise<string | undefined> {
     const { input, output, palette, complete } = this.#options;
     const prompt = `${palette.cyan("›")} `;
+    const queued = this.#queue.shift();
+    if (queued !== undefined) {
+      output.write(`${prompt}${visibleLines(queued)}\n`);
+      this.#remember(queued);
+      return Promise.resolve(queued);
+    }
     const reader = createInterface({
       input,
       output,
@@ -61,12 +69,25 @@ export class Editor {
 
   /** Listens to the keys until the returned function is called. */
   listen(onInterrupt: () => void): () => void {
+    const { output } = this.#options;
+    let pasting = false;
     const listener = (text: string | undefined, key: Key): void => {
-      if (key.ctrl && key.name === "c") onInterrupt();
-      else if (key.name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
-      else if (text !== undefined && !key.ctrl && !key.meta && text >= " ") this.#ahead += text;
+      const name = key.name as string | undefined;
+      if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
+      else if (key.ctrl && name === "c") onInterrupt();
+      else if (name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
+      else if (name === "return" || name === "enter") {
+        if (pasting) this.#ahead += "\n";
+        else if (this.#ahead.trim() !== "") this.#queue.push(this.#ahead);
+        if (!pasting) this.#ahead = "";
+      } else if (text !== undefined && !key.ctrl && !key.meta && text >= " ") this.#ahead += text;
     };
-    return this.#keys(listener);
+    output.write(PASTE_ON);
+    const stop = this.#keys(listener);
+    return () => {
+      stop();
+      output.write(PASTE_OFF);
+    };
   }
 
   /** One key: the first of those that are wanted. */
@@ -144,13 +165,19 @@ class Reading {
   }
 
   begin(ahead: string): void {
-    const { reader, input } = this.#options;
+    const { reader, input, output, prompt } = this.#options;
     reader.on("line", (line) => this.#line(line));
     reader.on("SIGINT", () => this.#interrupt());
     reader.on("close", () => this.#end(undefined));
     input.on("keypress", this.#key);
+    const lines = ahead.split("\n");
+    const last = lines.pop() ?? "";
+    for (const line of lines) {
+      output.write(`${prompt}${visible(line)}\n`);
+      this.#goOn(line);
+    }
     reader.prompt();
-    if (ahead !== "") reader.write(ahead);
+    if (last !== "") reader.write(last);
   }
 
   readonly #key = (_: string | undefined, { name }: Key): void => {
@@ -160,15 +187,19 @@ class Reading {
   };
 
   #line(line: string): void {
-    const { reader, palette } = this.#options;
-    const goesOn = !this.#pasting && line.endsWith("\\");
-    this.#lines.push(goesOn ? line.slice(0, -1) : line);
-    if (this.#pasting || goesOn) {
-      reader.setPrompt(palette.dim("… "));
-      reader.prompt();
+    if (this.#pasting) this.#goOn(line);
+    else if (line.endsWith("\\")) this.#goOn(line.slice(0, -1));
+    else {
+      this.#end([...this.#lines, line].join("\n"));
       return;
     }
-    this.#end(this.#lines.join("\n"));
+    this.#options.reader.prompt();
+  }
+
+  #goOn(line: string): void {
+    const { reader, palette } = this.#options;
+    this.#lines.push(line);
+    reader.setPrompt(palette.dim("… "));
   }
 
   /** Ctrl-C clears what is written; on an empty line, the second one leaves. */

@@ -210,16 +210,17 @@ class Conversation {
   }
 }
 
-function welcome({ chat, sandbox }: Setup, { speaker, palette: { bold, cyan, dim } }: Talk): string {
+function welcome({ chat, folder }: Setup, { speaker, palette: { bold, cyan, dim } }: Talk): string {
   const { source, model } = speaker;
-  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? `files are in ${visible(sandbox.folder)}` : "";
+  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? `files are in ${visible(folder)}` : "";
   const about = [`${chat.tools.length || "no"} ${chat.tools.length === 1 ? "tool" : "tools"}`, files, "/help for more"]
     .filter(Boolean)
     .join(" · ");
   const examples = chat.turns.length > 0 || chat.tools.length === 0 ? [] : EXAMPLES;
   return [
     "",
-    `${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(`at ${source.about}`)}`,
+    `${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}`,
+    ...(source.note === undefined ? [] : [dim(source.note)]),
     dim(about),
     ...(chat.turns.length > 0 ? [dim(`a conversation of ${chat.turns.length} turns goes on`)] : []),
     "",

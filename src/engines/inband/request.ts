@@ -31,7 +31,7 @@ export function held(dialect: Dialect, request: Request & { tools: Tool[] }, hol
   try {
     grammar = dialect.grammar(tools, choice, {
       ...(parallelCalls === undefined ? {} : { parallelCalls }),
-      ...(prompt && { startInThinking: endsInThinking(dialect, prompt) }),
+      ...(prompt && thinkingIn(dialect, request, prompt)),
       ...(output && { output: output.schema ?? ANY_OBJECT }),
     });
   } catch (error) {
@@ -72,5 +72,12 @@ function relaxedOf({ relaxed }: Grammar, { tools }: { tools: Tool[] }): Warning[
   return [{ code: "relaxed", message: `the grammar cannot express, and so allows: ${named.slice(0, MAX_NAMED).join(", ")}${more}` }];
 }
 
+/** Whether the answer begins inside of thinking, or cannot think at all; else the model may open a block itself. */
+function thinkingIn(dialect: Dialect, { thinking }: Request, prompt: Prompt): { startInThinking?: boolean } {
+  if (endsInThinking(dialect, prompt)) return { startInThinking: true };
+  return thinking?.enabled === false ? { startInThinking: false } : {};
+}
+
 /** What a scanner makes of the next character says where the prompt ends. */
-const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean => scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";
+export const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean =>
+  scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";

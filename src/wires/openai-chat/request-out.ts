@@ -25,6 +25,18 @@ export function encodeRequest(request: Request, profile: WireProfile = {}): Wire
   };
 }
 
+const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
+
+/** A template that takes a system text only at the beginning takes only one: codex begins with two. */
+function oneSystem(messages: readonly Message[]): readonly Message[] {
+  const end = messages.findIndex((message) => !isSystem(message));
+  const first = messages.slice(0, end < 0 ? messages.length : end);
+  const parts = first.flatMap((message) => (message.role === "system" || message.role === "developer" ? message.content : []));
+  const text = parts.map((part) => (part.type === "text" ? part.text : undefined));
+  if (first.length < 2 || text.includes(undefined)) return messages;
+  return [{ role: "system", content: [{ type: "text", text: text.join("\n\n") }] }, ...messages.slice(first.length)];
+}
+
 class Writer {
   readonly warnings = new Warnings();
   readonly names: Names;
@@ -49,7 +61,9 @@ class Writer {
     const { maxTokensField = "max_completion_tokens" } = this.#profile;
     const body: Draft = defined<Draft>({
       model: request.model,
-      messages: hoistMedia(request.messages, this.warnings).flatMap((message) => this.#message(message)),
+      messages: hoistMedia(this.#profile.systemAnywhere === false ? oneSystem(request.messages) : request.messages, this.warnings).flatMap(
+        (message) => this.#message(message),
+      ),
       tools: this.#tools(),
       stream: request.stream === undefined ? undefined : request.stream !== false,
       stream_options: request.stream ? { include_usage: true } : undefined,

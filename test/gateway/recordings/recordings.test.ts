@@ -269,7 +269,7 @@ describe("what is odd", () => {
         status: 200,
         outcome: "ok",
       },
-      ...{ ms: 12, calls: { complete: 1, truncated: 0, malformed: 0 }, fragments: 1, warnings: [] },
+      ...{ ms: 12, calls: { complete: 1, truncated: 0, malformed: 0, rescued: 0 }, outside: [], fragments: 1, warnings: [] },
     },
     client: {
       request: { method: "POST", url: "/v1/chat/completions", headers: {}, body: "{}" },

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { Sandbox } from "../../../src/cli/chat/sandbox.ts";
+import { Sandbox } from "../../src/chat/sandbox.ts";
 
 const home = mkdtempSync(join(tmpdir(), "dragoman-sandbox-"));
 afterAll(() => rmSync(home, { recursive: true }));
