@@ -108,9 +108,13 @@ export class CallAccumulator {
     return this.#advance();
   }
 
+  /** No call is being written: any other event may leave. */
+  get idle(): boolean {
+    return this.#queue.length === 0;
+  }
+
   /** Any other event: it waits until the calls before it have ended. */
   pass(event: Event): Event[] {
-    if (this.#queue.length === 0) return [event];
     this.#queue.push(event);
     return this.#advance();
   }

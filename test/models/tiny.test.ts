@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Request, ToolCall } from "../../src/core/nouns.ts";
+import type { Part, Request } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect } from "../../src/dialects/registry.ts";
 import { scanText } from "../../src/dialects/scan/streams.ts";
@@ -12,7 +12,7 @@ interface Sample {
   request: Request;
   text: string;
   completion: string;
-  expected: { content: ({ type: string; text?: string } & Partial<ToolCall>)[] };
+  expected: { content: Part[] };
 }
 
 const generator = fileURLToPath(new URL("../../models/tiny/generate.py", import.meta.url));

@@ -2,8 +2,7 @@
 import type { JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
-import { bridgeTool } from "../../wires/bridge.ts";
-import { offeredTools } from "../../wires/labels.ts";
+import { bridgeTool, offeredTools } from "../../wires/bridge.ts";
 import { EngineError } from "../error.ts";
 
 /** Only the tools that are offered, and all of them functions. */

@@ -2,15 +2,15 @@
  * Answers of servers, whole or streamed. What a piece says, the `done` behind it says again, and the item, and the end: whatever a server
  * leaves out is taken from the next of these that has it.
  */
-import { collect } from "../../core/fold.ts";
 import { isObject } from "../../core/json.ts";
-import type { Event, Json, JsonObject, Opaque, Response, Usage } from "../../core/nouns.ts";
+import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
+import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
-import { type End, EventWriter } from "../events.ts";
-import { defined, listOf, numberOf, objectOf, parsed, restOf, textOf } from "../read.ts";
-import { SseReader } from "../sse.ts";
-import { NO_CONTEXT, type StreamDecoder, type WireContext } from "../wire.ts";
-import { flatName, isMinted, itemState, OF_CALL, ownState, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
+import type { End } from "../events.ts";
+import { RESPONSES_USAGE, readUsage } from "../openai.ts";
+import { listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import type { WireContext } from "../wire.ts";
+import { flatName, isMinted, itemState, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
 
 type Kind = "text" | "refusal" | "content" | "summary" | "arguments" | "input";
 
@@ -24,14 +24,14 @@ const PIECES: ReadonlyMap<unknown, Kind> = new Map([
   ["custom_tool_call_input", "input"],
 ]);
 
-const ITEMS = /^(message|reasoning|function_call|custom_tool_call)$/;
+const ITEMS = words("message reasoning function_call custom_tool_call");
 /** They say nothing that others do not say. */
 const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.\w+|reasoning_summary_part\.\w+))$/;
 /** What is known of a response, or repeats the request. */
-const KNOWN: ReadonlySet<string> = new Set(
+const KNOWN = words(
   `id object created_at completed_at status error incomplete_details model output output_text usage instructions metadata parallel_tool_calls temperature
   tool_choice tools top_p max_output_tokens reasoning text store background previous_response_id conversation prompt prompt_cache_key truncation user
-  top_logprobs max_tool_calls`.split(/\s+/),
+  top_logprobs max_tool_calls`,
 );
 
 /** An item on its way. */
@@ -47,61 +47,59 @@ interface Item {
   thinking?: Kind;
 }
 
-class Decoder implements StreamDecoder {
-  readonly #sse = new SseReader();
-  readonly #writer: EventWriter;
+export class ResponseReader extends AnswerReader {
   readonly #items = new Map<Json, Item>();
   #last: Item | undefined;
   #count = 0;
 
   constructor(context: WireContext) {
-    this.#writer = new EventWriter(context);
+    super(WIRE, context);
   }
 
-  feed(text: string): Event[] {
-    for (const { data, event } of this.#sse.feed(text)) this.#read(objectOf(parsed(data)), event);
-    return this.#writer.take();
+  override body(body: JsonObject): void {
+    this.#end(body);
   }
-
-  flush(): Event[] {
-    for (const { data, event } of this.#sse.flush()) this.#read(objectOf(parsed(data)), event);
+  end(): void {
     this.#finish({});
-    return this.#writer.take();
   }
-
-  /** The events of a whole answer. */
-  whole(body: unknown): Event[] {
-    if (isObject(body)) this.#end(body);
-    return this.flush();
+  override fail(error: ErrorInfo): void {
+    this.#finish({ error });
   }
+  /** A whole answer that failed says so itself. */
+  override isError(value: JsonObject): boolean {
+    return super.isError(value) && value.status === undefined;
+  }
+  /** What it should have said is said again. */
+  override broken(): void {}
 
   #finish(end: End): void {
     // Calls that were never done were cut, whatever their JSON looks like.
     if (end.native !== "completed") {
-      for (const { index, type, done } of this.#items.values())
-        if (type.endsWith("_call") && !done) this.#writer.call({ index, truncated: true });
+      for (const { index, type, done } of this.#items.values()) if (type.endsWith("_call") && !done) this.call({ index, truncated: true });
     }
-    this.#writer.finish(end);
+    this.finish(end);
   }
 
-  #read(event: JsonObject, name: string): void {
+  chunk(event: JsonObject, _text: string, name: string): void {
     const type = textOf(event.type) ?? name;
-    const { response, item, error, sequence_number: _, ...rest } = event;
+    const { response, item } = event;
     if (isObject(response)) this.#start(response);
-    const [, status] = /^response\.(completed|incomplete|failed|cancelled)$/.exec(type) ?? [];
     const [, stem, step] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
     const kind = PIECES.get(stem);
-    if (status) this.#end({ status, ...objectOf(response) });
-    else if (type === "error" || (error && !type)) this.#finish({ error: readError(0, {}, event) });
-    else if (kind) this.#piece(event, kind, step === "delta");
-    else if (isObject(item) && ITEMS.test(String(item.type))) {
+    const [, status] = (!kind && /^response\.(completed|incomplete|failed|cancelled)$/.exec(type)) || [];
+    if (kind) this.#piece(event, kind, step === "delta");
+    else if (status) this.#end({ status, ...objectOf(response) });
+    else if (isObject(item) && ITEMS.has(String(item.type))) {
       const open = this.#itemOf(event, item, step !== "done");
       if (step === "done") this.#done(open, item);
-    } else if (type && !IDLE.test(type)) this.#writer.extension(WIRE, { ...rest, type, ...(item === undefined ? {} : { item }) });
+    } else if (type && !IDLE.test(type)) {
+      const { response: _, sequence_number: __, ...rest } = event;
+      this.extend({ ...rest, type });
+    }
   }
 
   #start({ id, model }: JsonObject): void {
-    this.#writer.start(isMinted(id) ? undefined : textOf(id), textOf(model));
+    this.start(isMinted(id) ? undefined : textOf(id), textOf(model));
   }
 
   /** `item`: what the server says of it; `added`: it is a new one, though its place may be another's. */
@@ -118,7 +116,7 @@ class Decoder implements StreamDecoder {
       found.type = String(type);
       found.state = itemState({ ...item, status: null });
       const call = { index: found.index, id: textOf(call_id), name: flatName(namespace, textOf(name) ?? ""), state: found.state };
-      if (found.type.endsWith("_call")) this.#writer.call(call);
+      if (found.type.endsWith("_call")) this.call(call);
     }
     return found;
   }
@@ -141,16 +139,15 @@ class Decoder implements StreamDecoder {
     if (kind === "text") {
       // A message's own fields ride on its first text.
       const fields = Object.fromEntries(item.state.map(({ kind, data }) => [kind, data]));
-      this.#writer.text(delta, item.state.length > 0 ? [quietState("message", fields), ...state] : state);
+      this.text(delta, item.state.length > 0 ? [quietState("message", fields), ...state] : state);
       item.state = [];
-    } else if (kind === "refusal") this.#writer.refusal(delta);
-    else if (kind === "arguments") this.#writer.call({ index, arguments: delta });
-    else if (kind === "input") this.#writer.call({ index, input: delta });
+    } else if (kind === "refusal") this.refusal(delta);
+    else if (kind === "arguments" || kind === "input") this.call({ index, [kind]: delta });
     else {
       item.thinking ??= kind;
       if (item.thinking !== kind) return;
-      this.#writer.startThinking(item.state);
-      this.#writer.thinking(kind === "summary" && at > 0 && said === 0 ? `\n\n${delta}` : delta);
+      this.startThinking(item.state);
+      this.thinking(kind === "summary" && at > 0 && said === 0 ? `\n\n${delta}` : delta);
     }
   }
 
@@ -168,13 +165,13 @@ class Decoder implements StreamDecoder {
       }
     }
     if (type === "reasoning") {
-      const { state } = readReasoning(item);
-      if (ownState(state, OF_CALL) === undefined) this.#writer.endThinking(state);
+      const { state, call } = readReasoning(item);
+      if (call === undefined) this.endThinking(state);
     } else if (type !== "message") {
       const kind = type === "function_call" ? "arguments" : "input";
       this.#say(open, kind, 0, textOf(item[kind]));
       const state = itemState({ ...item, status: null });
-      this.#writer.call({ index, done: true, truncated: item.status === "incomplete", state, ...(kind === "input" ? { input: "" } : {}) });
+      this.call({ index, done: true, truncated: item.status === "incomplete", state, ...(kind === "input" ? { input: "" } : {}) });
     }
   }
 
@@ -183,41 +180,22 @@ class Decoder implements StreamDecoder {
     const { output, usage, error, status: said, incomplete_details: details } = response;
     for (const [output_index, value] of this.#items.size > 0 ? [] : listOf(output).entries()) {
       const item = objectOf(value);
-      if (ITEMS.test(String(item.type))) this.#done(this.#itemOf({ output_index }, item), item);
-      else this.#writer.extension(WIRE, { type: "response.output_item.done", output_index, item });
+      if (ITEMS.has(String(item.type))) this.#done(this.#itemOf({ output_index }, item), item);
+      else this.extend({ type: "response.output_item.done", output_index, item });
     }
     const rest = restOf(response, KNOWN);
-    if (rest)
-      this.#writer.extension(
-        WIRE,
-        rest,
-        Object.keys(rest).every((key) => QUIET.has(key)),
-      );
-    this.#writer.usage(decodeUsage(objectOf(usage)));
+    const isQuiet = Object.keys(rest ?? {}).every((key) => QUIET.has(key));
+    if (rest) this.extend(rest, isQuiet);
+    // It always counts everything: nothing of a kind is no news.
+    const counts = Object.entries(readUsage(objectOf(usage), RESPONSES_USAGE));
+    this.usage(Object.fromEntries(counts.filter(([key, count]) => count > 0 || /^(in|out)put/.test(key))));
     const status = textOf(said) ?? "completed";
     const native = textOf(objectOf(details).reason) ?? status;
     if (status === "failed" || error) this.#finish({ native, error: readError(0, {}, { error: error ?? "the answer failed" }) });
     else if (status === "cancelled") this.#finish({ native, error: { code: "aborted", message: "the answer was cancelled" } });
-    else
-      this.#finish({
-        reason: native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop",
-        native,
-        ended: true,
-      });
+    else {
+      const reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
+      this.#finish({ reason, native, ended: true });
+    }
   }
 }
-
-function decodeUsage({ input_tokens, output_tokens, input_tokens_details: input, output_tokens_details: output }: JsonObject): Usage {
-  return defined<Usage>({
-    inputTokens: numberOf(input_tokens),
-    outputTokens: numberOf(output_tokens),
-    thinkingTokens: numberOf(objectOf(output).reasoning_tokens) || undefined,
-    cachedTokens: numberOf(objectOf(input).cached_tokens) || undefined,
-    cacheWriteTokens: numberOf(objectOf(input).cache_write_tokens) || undefined,
-  });
-}
-
-export const createStreamDecoder = (context: WireContext = NO_CONTEXT): StreamDecoder => new Decoder(context);
-
-export const decodeResponse = (body: unknown, context: WireContext = NO_CONTEXT): Response =>
-  collect(new Decoder(context).whole(typeof body === "string" ? parsed(body) : body));

@@ -1,7 +1,6 @@
 /** A whole answer as the events that would have made it. */
-import type { Event, Part, Response } from "../core/nouns.ts";
-
-const CUT = { code: "upstream", message: "the answer ended before its end" } as const;
+import { CUT_OFF } from "./errors.ts";
+import type { Event, Part, Response } from "./nouns.ts";
 
 export function* eventsOf(response: Response): Generator<Event, void, undefined> {
   const { id, model, content, refusal, extensions = [], usage, finish } = response;
@@ -14,7 +13,7 @@ export function* eventsOf(response: Response): Generator<Event, void, undefined>
   }
   if (refusal !== undefined) yield { type: "refusal", text: refusal };
   if (usage) yield { type: "usage", ...usage };
-  yield { type: "finish", ...(finish ?? { reason: "error" as const, error: CUT }) };
+  yield { type: "finish", ...(finish ?? { reason: "error" as const, error: CUT_OFF }) };
 }
 
 function* eventsOfPart(part: Part, index: number): Generator<Event, void, undefined> {
