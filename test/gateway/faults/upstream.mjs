@@ -104,9 +104,10 @@ const server = createServer(async (request, response) => {
   if (pathname === "/full") return promiseIn(waiting, `${of} full`).promise.then(() => response.end(String(written.get(of))));
   if (pathname === "/counts") return response.end(JSON.stringify({ open, asked }));
   if (pathname === "/v1/models") return response.writeHead(200, { "content-type": "application/json" }).end('{"object":"list","data":[]}');
+  if (pathname !== "/v1/chat/completions") return response.writeHead(404).end("{}");
   let body = "";
   for await (const piece of request.setEncoding("utf8")) body += piece;
-  const name = pathname === "/v1/chat/completions" ? JSON.parse(body).model : "";
+  const name = JSON.parse(body).model;
   const kind = process.argv[2] ?? name.split(" ")[0];
   asked++;
   open++;
