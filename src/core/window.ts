@@ -3,6 +3,9 @@
  * text at hand cannot decide it, so no caller can see where a piece ended; and none is asked twice of the same characters.
  */
 
+/** What JSON escapes in a string. */
+export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
+
 const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 
 /** A tree of first characters, second characters, …, down to where only one mark is left. */
@@ -37,19 +40,14 @@ export class Marks {
   readonly list: readonly string[];
   /** The first characters. */
   readonly leads = new Uint8Array(128);
+  /** The first characters, and what JSON escapes: all else in a string up to a mark stands for itself. */
+  readonly plainEnd = charTable(ESCAPED);
   readonly #root: Branch;
-  #plainEnd: Uint8Array | undefined;
 
   constructor(list: Iterable<string>) {
     this.list = [...new Set(list)];
-    for (const mark of this.list) this.leads[mark.charCodeAt(0)] = 1;
+    for (const mark of this.list) this.leads[mark.charCodeAt(0)] = this.plainEnd[mark.charCodeAt(0)] = 1;
     this.#root = branchOf(this.list, 0);
-  }
-
-  /** The first characters, and what JSON escapes: all else in a string up to a mark stands for itself. */
-  get plainEnd(): Uint8Array {
-    this.#plainEnd ??= charTable(this.list.map((mark) => mark.charAt(0)).join("") + ESCAPED);
-    return this.#plainEnd;
   }
 
   /** The mark at `at`; `""` if there is none; `undefined` if `end` comes too early to tell, unless it is the `last` end. */
@@ -208,9 +206,6 @@ export function charTable(chars: string): Uint8Array {
   for (const char of chars) table[char.charCodeAt(0)] = 1;
   return table;
 }
-
-/** What JSON escapes in a string. */
-export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
 
 /** A table for `span`: all ASCII but the characters given. */
 export function charTableExcept(chars: string): Uint8Array {
