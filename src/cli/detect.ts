@@ -2,9 +2,9 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { GgufError, readGguf, templateOf, textIn } from "../engines/gguf.ts";
 import { type Clues, type Detection, detectDialect, listDialects } from "../index.ts";
 import { Complaint } from "./complaint.ts";
-import { readGguf } from "./gguf.ts";
 import { parseJson, readText, unreadable } from "./input.ts";
 import { jsonLine, paletteOf, send, visible } from "./terminal.ts";
 
@@ -64,8 +64,9 @@ async function cluesOf(model: string): Promise<FileClues> {
   try {
     const gguf = await readGguf(path);
     if (gguf) {
-      const { name, architecture } = gguf;
-      const template = gguf.toolTemplate ?? gguf.template;
+      const name = textIn(gguf.metadata, "general.name");
+      const architecture = textIn(gguf.metadata, "general.architecture");
+      const template = templateOf(gguf);
       // The file's own name has gone through more hands than the one inside, but also says more: what was quantized, and from what.
       const known = detectDialect({ model: basename(path) });
       return {
@@ -75,7 +76,7 @@ async function cluesOf(model: string): Promise<FileClues> {
       };
     }
   } catch (error) {
-    if (error instanceof Complaint) throw new Complaint(`cannot read ${visible(path)}: ${error.message}`, { cause: error });
+    if (error instanceof GgufError) throw new Complaint(`cannot read ${visible(path)}: ${error.message}`, { cause: error });
     throw unreadable(path, error);
   }
   if (!FILES.test(path)) return { model: resolve(path) };

@@ -97,3 +97,9 @@ export function readCount(text: string): number {
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError("It must be a whole number.");
   return count;
 }
+
+export function readPort(text: string): number {
+  const port = readCount(text);
+  if (port > 65_535) throw new InvalidArgumentError("It must be a port: 0 to 65535.");
+  return port;
+}

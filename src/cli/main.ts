@@ -5,14 +5,17 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addChat } from "./chat.ts";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
 import { addDetect } from "./detect.ts";
 import { addDialects } from "./dialects.ts";
 import { addGrammar } from "./grammar.ts";
+import { addRecordings } from "./recordings.ts";
 import { addRender } from "./render.ts";
 import { addScan } from "./scan.ts";
 import { addServe } from "./serve.ts";
+import { addStart } from "./start.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
 
@@ -21,7 +24,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 const program = new Command("dragoman")
   .description("Translates between language models and the programs that call them.")
   .version(version, "--version", "print the version")
-  .option("--verbose", "show where an error came from")
+  .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
   .helpOption("-h, --help", "print this help")
   .helpCommand("help [command]", "print the help of a command")
   .exitOverride()
@@ -36,6 +39,9 @@ addDetect(program);
 addDialects(program);
 addDemo(program);
 addServe(program);
+addRecordings(program);
+addStart(program);
+addChat(program);
 
 /** What was asked for and is on the screen already. */
 const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);

@@ -1,17 +1,18 @@
 /** What can be said to `dragoman serve`. */
-import type { WireId } from "../core/nouns.ts";
+import type { ModelFlags } from "./local-model.ts";
+import type { UpstreamFlags } from "./upstreams.ts";
 
-export interface ServeFlags {
-  upstream?: string;
-  upstreamWire?: WireId;
-  upstreamKey?: string;
+export interface ServeFlags extends UpstreamFlags, ModelFlags {
   model?: string;
   host?: string;
   port?: number;
   key?: string[];
   insecure?: boolean;
   config?: string;
+  record?: string;
   check?: boolean;
+  /** An option of every command. */
+  verbose?: boolean;
 }
 
 export const CONFIG = "dragoman.toml";

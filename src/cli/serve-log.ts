@@ -8,7 +8,7 @@ const OURS: ReadonlySet<string> = new Set(["overloaded", "upstream", "timeout", 
 
 export function createLog(output: Output): Logger {
   const options = { base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!output.isTTY) return pino(options, { write: (line) => void output.write(line) });
+  if (!output.isTTY) return pino(options, { write: gathered(output) });
   const { dim, red, yellow, cyan } = paletteOf(output);
   const write = (line: string): void => {
     const { level, time, msg = "" } = JSON.parse(line) as { level: number; time: string; msg?: string };
@@ -18,9 +18,44 @@ export function createLog(output: Output): Logger {
   return pino(options, { write });
 }
 
+/** How long a line may wait for others to be written with: each write costs as much as an exchange. */
+const GATHER_MS = 50;
+
+function gathered(output: Output): (line: string) => void {
+  let lines = "";
+  const flush = (): void => {
+    output.write(lines);
+    lines = "";
+  };
+  process.once("exit", () => {
+    if (lines !== "") flush();
+  });
+  return (line) => {
+    if (lines === "") setTimeout(flush, GATHER_MS);
+    lines += line;
+  };
+}
+
 export function logExchange(log: Logger, exchange: Exchange): void {
-  const { id, wire, kind, model, upstream, upstreamModel, streamed, status, outcome, error, ms, firstMs, usage, calls, warnings, fault } =
-    exchange;
+  const {
+    id,
+    wire,
+    kind,
+    model,
+    upstream,
+    upstreamModel,
+    streamed,
+    status,
+    outcome,
+    error,
+    ms,
+    firstMs,
+    usage,
+    calls,
+    outside,
+    warnings,
+    fault,
+  } = exchange;
   const why = error && error.status === undefined && OURS.has(error.code) ? error.message : undefined;
   const fields = {
     id,
@@ -38,6 +73,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
     ...(usage?.inputTokens === undefined ? {} : { inputTokens: usage.inputTokens }),
     ...(usage?.outputTokens === undefined ? {} : { outputTokens: usage.outputTokens }),
     ...(kind === "generate" ? { calls } : {}),
+    ...(outside.length > 0 ? { outside: outside.map(({ name, why }) => visible(`${name}: ${why}`.slice(0, 200))) } : {}),
     ...(warnings.length > 0 ? { warnings: warnings.map(({ code }) => code) } : {}),
     ...(fault instanceof Error ? { fault: fault.stack } : {}),
   };
@@ -47,7 +83,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(
-  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls }: Exchange,
+  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside }: Exchange,
   why: string | undefined,
 ): string {
   const asked = [wire, ...(kind === "generate" ? [] : [kind]), ...(model ? [model] : [])].join(" ");
@@ -58,6 +94,7 @@ function lineOf(
     ...(error && outcome === "error" ? [why ?? error.code] : []),
     ...(usage ? [`${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`] : []),
     ...made.map(([how, count]) => `${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`),
+    ...outside.map(({ name, why }) => `${name} was called outside its schema (${why.slice(0, 200)})`),
     ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`,
   ];
   return `${asked}${target} ${parts.join(", ")}`;

@@ -1,8 +1,8 @@
 /** `dragoman serve`: the gateway. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { KNOWN } from "../gateway/known.ts";
 import { listWires } from "../wires/registry.ts";
-import { readCount } from "./input.ts";
+import { readCount, readPort } from "./input.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 
 export function addServe(program: Command): void {
@@ -10,24 +10,33 @@ export function addServe(program: Command): void {
     .command("serve")
     .summary("start the gateway: every client, one port, any upstream")
     .description(
-      "Starts a server that speaks the APIs of OpenAI, Anthropic, Gemini and Ollama to clients, in front of a server that speaks any of them.",
+      "Starts a server that speaks the APIs of OpenAI, Anthropic, Gemini and Ollama to clients, in front of a server that speaks any of them, or of a model that runs in it.",
     )
     .option(
       "--upstream <url or name>",
-      `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, what runs on this machine`,
+      `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, what runs on this machine, or else the embedded model`,
     )
     .addOption(
-      new Option("--upstream-wire <wire>", "what the upstream speaks; without it, that is found out").choices(
-        listWires().map(({ id }) => id),
-      ),
+      new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
+        ...listWires().map(({ id }) => id),
+        "completions",
+      ]),
     )
     .option("--upstream-key <env:NAME>", "the variable that has the upstream's key")
-    .option("--model <name>", "the upstream's model that answers, whatever clients ask for")
+    .option(
+      "--model <name or file>",
+      "the upstream's model that answers, whatever clients ask for; or a model to run here: a GGUF, its URL, hf:owner/repo[:quant], embedded",
+    )
+    .option("--gpu [kind]", "run the model on the GPU, or not at all: metal, cuda, vulkan, or any (default: if there is one)")
+    .option("--context <tokens>", "how long a conversation with the model may be", readCount)
+    .option("--parallel <n>", "how many conversations with it run at once", readCount)
+    .option("--dialect <id>", "what it speaks; without it, what its file says")
     .option("--host <address>", "where to listen; beyond this machine only with a key (default: 127.0.0.1)")
     .option("--port <n>", `the port (default: ${PORT}, or the next one that is free)`, readPort)
     .option("--key <env:NAME...>", "the variable that has the key which clients must send")
     .option("--insecure", "listen beyond this machine without a key")
     .option("--config <file>", `the configuration (default: ${CONFIG}, if it is there)`)
+    .option("--record <folder>", "keep each exchange as a file, without keys: for dragoman show and dragoman replay")
     .option("--check", "look at the configuration and the upstreams, and say what is found")
     .addHelpText(
       "after",
@@ -35,13 +44,9 @@ export function addServe(program: Command): void {
 Examples:
   dragoman serve --upstream http://127.0.0.1:8000/v1
   dragoman serve --upstream ollama --model qwen3:8b --port 9000
+  dragoman serve --model hf:unsloth/Qwen3-4B-Instruct-2507-GGUF:Q4_K_M
+  dragoman serve --model ~/models/functiongemma-270m-it-Q8_0.gguf --gpu
   dragoman serve --config dragoman.toml --check`,
     )
-    .action(async (flags: ServeFlags) => (await import("./serve-run.ts")).serve(flags));
-}
-
-function readPort(text: string): number {
-  const port = readCount(text);
-  if (port > 65_535) throw new InvalidArgumentError("It must be a port: 0 to 65535.");
-  return port;
+    .action(async (_: ServeFlags, command: Command) => (await import("./serve-run.ts")).serve(command.optsWithGlobals<ServeFlags>()));
 }

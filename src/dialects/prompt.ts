@@ -74,10 +74,43 @@ export const plainText = (prompt: readonly PromptPiece[]): string => prompt.map(
 export function promptText(prompt: readonly PromptPiece[], options: { neutralize?: boolean } = {}): string {
   const text = plainText(prompt);
   if (!options.neutralize) return text;
-  const forged = forgeries(prompt);
-  const controls = controlSpans(prompt);
   let out = "";
   let copied = 0;
+  for (const cut of forgeryCuts(prompt, text)) {
+    out += `${text.slice(copied, cut)} `;
+    copied = cut;
+  }
+  return out + text.slice(copied);
+}
+
+/**
+ * The same prompt with its data cut inside every control token that it forges (`<`, `|turn>`): for tokenizers that cannot be told to leave
+ * control tokens alone, and get the pieces one by one.
+ */
+export function cutForgeries(prompt: readonly PromptPiece[]): Prompt {
+  const cuts = forgeryCuts(prompt, plainText(prompt));
+  let end = 0;
+  let next = 0;
+  return prompt.flatMap((piece) => {
+    const start = end;
+    end += piece.text.length;
+    if (piece.control || piece.media) return [piece];
+    const pieces: Prompt = [];
+    let from = start;
+    while ((cuts[next] ?? end) <= start) next++;
+    for (; (cuts[next] ?? end) < end; next++) {
+      pieces.push({ text: piece.text.slice(from - start, cuts[next]! - start) });
+      from = cuts[next]!;
+    }
+    return [...pieces, { text: piece.text.slice(from - start) }];
+  });
+}
+
+/** Where data must be broken, so that it holds no control token: behind the first character of each, in order. */
+function forgeryCuts(prompt: readonly PromptPiece[], text: string): number[] {
+  const forged = forgeries(prompt);
+  const controls = controlSpans(prompt);
+  const cuts: number[] = [];
   let next = 0;
   for (let match = forged.exec(text); match; match = forged.exec(text)) {
     const start = match.index;
@@ -87,10 +120,9 @@ export function promptText(prompt: readonly PromptPiece[], options: { neutralize
     const inControl = control !== undefined && control.start <= start;
     if (inControl && start + match[0].length <= control.end) continue;
     const cut = inControl ? control.end : start + 1; // a token may also arise where data meets a control piece
-    if (cut > copied) out += `${text.slice(copied, cut)} `;
-    copied = Math.max(copied, cut);
+    if (cut > (cuts.at(-1) ?? 0)) cuts.push(cut);
   }
-  return out + text.slice(copied);
+  return cuts;
 }
 
 /** What looks like a control token in any vocabulary, for prompts whose dialect is not known here: `<|x|>` `<|x>` `<x|>` `<｜x｜>` `<start_x>`. */
@@ -100,7 +132,7 @@ const SHAPES = "<[|｜][^\\s<>]{1,64}>|<[^\\s<>]{1,64}[|｜]>|<(?:start|end)_\\w
  * Finds the control tokens of the prompt's dialect, also those that do not occur in it. The prompt may have been through JSON, so its
  * dialect is known by its control tokens alone.
  */
-function forgeries(prompt: readonly PromptPiece[]): RegExp {
+export function forgeries(prompt: readonly PromptPiece[]): RegExp {
   const present = new Set(prompt.flatMap((piece) => (piece.control && piece.text !== "" ? piece.text : [])));
   const spoken = vocabularies.filter((tokens) => tokens.some((token) => present.has(token)));
   return new RegExp([anyOf([...new Set([...present, ...spoken.flat()])]), SHAPES].filter(Boolean).join("|"), "g");

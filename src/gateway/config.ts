@@ -11,12 +11,15 @@
  * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
  */
 import { parse, TomlError } from "smol-toml";
-import type { Sampling, ThinkingSettings, WireId } from "../core/nouns.ts";
+import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
+import { listDialects } from "../dialects/registry.ts";
+import { BACKENDS } from "../engines/completions/backends.ts";
+import type { ServerId } from "../engines/engine.ts";
 import { listWires } from "../wires/registry.ts";
-import type { GatewayOptions } from "./gateway.ts";
 import { KNOWN } from "./known.ts";
 import type { ModelRule } from "./models.ts";
-import type { UpstreamSettings } from "./upstreams.ts";
+import type { GatewayOptions } from "./options.ts";
+import type { Speech, UpstreamSettings } from "./upstreams.ts";
 
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;
@@ -59,7 +62,12 @@ export function secretOf(text: string, environment: Environment, complain: (what
 type Path = readonly string[];
 type Table = Readonly<Record<string, unknown>>;
 
-const WIRES = listWires().map(({ id }) => id);
+const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completions"];
+const SERVERS = Object.keys(BACKENDS) as ServerId[];
+const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
+const TOOLS = ["native", "inband", "off"] as const;
+const VALIDATE = ["off", "report"] as const;
+const RESCUE = ["auto", true, false] as const;
 const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
 const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
   temperature: "temperature",
@@ -98,9 +106,10 @@ class Reader {
 
   #server({ server, cors }: Table): Settings["server"] {
     const path = ["server"];
-    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat"]);
+    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat", "request_timeout"]);
     const origins = this.#table(cors, ["cors"], ["origins"]).origins;
     const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
+    const request = this.#optional(table.request_timeout, [...path, "request_timeout"], this.#seconds);
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
       port: this.#optional(table.port, [...path, "port"], this.#port),
@@ -109,12 +118,12 @@ class Reader {
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
       origins: this.#optional(origins, ["cors", "origins"], this.#strings),
       bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
-      ...(heartbeat === undefined ? {} : { patience: { heartbeatMs: heartbeat } }),
+      patience: { heartbeatMs: heartbeat, requestMs: request },
     };
   }
 
   #upstream(value: unknown, path: Path): UpstreamSettings {
-    const table = this.#table(value, path, ["url", "wire", "key", "headers", "timeouts"]);
+    const table = this.#table(value, path, ["url", "wire", "server", "key", "headers", "timeouts", "concurrent", "queue", "wait"]);
     const name = path.at(-1) ?? "";
     const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
     const given =
@@ -128,12 +137,28 @@ class Reader {
     return {
       urls,
       wire: this.#optional(table.wire, [...path, "wire"], this.#wire) ?? (isKnown ? known.wire : undefined),
+      server: this.#optional(table.server, [...path, "server"], (text, at) => this.#oneOf(SERVERS, text, at)),
+      ...this.#limits(table, path),
       key:
         this.#optional(table.key, [...path, "key"], (text, at) => this.#secret(this.#string(text, at), at)) ??
         usualKey(name, this.#environment),
       headers: this.#headers(table.headers, [...path, "headers"]),
       timeouts: { connect: timeout("connect"), headers: timeout("headers"), idle: timeout("idle") },
       ...(isKnown ? { profile: known.profile } : {}),
+    };
+  }
+
+  #limits({ concurrent, queue, wait }: Table, path: Path): Pick<UpstreamSettings, "limits"> {
+    if (concurrent === undefined) {
+      if (queue !== undefined || wait !== undefined) this.#fail(path, "needs concurrent, if it has a queue: how many answers at a time");
+      return {};
+    }
+    return {
+      limits: {
+        concurrent: this.#count(concurrent, [...path, "concurrent"]),
+        queue: this.#optional(queue, [...path, "queue"], this.#count),
+        waitMs: this.#optional(wait, [...path, "wait"], this.#seconds),
+      },
     };
   }
 
@@ -146,7 +171,18 @@ class Reader {
   }
 
   #model(value: unknown, path: Path, upstreams: readonly string[]): ModelRule {
-    const table = this.#table(value, path, ["upstream", "model", "max_tokens", "context", "thinking", ...Object.keys(SAMPLING)]);
+    const table = this.#table(value, path, [
+      "upstream",
+      "model",
+      "max_tokens",
+      "context",
+      "thinking",
+      "tools",
+      "dialect",
+      "rescue",
+      "validate",
+      ...Object.keys(SAMPLING),
+    ]);
     const upstream = this.#optional(table.upstream, [...path, "upstream"], this.#string);
     if (upstream !== undefined && !upstreams.includes(upstream)) {
       this.#fail([...path, "upstream"], `is no upstream; there are: ${upstreams.join(", ") || "none"}`);
@@ -162,6 +198,10 @@ class Reader {
       maxTokens: this.#optional(table.max_tokens, [...path, "max_tokens"], this.#count),
       context: this.#optional(table.context, [...path, "context"], this.#count),
       thinking: this.#optional(table.thinking, [...path, "thinking"], this.#thinking),
+      tools: this.#optional(table.tools, [...path, "tools"], (text, at) => this.#oneOf(TOOLS, text, at)),
+      dialect: this.#optional(table.dialect, [...path, "dialect"], this.#dialect),
+      validate: this.#optional(table.validate, [...path, "validate"], (word, at) => this.#oneOf(VALIDATE, word, at)),
+      rescue: this.#optional(table.rescue, [...path, "rescue"], (word, at) => this.#oneOf(RESCUE, word, at)),
       ...(sampling.length > 0 ? { sampling: Object.fromEntries(sampling) as Sampling } : {}),
     };
   }
@@ -212,8 +252,20 @@ class Reader {
   #seconds(value: unknown, path: Path): number {
     return typeof value === "number" && value > 0 ? value * 1000 : this.#fail(path, "must be a number of seconds over 0");
   }
-  #wire(value: unknown, path: Path): WireId {
-    return WIRES.find((wire) => wire === value) ?? this.#fail(path, `must be one of ${WIRES.join(", ")}`);
+  #wire(value: unknown, path: Path): Speech {
+    return this.#oneOf(WIRES, value, path);
+  }
+  /** An id, alone or with one of its variants. */
+  #dialect(value: unknown, path: Path): string {
+    const [id, ...variant] = this.#string(value, path).split("/");
+    const known = listDialects().find((dialect) => dialect.id === id);
+    if (!known || variant.length === 0) return this.#oneOf(DIALECTS, value, path);
+    const variants = known.variants.map((name) => `${known.id}/${name}`);
+    return this.#oneOf(variants, value, path);
+  }
+  #oneOf<T extends string | boolean>(words: readonly T[], value: unknown, path: Path): T {
+    const found = words.find((word) => word === value);
+    return found === undefined ? this.#fail(path, `must be one of ${words.join(", ")}`) : found;
   }
   #thinking(value: unknown, path: Path): ThinkingSettings {
     const effort = EFFORTS.find((word) => word === value);

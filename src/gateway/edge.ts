@@ -1,6 +1,7 @@
 /** Who may come in: keys, and the checks that keep web pages out of a server on loopback. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
+import type { Headers } from "../wires/wire.ts";
 import type { Visit } from "./routes.ts";
 
 // ---- Keys: only their digests are kept, so that none can be printed, and none be guessed by the time it takes to compare
@@ -37,6 +38,9 @@ export function hostName(host: string): string {
   return (inner ?? host.replace(/:\d*$/, "")).toLowerCase().replace(/\.$/, "");
 }
 
+/** An address as it stands in a URL, or a name. */
+export const nameOf = (host: string): string => hostName(host.includes(":") ? `[${host}]` : host);
+
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
 
@@ -67,3 +71,16 @@ export const preflightHeaders = ({ headers }: Visit): Record<string, string> => 
   "access-control-max-age": "600",
   ...(headers["access-control-request-private-network"] ? { "access-control-allow-private-network": "true" } : {}),
 });
+
+// ---- Secrets: what nobody but the check of keys gets to see
+
+const SECRET_HEADERS: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "cookie"]);
+
+export function withoutSecrets({ method, path, query, headers }: Visit): { method: string; url: string; headers: Headers } {
+  const rest = new URLSearchParams(Object.entries(query).filter(([name]) => name !== "key")).toString();
+  return {
+    method,
+    url: rest === "" ? path : `${path}?${rest}`,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name))),
+  };
+}

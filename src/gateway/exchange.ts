@@ -23,13 +23,24 @@ export interface Exchange {
   ms: number;
   firstMs?: number;
   usage?: Usage;
-  calls: { complete: number; truncated: number; malformed: number };
+  calls: Calls;
+  /** Complete calls whose arguments are outside their tool's schema: which tool, and what is wrong. */
+  outside: { name: string; why: string }[];
   /** Pieces of arguments, over all calls. */
   fragments: number;
   warnings: Warning[];
 }
 
-export class Recorder {
+/** How many ended in which way; those that were rescued are complete, too. */
+export interface Calls {
+  complete: number;
+  truncated: number;
+  malformed: number;
+  rescued: number;
+}
+
+/** Keeps the account of an exchange while it happens. */
+export class Account {
   readonly #began = performance.now();
   readonly exchange: Exchange;
 
@@ -42,7 +53,8 @@ export class Recorder {
       status: 200,
       outcome: "ok",
       ms: 0,
-      calls: { complete: 0, truncated: 0, malformed: 0 },
+      calls: { complete: 0, truncated: 0, malformed: 0, rescued: 0 },
+      outside: [],
       fragments: 0,
       warnings: [],
     };

@@ -1,7 +1,12 @@
 /** `dragoman/gateway`: the HTTP server, for programs that want one of their own. */
 export { ConfigError, readConfig, type Settings } from "./config.ts";
 export type { Exchange } from "./exchange.ts";
-export { type Changes, createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { createGateway, type Gateway } from "./gateway.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export type { ModelRule } from "./models.ts";
+export type { Changes, GatewayOptions, Patience } from "./options.ts";
+export { createRecorder, type Recorder, type RecorderOptions } from "./recordings/recorder.ts";
+export { type Recording, readRecording } from "./recordings/recording.ts";
+export { createReplay, type ReplayOptions } from "./recordings/replay.ts";
+export type { OpenTap, Tap } from "./tap.ts";
 export { createUpstream, discover, probeWire, type UpstreamSettings } from "./upstreams.ts";

@@ -1,5 +1,6 @@
 /** Numbers for Prometheus. Labels are names of ours or of the configuration, never what a client sent: nobody can make them grow. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { WireId } from "../core/nouns.ts";
 import type { Exchange } from "./exchange.ts";
 
 export interface Metrics {
@@ -29,23 +30,67 @@ export function createMetrics(): Metrics {
   const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
   const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
   const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
+  const warnings = counter("warnings_total", "What was said in x-dragoman-warnings or in the log; rescued: calls read in the text", [
+    "wire",
+    "upstream",
+    "code",
+  ]);
+  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
+
+  /** The counters of a place: looking them up by their labels costs more than counting. */
+  const makePlace = (wire: WireId, upstream: string, model: string) => {
+    const place = { wire, upstream, model };
+    return {
+      outcomes: new Map<string, { inc(): void }>(),
+      total: total.labels(place),
+      first: first.labels(place),
+      tokensIn: tokens.labels({ ...place, direction: "in" }),
+      tokensOut: tokens.labels({ ...place, direction: "out" }),
+      fragments: fragments.labels(place),
+    };
+  };
+  const places = new Map<string, ReturnType<typeof makePlace>>();
 
   return {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see({ wire, upstream = "", rule = "", kind, outcome, error, usage, calls: made, fragments: pieces, ms, firstMs }) {
-      const place = { wire, upstream, model: rule };
-      requests.inc({ ...place, kind, outcome });
+    see({
+      wire,
+      upstream = "",
+      rule = "",
+      kind,
+      outcome,
+      error,
+      usage,
+      calls: made,
+      outside: wrong,
+      fragments: pieces,
+      ms,
+      firstMs,
+      warnings: warned,
+    }) {
+      const key = `${wire}\n${upstream}\n${rule}`;
+      const at = places.get(key) ?? makePlace(wire, upstream, rule);
+      places.set(key, at);
+      const ending = `${kind}\n${outcome}`;
+      const ended = at.outcomes.get(ending) ?? requests.labels({ wire, upstream, model: rule, kind, outcome });
+      at.outcomes.set(ending, ended);
+      ended.inc();
       if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
+      for (const { code } of warned) warnings.inc({ wire, upstream, code });
       if (kind !== "generate") return;
-      total.observe(place, ms / 1000);
-      if (firstMs !== undefined) first.observe(place, firstMs / 1000);
-      if (usage?.inputTokens) tokens.inc({ ...place, direction: "in" }, usage.inputTokens);
-      if (usage?.outputTokens) tokens.inc({ ...place, direction: "out" }, usage.outputTokens);
-      if (pieces > 0) fragments.inc(place, pieces);
-      for (const [outcome, count] of Object.entries(made)) if (count > 0) calls.inc({ ...place, outcome }, count);
+      at.total.observe(ms / 1000);
+      if (firstMs !== undefined) at.first.observe(firstMs / 1000);
+      if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
+      if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
+      if (pieces > 0) at.fragments.inc(pieces);
+      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
+      for (const how in made) {
+        const count = made[how as keyof typeof made];
+        if (count > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, count);
+      }
     },
   };
 }

@@ -3,9 +3,10 @@ import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../co
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 
-export interface ModelRule {
+export interface ModelRule extends Modes {
   /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
   readonly name: string;
   /** Another name to ask for instead; or the upstream, and its own name for the model (otherwise: what was asked for). */
@@ -18,6 +19,8 @@ export interface ModelRule {
   readonly maxTokens?: number | undefined;
   /** How many tokens the model takes, prompt and answer together; without it, what the upstream lists. */
   readonly context?: number | undefined;
+  /** Whether calls outside their tool's schema are counted and named in the log (`report`, the default). */
+  readonly validate?: "off" | "report" | undefined;
 }
 
 export interface Target {
@@ -33,6 +36,8 @@ export interface Target {
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 const MAX_ALIASES = 8;
+/** Clients make up names. */
+const MAX_ASKED = 1000;
 
 /** An exchange does not wait longer for a list: the name is then taken as it is. */
 const WAIT_MS = 2_000;
@@ -50,6 +55,10 @@ export class Models {
   readonly upstreams: Readonly<Record<string, Engine>>;
   readonly #rules: readonly ModelRule[];
   readonly #listings = new Map<string, Listing>();
+  /** By upstream and model, as far as servers were asked. */
+  readonly #contexts = new Map<string, number | undefined>();
+  /** By rule, then by upstream. */
+  readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
   constructor(upstreams: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
     this.upstreams = upstreams;
@@ -96,9 +105,22 @@ export class Models {
   /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
     if (rule?.context !== undefined) return rule.context;
-    const known = this.#listings.get(upstream)?.last;
+    const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model)?.contextLength;
     void this.#list(upstream);
-    return known?.find(({ id }) => id === model)?.contextLength;
+    return known ?? this.#asked(upstream, model);
+  }
+
+  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once. */
+  #asked(upstream: string, model: string): number | undefined {
+    const key = `${upstream}\n${model}`;
+    if (!this.#contexts.has(key) && this.#contexts.size < MAX_ASKED) {
+      this.#contexts.set(key, undefined);
+      this.upstreams[upstream]?.about?.(model).then(
+        ({ context }) => void this.#contexts.set(key, context),
+        () => void this.#contexts.delete(key),
+      );
+    }
+    return this.#contexts.get(key);
   }
 
   /** What clients can ask for: the names of the rules, then what the upstreams list. */
@@ -117,7 +139,16 @@ export class Models {
   }
 
   #target(upstream: string, model: string, rule: ModelRule | undefined): Target {
-    return { upstream, engine: this.upstreams[upstream]!, model, rule };
+    return { upstream, engine: this.#engine(upstream, rule), model, rule };
+  }
+
+  /** The upstream's engine in the modes of a rule. */
+  #engine(upstream: string, rule: ModelRule | undefined): Engine {
+    const engines = this.#layered.get(rule) ?? new Map<string, Engine>();
+    this.#layered.set(rule, engines);
+    const engine = engines.get(upstream) ?? layered(this.upstreams[upstream]!, rule ?? {});
+    engines.set(upstream, engine);
+    return engine;
   }
 
   /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
@@ -179,7 +210,8 @@ const shortList = (names: readonly string[]): string =>
 /** The request as the target gets it. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
   const { sampling, thinking, maxTokens, context } = rule ?? {};
-  const extra = context !== undefined && engine.wire === "ollama" ? [...(request.extra ?? []), windowOf(context)] : request.extra;
+  const extra =
+    context !== undefined && (engine.wire === "ollama" || engine.speaking) ? [...(request.extra ?? []), windowOf(context)] : request.extra;
   return {
     ...request,
     model,

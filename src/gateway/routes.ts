@@ -9,7 +9,8 @@ import type { WireId } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 
 export type Route = { readonly wire: WireId } & (
-  | { readonly kind: "generate" | "count"; readonly path: string }
+  | { readonly kind: "generate"; readonly path: string }
+  | { readonly kind: "count"; readonly path: string }
   /** Bytes for an upstream of the same wire; `model`: the one in the path, which stands between the two parts. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
   | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
@@ -30,7 +31,7 @@ export interface Visit {
 export function readUrl(url: string): Pick<Visit, "path" | "query"> {
   const at = url.indexOf("?");
   const path = (at < 0 ? url : url.slice(0, at)).replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
-  return { path, query: Object.fromEntries(new URLSearchParams(at < 0 ? "" : url.slice(at + 1))) };
+  return { path, query: at < 0 ? {} : Object.fromEntries(new URLSearchParams(url.slice(at + 1))) };
 }
 
 /** What may stand in front of an endpoint, and says nothing. */

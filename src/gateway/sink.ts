@@ -1,36 +1,36 @@
-/** A stream to a client: what is written in one turn leaves in one piece, a slow reader holds the writer up, and a silence is filled with the wire's heartbeats. */
+/**
+ * An answer on its way to the client: what is written in one turn leaves in one piece, a slow reader holds the writer up, and nobody is held
+ * silent. Status and headers leave with the first bytes, or after a while without them; then a silence is filled with heartbeats.
+ */
 import type { ServerResponse } from "node:http";
-import type { Request } from "../core/nouns.ts";
-import type { StreamEncoder } from "../wires/wire.ts";
+import type { Headers } from "../wires/wire.ts";
+import type { Tap } from "./tap.ts";
+import type { Ticker, Watched } from "./ticker.ts";
 
-const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, string>> = {
-  sse: "text/event-stream; charset=utf-8",
-  array: "application/json; charset=utf-8",
-  ndjson: "application/x-ndjson; charset=utf-8",
-};
-
-/** Nobody on the way may hold the answer back, or compress it. */
-export const streamHeaders = (stream: NonNullable<Exclude<Request["stream"], false>>): Record<string, string> => ({
-  "content-type": TYPES[stream],
-  "cache-control": "no-cache, no-transform",
-  "x-accel-buffering": "no",
-});
+export interface SinkOptions {
+  readonly ticker: Ticker;
+  readonly patience: { readonly headersMs: number; readonly heartbeatMs: number };
+  readonly tap: Tap | undefined;
+  /** Asked once, when they leave. */
+  headers(): Headers;
+  heartbeat(): string;
+}
 
 const MAX_PENDING = 65_536;
 
-export class Sink {
+export class Sink implements Watched {
   readonly #raw: ServerResponse;
-  readonly #encoder: StreamEncoder;
-  readonly #heartbeatMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #options: SinkOptions;
   #opened = false;
+  /** When the last bytes left; before the headers, when the request came. */
+  #lastMs = performance.now();
   #pending = "";
   #scheduled = false;
 
-  constructor(raw: ServerResponse, encoder: StreamEncoder, heartbeatMs: number) {
+  constructor(raw: ServerResponse, options: SinkOptions) {
     this.#raw = raw;
-    this.#encoder = encoder;
-    this.#heartbeatMs = heartbeatMs;
+    this.#options = options;
+    options.ticker.watch(this);
   }
 
   get opened(): boolean {
@@ -38,17 +38,18 @@ export class Sink {
   }
 
   /** Status and headers leave, with this turn's end at the latest. */
-  open(headers: Record<string, string | number | string[] | undefined>): void {
+  open(): void {
     if (this.#opened || this.#raw.destroyed) return;
     this.#opened = true;
+    this.#lastMs = performance.now();
+    const headers = this.#options.headers();
     this.#raw.socket?.setNoDelay(true);
-    for (const [name, value] of Object.entries(headers)) if (value !== undefined) this.#raw.setHeader(name, value);
-    this.#raw.writeHead(200);
+    this.#raw.writeHead(200, headers);
+    this.#options.tap?.replied?.({ status: 200, headers });
     // If the first bytes are here already, the headers leave with them.
     setImmediate(() => {
       if (!this.#raw.destroyed && !this.#raw.writableEnded) this.#raw.flushHeaders();
     });
-    this.#timer = setTimeout(() => this.beat(), this.#heartbeatMs);
   }
 
   write(text: string): void {
@@ -64,10 +65,13 @@ export class Sink {
     });
   }
 
-  /** Something to wait for while the client is behind. */
-  get full(): Promise<void> | undefined {
+  /** The client is behind: wait for `drained`. */
+  get full(): boolean {
+    return this.#raw.writableNeedDrain && !this.#raw.destroyed;
+  }
+
+  drained(): Promise<void> {
     const raw = this.#raw;
-    if (!raw.writableNeedDrain || raw.destroyed) return undefined;
     return new Promise((resolve) => {
       const done = (): void => {
         raw.off("drain", done).off("close", done);
@@ -77,20 +81,27 @@ export class Sink {
     });
   }
 
-  beat(): void {
-    if (!this.#opened || this.#raw.destroyed) return;
-    if (!this.#raw.writableNeedDrain) this.#send(this.#take() + this.#encoder.heartbeat());
-    this.#timer?.refresh();
+  tick(now: number): void {
+    const { headersMs, heartbeatMs } = this.#options.patience;
+    if (now - this.#lastMs < (this.#opened ? heartbeatMs : headersMs)) return;
+    this.open();
+    if (this.full) return;
+    this.#pending += this.#options.heartbeat();
+    this.#flush();
   }
 
+  /** The last bytes; there may be none. */
   close(text: string): void {
-    clearTimeout(this.#timer);
-    if (!this.#raw.destroyed) this.#raw.end(this.#take() + text);
+    this.leave();
+    if (this.#raw.destroyed) return;
+    const last = this.#take() + text;
+    this.#options.tap?.wrote?.(last);
+    this.#raw.end(last);
   }
 
-  #flush(): void {
-    const text = this.#take();
-    if (text !== "") this.#send(text);
+  /** Whoever answers otherwise has no more use for it. */
+  leave(): void {
+    this.#options.ticker.leave(this);
   }
 
   #take(): string {
@@ -99,9 +110,11 @@ export class Sink {
     return text;
   }
 
-  #send(text: string): void {
+  #flush(): void {
+    const text = this.#take();
     if (text === "" || this.#raw.destroyed || this.#raw.writableEnded) return;
+    this.#lastMs = performance.now();
+    this.#options.tap?.wrote?.(text);
     this.#raw.write(text);
-    this.#timer?.refresh();
   }
 }

@@ -2,14 +2,24 @@
 import { request } from "undici";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
-import { createRemote, credentialsOf, type Remote, resolveUrl, type Timeouts } from "../engines/remote.ts";
+import { createCompletions } from "../engines/completions/completions.ts";
+import type { Engine, ServerId } from "../engines/engine.ts";
+import type { Base, Timeouts } from "../engines/http.ts";
+import { createLimited, type Limits } from "../engines/limited.ts";
+import { baseOf, createRemote, credentialsOf } from "../engines/remote.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
 import { KNOWN, type Known, OPEN_MODELS } from "./known.ts";
+
+/** What an upstream speaks: a wire; or it only completes text, and we speak the model's dialect. */
+export type Speech = WireId | "completions";
 
 export interface UpstreamSettings {
   readonly urls: readonly string[];
   /** Absent: found by probing. */
-  readonly wire?: WireId | undefined;
+  readonly wire?: Speech | undefined;
+  /** For `completions`; absent: found by asking. */
+  readonly server?: ServerId | undefined;
+  readonly limits?: Limits | undefined;
   readonly key?: string | undefined;
   readonly headers?: Headers | undefined;
   readonly timeouts?: Timeouts | undefined;
@@ -19,7 +29,7 @@ export interface UpstreamSettings {
 /** What a server of that wire wants, if nothing else is known of it. */
 const PROFILES: Readonly<Record<WireId, WireProfile>> = {
   "openai-chat": OPEN_MODELS,
-  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false },
+  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false, unsignedThinking: true },
   anthropic: { unsignedThinking: true },
   gemini: {},
   ollama: { systemAnywhere: false },
@@ -28,12 +38,21 @@ const PROFILES: Readonly<Record<WireId, WireProfile>> = {
 export const knownByUrl = (url: string): Known | undefined =>
   Object.values(KNOWN).find((known) => known.url.startsWith("https:") && new URL(known.url).host === new URL(url).host);
 
-/** `settings` with a wire: an engine. */
-export function createUpstream(wire: WireId, { urls, key, headers, timeouts, profile }: UpstreamSettings): Remote {
+/** `settings`, and what the upstream speaks: an engine. */
+export function createUpstream(wire: Speech, settings: UpstreamSettings): Engine {
+  const { limits } = settings;
+  const engine = wire === "completions" ? completionsAt(settings) : remoteAt(wire, settings);
+  return limits ? createLimited(engine, limits) : engine;
+}
+
+function remoteAt(wire: WireId, { urls, key, headers, timeouts, profile }: UpstreamSettings): Engine {
   const known = knownByUrl(urls[0] ?? "http://localhost");
   const usual = known?.wire === wire ? known.profile : PROFILES[wire];
-  return createRemote({ wire, url: urls, key, headers, timeouts, profile: { ...usual, ...profile } });
+  return createRemote({ wire, url: urls, key, headers, timeouts, profile: { ...usual, ...profile }, cloud: known !== undefined });
 }
+
+const completionsAt = ({ urls, server, key, headers, timeouts }: UpstreamSettings): Engine =>
+  createCompletions({ url: urls, server, key, headers, timeouts });
 
 // ---- Probing
 
@@ -63,7 +82,9 @@ const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<stri
 export async function probeWire(url: string, key?: string): Promise<Found | undefined> {
   const known = knownByUrl(url);
   if (known) return { wire: known.wire, how: "by its name", certain: true };
-  const answers = await Promise.all(PROBES.map(({ wire, path }) => look(resolveUrl(wire, url, path), key ? credentialsOf(wire, key) : {})));
+  const answers = await Promise.all(
+    PROBES.map(({ wire, path }) => look(urlOf(baseOf(wire, url), path), key ? credentialsOf(wire, key) : {})),
+  );
   const at = PROBES.findIndex(
     ({ answers: fits }, i) => isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
   );
@@ -74,6 +95,8 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
   const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
   return { wire, how: "a guess, since it answers no list of models; --upstream-wire, or wire in dragoman.toml, says it", certain: false };
 }
+
+const urlOf = ({ origin, path }: Base, asked: string): URL => new URL(origin + path(asked));
 
 /** `undefined`: no answer at all. */
 async function look(url: URL, headers: Headers): Promise<{ status: number; body: unknown } | undefined> {

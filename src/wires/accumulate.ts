@@ -73,12 +73,20 @@ export class CallAccumulator {
   readonly #byId = new Map<string, Slot>();
   /** From the call on that is being written: calls and other events, in the order in which they shall leave. */
   #queue: (Slot | Event)[] = [];
-  readonly #ids = new Set<string>();
+  /** Of this answer's calls and of earlier ones: Claude Code takes a call for done whose id it has seen (N11). */
+  readonly #ids: Set<string>;
   #count = 0;
   readonly #nameOf: (name: string) => string;
   readonly #mintId: (n: number) => string;
 
-  constructor(options: { nameOf?: (name: string) => string; mintId?: ((n: number) => string) | undefined } = {}) {
+  constructor(
+    options: {
+      nameOf?: (name: string) => string;
+      mintId?: ((n: number) => string) | undefined;
+      taken?: readonly string[] | undefined;
+    } = {},
+  ) {
+    this.#ids = new Set(options.taken);
     this.#nameOf = options.nameOf ?? ((name) => name);
     this.#mintId = options.mintId ?? ((n) => `call_${n}`);
   }
@@ -100,9 +108,13 @@ export class CallAccumulator {
     return this.#advance();
   }
 
+  /** No call is being written: any other event may leave. */
+  get idle(): boolean {
+    return this.#queue.length === 0;
+  }
+
   /** Any other event: it waits until the calls before it have ended. */
   pass(event: Event): Event[] {
-    if (this.#queue.length === 0) return [event];
     this.#queue.push(event);
     return this.#advance();
   }

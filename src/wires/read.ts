@@ -1,30 +1,38 @@
 /** Reading a request's JSON: every value knows where it stands, so that an error can say it, and which of its keys nobody has read. */
 import { BadRequest } from "../core/errors.ts";
-import { isObject } from "../core/json.ts";
+import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 
-/** What nests deeper is nobody's request, and would exhaust the stack of whoever walks it. */
-const MAX_DEPTH = 512;
+/** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
+export const MAX_DEPTH = 512;
 
 /** The body of a request, given as JSON text or as what it stands for. */
 export function readBody(body: unknown): Field {
   const value = typeof body === "string" ? parse(body) : body;
   if (!isObject(value)) throw bad("the body must be a JSON object");
   if (deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
-  return new Field(value, "");
+  return new Field(value);
 }
 
 /** One value of a request. `null` is the same as nothing; a value of another type than is read is a `BadRequest`. */
 export class Field {
   readonly value: Json | undefined;
-  /** `messages[2].tool_calls[0].function.name` */
-  readonly path: string;
-  readonly #unread: Set<string>;
+  readonly #parent: Field | undefined;
+  readonly #key: string | number;
+  /** The keys that were read; most values have none. */
+  #read: Set<string> | undefined;
 
-  constructor(value: Json | undefined, path: string) {
+  constructor(value: Json | undefined, parent?: Field, key: string | number = "") {
     this.value = value ?? undefined;
-    this.path = path;
-    this.#unread = new Set(isObject(value) ? Object.keys(value) : []);
+    this.#parent = parent;
+    this.#key = key;
+  }
+
+  /** `messages[2].tool_calls[0].function.name` */
+  get path(): string {
+    const above = this.#parent?.path ?? "";
+    if (typeof this.#key === "number") return `${above}[${this.#key}]`;
+    return above === "" ? this.#key : `${above}.${this.#key}`;
   }
 
   get given(): boolean {
@@ -33,9 +41,15 @@ export class Field {
 
   /** The value of a key, which counts as read. */
   at(key: string): Field {
-    this.#unread.delete(key);
-    const value = isObject(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined;
-    return new Field(value, this.path === "" ? key : `${this.path}.${key}`);
+    if (!isObject(this.value) || !Object.hasOwn(this.value, key)) return new Field(undefined, this, key);
+    this.#read ??= new Set();
+    this.#read.add(key);
+    return new Field(this.value[key], this, key);
+  }
+
+  /** Another value in this place. */
+  as(value: Json | undefined): Field {
+    return new Field(value, this.#parent, this.#key);
   }
 
   string(): string | undefined {
@@ -52,7 +66,7 @@ export class Field {
   }
   list(): Field[] {
     const list = this.#typed("a list", (value): value is Json[] => Array.isArray(value)) ?? [];
-    return list.map((item, i) => new Field(item, `${this.path}[${i}]`));
+    return list.map((item, i) => new Field(item, this, i));
   }
 
   /** A string that must be there. */
@@ -69,7 +83,7 @@ export class Field {
   /** What nobody has read. */
   rest(): JsonObject | undefined {
     const entries = isObject(this.value) ? Object.entries(this.value) : [];
-    const unread = entries.filter(([key, value]) => this.#unread.has(key) && value !== null);
+    const unread = entries.filter(([key, value]) => !this.#read?.has(key) && value !== null);
     return unread.length > 0 ? Object.fromEntries(unread) : undefined;
   }
 
@@ -86,11 +100,9 @@ export class Field {
 
 /** Whether a value nests deeper than so many levels. */
 export function deeperThan(value: Json, levels: number): boolean {
-  let level: Json[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((item): readonly Json[] => (typeof item === "object" && item !== null ? Object.values(item) : []));
-  }
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some((item) => levels === 0 || deeperThan(item, levels - 1));
+  for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
   return false;
 }
 
@@ -98,7 +110,15 @@ type Optional<T, K extends keyof T> = object extends Pick<T, K> ? undefined : ne
 
 /** The object without the keys that are undefined. */
 export function defined<T extends object>(fields: { [K in keyof T]: T[K] | Optional<T, K> }): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+  const given: Record<string, unknown> = {};
+  for (const key in fields) if (fields[key] !== undefined) setOwn(given, key, fields[key]);
+  return given as T;
+}
+
+/** The same; `undefined`, if nothing is left. */
+export function some<T extends object>(fields: { [K in keyof T]: T[K] | Optional<T, K> }): T | undefined {
+  const given = defined<T>(fields);
+  return Object.keys(given).length > 0 ? given : undefined;
 }
 
 /** `undefined`: it is no JSON text. */
@@ -119,9 +139,17 @@ export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value)
 
 /** The entries of an object but for these keys and for nulls; `undefined`: there are none. */
 export function restOf(value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
-  const rest = Object.entries(value).filter(([key, item]) => item !== null && !known.has(key));
-  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+  let rest: { [key: string]: Json } | undefined;
+  for (const key in value) {
+    if (known.has(key) || value[key] === null) continue;
+    rest ??= {};
+    setOwn(rest, key, value[key]!);
+  }
+  return rest;
 }
+
+/** The words of a text. */
+export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
 

@@ -37,6 +37,9 @@ export interface ModelInfo {
   contextLength?: number;
 }
 
+/** JSON on its way out: it may hold `undefined`, which is not printed, and `RawJson`. */
+export type Draft = { [key: string]: unknown };
+
 export type Headers = Readonly<Record<string, string>>;
 
 export interface WireInput {
@@ -101,14 +104,16 @@ export interface WireContext {
   readonly names: Readonly<Record<string, string>>;
   /** What the request said and this wire cannot. */
   readonly warnings: readonly Warning[];
-  /** How many calls the request holds: ids that are minted for the answer count on from there. */
-  readonly calls?: number;
+  /** The ids of the calls that the request holds: those of the answer are others, and minted ones count on from there. */
+  readonly ids?: readonly string[];
 }
 
 export const contextOf = (request: Request, warnings: readonly Warning[], names: WireContext["names"] = {}): WireContext => ({
   names,
   warnings,
-  calls: request.messages.flatMap((message) => (message.role === "assistant" ? message.content : [])).filter((part) => "id" in part).length,
+  ids: request.messages.flatMap((message) =>
+    message.role === "assistant" ? message.content.flatMap((part) => ("id" in part && part.id !== undefined ? [part.id] : [])) : [],
+  ),
 });
 
 export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };

@@ -145,11 +145,7 @@ describe("a hostile GGUF is one line, and exit code 2", () => {
     ["more pairs than there are", gguf("g/4", [number("a", 1)], { count: huge }), cut],
     ["a key without end", gguf("g/5", [u64(huge)]), "its metadata is broken"],
     ["a string without end", gguf("g/6", [Buffer.concat([text("k"), u32(8), u64(huge)])]), cut],
-    [
-      "a template without end",
-      gguf("g/7", [Buffer.concat([text("tokenizer.chat_template"), u32(8), u64(1n << 30n)])]),
-      "its metadata is broken",
-    ],
+    ["a template without end", gguf("g/7", [Buffer.concat([text("tokenizer.chat_template"), u32(8), u64(1n << 30n)])]), cut],
     ["a list without end", gguf("g/8", [Buffer.concat([text("k"), u32(9), u32(12), u64(huge)])]), cut],
     ["a list of strings without end", gguf("g/9", [Buffer.concat([text("k"), u32(9), u32(8), u64(huge), text("a")])]), cut],
     ["lists in lists in lists", gguf("g/10", [nested]), "its metadata is broken"],

@@ -197,3 +197,18 @@ test("what the upstream's wire cannot say is said in a header", async () => {
   expect(headers["x-dragoman-warnings"]).toMatch(/tool/i);
   expect((await askSmallest(url, "openai-chat")).headers).not.toHaveProperty("x-dragoman-warnings");
 });
+
+test('tools = "off": the model never hears of tools', async () => {
+  const engine = scripted();
+  const gateway = await startGateway({ upstreams: { up: engine }, models: [{ name: "plain", upstream: "up", tools: "off" }] });
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const body = { messages: [{ role: "user", content: "Hi" }], tools, tool_choice: "required" };
+  const [plain] = [
+    await ask(gateway.url, "POST", "/v1/chat/completions", { headers: json, body: JSON.stringify({ ...body, model: "plain" }) }),
+    await ask(gateway.url, "POST", "/v1/chat/completions", { headers: json, body: JSON.stringify({ ...body, model: "other" }) }),
+  ];
+  expect(plain?.headers["x-dragoman-warnings"]).toContain("without tools");
+  expect(engine.requests[0]).not.toHaveProperty("tools");
+  expect(engine.requests[0]).not.toHaveProperty("toolChoice");
+  expect(engine.requests[1]).toMatchObject({ tools: [{ name: "f" }], toolChoice: "required" });
+});

@@ -5,7 +5,8 @@ import type { Event, WireId } from "../../src/core/nouns.ts";
 import { createRemote } from "../../src/engines/remote.ts";
 import { createScripted, type Script } from "../../src/engines/scripted.ts";
 import type { Exchange } from "../../src/gateway/exchange.ts";
-import { createGateway, type GatewayOptions } from "../../src/gateway/gateway.ts";
+import { createGateway } from "../../src/gateway/gateway.ts";
+import type { GatewayOptions } from "../../src/gateway/options.ts";
 import { closeLater } from "../servers.ts";
 
 export interface Started {

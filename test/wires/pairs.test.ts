@@ -262,3 +262,25 @@ test("losses.json lists nothing that is not checked", () => {
   const known = new Set([...Object.keys(requestFeatures), ...Object.keys(eventFeatures("gemini"))]);
   expect(losses.filter(({ field, event }) => !known.has(field ?? event ?? ""))).toEqual([]);
 });
+
+describe("an id that an earlier call has is not used again", () => {
+  test.each(named)("%s", (_, wire) => {
+    const called = { type: "tool-call", name: "f", arguments: {} } as const;
+    const messages: Request["messages"] = ["call_0", "call_1"].flatMap((id): Request["messages"] => [
+      { role: "assistant", content: [{ ...called, id }] },
+      { role: "tool", id, name: "f", output: "ok" },
+    ]);
+    const { context } = wire.encodeRequest({ model: "m", stream: "sse", messages: [{ role: "user", content: [] }, ...messages] });
+    const said: Event[] = ["call_1", "call_5", ""].flatMap((id, index): Event[] => [
+      { type: "tool-start", id, index, name: "f" },
+      { type: "tool-end", id, index, name: "f", arguments: {}, json: "{}" },
+    ]);
+    const encoder = wire.createStreamEncoder({ model: "m", stream: "sse", messages: [] });
+    const stream =
+      said.map((event) => encoder.encode(event)).join("") + encoder.encode({ type: "finish", reason: "tool-calls" }) + encoder.end();
+    const decoder = wire.createStreamDecoder(context);
+    const ids = [...decoder.feed(stream), ...decoder.flush()].flatMap((event) => (event.type === "tool-end" ? [event.id] : []));
+    expect(ids).toHaveLength(3);
+    expect(new Set([...ids, "call_0", "call_1"]).size).toBe(5);
+  });
+});

@@ -1,0 +1,157 @@
+// `npm run bench:gateway`: what the gateway costs, as ratios to a pipe of node:http that runs beside it and passes bytes on. Prints a table,
+// and says which figure is over its limit; the exit code then is 1.
+//
+//   npm run bench:gateway                       five rounds
+//   npm run bench:gateway -- --rounds 2         fewer, for a first look
+//   npm run bench:gateway -- --no-portkey       without @portkey-ai/gateway
+//   npm run bench:gateway -- --profile DIR      a CPU profile of the gateway, too
+//
+// CPU is the server process's own. Every server is measured in every round, one after the other, and its best round counts: a loaded
+// machine only ever adds. "Paced" is one chunk per stream every 4 ms, so that nothing comes in one piece that was sent in two.
+import { parseArgs } from "node:util";
+import { Client, WIRES } from "./clients.mjs";
+import { installPortkey, startDragoman, startPipe, startPortkey, startUpstream } from "./servers.mjs";
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: "string", default: "5" }, portkey: { type: "boolean", default: true }, profile: { type: "string" } },
+  allowNegative: true,
+});
+const rounds = Number(options.rounds);
+
+const SHORT = { chunks: 12, paced: false };
+const PACED = { chunks: 250, paced: true };
+const [REQUESTS, AT_ONCE, WARM_UP, STREAMS, LOOKS] = [2000, 16, 2000, 32, 300];
+
+const LIMITS = { request: 1.6, chunk: 1.7, first: 1.4, rss: 2.5 };
+const PORTKEY_TIMES = 5;
+
+const say = (text) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${text}` : text && `${text}\n`);
+
+/** Somebody who asks a server in a wire, and what has been measured of it. */
+class Subject {
+  constructor(name, server, wire, headers) {
+    Object.assign(this, { name, server, wire: WIRES[wire], client: new Client(server.port, headers), best: {}, firsts: [] });
+  }
+
+  keep(figure, value) {
+    this.best[figure] = Math.min(this.best[figure] ?? Number.POSITIVE_INFINITY, value);
+  }
+
+  /** Microseconds of CPU while something is done. */
+  async cpu(work) {
+    const before = await this.server.usage();
+    await work();
+    return (await this.server.usage()).cpu - before.cpu;
+  }
+
+  async requests(count) {
+    let left = count;
+    const ask = async () => {
+      while (left-- > 0) await this.client.stream(this.wire(SHORT));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  }
+
+  async measureRequests() {
+    this.keep("request", (await this.cpu(() => this.requests(REQUESTS))) / REQUESTS);
+  }
+
+  async measurePaced() {
+    const ask = () => this.client.stream(this.wire(PACED));
+    this.keep("chunk", (await this.cpu(() => Promise.all(Array.from({ length: STREAMS }, ask)))) / (STREAMS * PACED.chunks));
+  }
+
+  async measureMemory() {
+    this.best.rss = (await this.server.usage()).rss / 2 ** 20;
+  }
+}
+
+/** One request to each in turn, again and again: whatever else happens on the machine happens to all. */
+async function measureFirst(subjects) {
+  for (let n = 0; n < LOOKS; n++)
+    for (const subject of subjects) subject.firsts.push((await subject.client.stream(subject.wire(SHORT))) * 1000);
+  for (const { best, firsts } of subjects.map((subject) => subject)) best.first = firsts.sort((a, b) => a - b)[firsts.length >> 1];
+}
+
+// ---- the servers
+
+const upstream = await startUpstream();
+const profiled = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
+const pipe = new Subject("raw node:http pipe", await startPipe(upstream.port), "chat");
+const ours = [];
+for (const wire of Object.keys(WIRES))
+  ours.push(new Subject(`dragoman, ${wire} → chat`, await startDragoman(upstream.port, profiled), wire));
+const subjects = [pipe, ...ours];
+
+const absent = options.portkey ? installPortkey(say) : "it was not asked for";
+let portkey;
+if (absent === undefined) {
+  const headers = {
+    "x-portkey-provider": "openai",
+    "x-portkey-custom-host": `http://127.0.0.1:${upstream.port}/v1`,
+    authorization: "Bearer x",
+  };
+  portkey = new Subject("@portkey-ai/gateway", await startPortkey(), "chat", headers);
+  subjects.push(portkey);
+}
+
+// ---- the rounds
+
+for (const subject of subjects) {
+  say(`warming up ${subject.name}`);
+  await subject.requests(WARM_UP);
+}
+for (let round = 1; round <= rounds; round++) {
+  for (const subject of subjects) {
+    say(`round ${round} of ${rounds}: ${subject.name}`);
+    await subject.measureRequests();
+    await subject.measurePaced();
+  }
+}
+say("first chunks");
+await measureFirst(subjects);
+for (const subject of subjects) await subject.measureMemory();
+say("");
+
+// ---- the table
+
+const FIGURES = [
+  ["request", "CPU per request", "µs"],
+  ["chunk", "CPU per paced chunk", "µs"],
+  ["first", "first chunk p50", "µs"],
+  ["rss", "resident", "MB"],
+];
+const cell = (subject, figure, unit) =>
+  `${(subject.best[figure] / pipe.best[figure]).toFixed(2)}× (${subject.best[figure].toFixed(figure === "chunk" ? 1 : 0)} ${unit})`;
+const rows = [
+  ["", ...FIGURES.map(([, title]) => title)],
+  ...subjects.map((subject) => [subject.name, ...FIGURES.map(([figure, , unit]) => cell(subject, figure, unit))]),
+  ["limit", ...FIGURES.map(([figure]) => `${LIMITS[figure]}×`)],
+];
+const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+for (const row of rows)
+  console.log(
+    row
+      .map((text, column) => text.padEnd(widths[column]))
+      .join("  ")
+      .trimEnd(),
+  );
+
+const over = ours.flatMap((subject) =>
+  FIGURES.filter(([figure]) => subject.best[figure] / pipe.best[figure] > LIMITS[figure]).map(([, title]) => `${subject.name}: ${title}`),
+);
+if (portkey) {
+  const times = ours.map((subject) => portkey.best.request / subject.best.request);
+  console.log(
+    `\n@portkey-ai/gateway takes ${times.map((n) => n.toFixed(1)).join(" and ")} times the CPU per request; the limit is ${PORTKEY_TIMES}`,
+  );
+  if (Math.min(...times) < PORTKEY_TIMES) over.push("less than 5 times cheaper than @portkey-ai/gateway");
+} else console.log(`\n@portkey-ai/gateway is left out: ${absent}`);
+for (const text of over) console.log(`over the limit: ${text}`);
+
+for (const { server, client } of subjects) {
+  client.close();
+  await server.stop();
+}
+await upstream.stop();
+process.exit(over.length > 0 ? 1 : 0);

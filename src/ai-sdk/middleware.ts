@@ -1,0 +1,196 @@
+/**
+ * Tools for a model that has none: they are explained in the system text, in a dialect's own words, and calls are read out of the answer.
+ *
+ *     const model = wrapLanguageModel({ model: anyTextModel, middleware: toolsInBand({ dialect: "hermes" }) });
+ */
+import type {
+  LanguageModelV3CallOptions,
+  LanguageModelV3Content,
+  LanguageModelV3FinishReason,
+  LanguageModelV3GenerateResult,
+  LanguageModelV3Message,
+  LanguageModelV3Middleware,
+  LanguageModelV3StreamPart,
+  LanguageModelV3StreamResult,
+  SharedV3Warning,
+} from "@ai-sdk/provider";
+import { collect } from "../core/fold.ts";
+import type { JsonObject, Tool, ToolResult } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, Scanner } from "../dialects/dialect.ts";
+import { promptText } from "../dialects/prompt.ts";
+import { getDialect } from "../dialects/registry.ts";
+import { scanText } from "../dialects/scan/streams.ts";
+import { readResult, readTools } from "./prompt.ts";
+import { contentOf, PartStream } from "./stream.ts";
+
+export interface InBandOptions<Version> {
+  /** The model's own, where it has one; else one that is easy to follow: `hermes` or `json`. */
+  dialect: string | Dialect;
+  /** `v4` for the `ai` package from version 7 on. */
+  version?: Version;
+}
+
+type Middleware<Version> = Omit<LanguageModelV3Middleware, "specificationVersion"> & { readonly specificationVersion: Version };
+
+export function toolsInBand<Version extends "v3" | "v4" = "v3">({ dialect, version }: InBandOptions<Version>): Middleware<Version> {
+  const speech = typeof dialect === "string" ? getDialect(dialect) : dialect;
+  /** By what the model is asked instead. */
+  const asked = new WeakMap<LanguageModelV3CallOptions, InBandCall>();
+  return {
+    specificationVersion: version ?? ("v3" as Version),
+    async transformParams({ params }) {
+      const call = new InBandCall(speech, params);
+      const transformed = call.params();
+      asked.set(transformed, call);
+      return transformed;
+    },
+    wrapGenerate: async ({ doGenerate, params }) => asked.get(params)!.readAnswer(await doGenerate()),
+    wrapStream: async ({ doStream, params }) => asked.get(params)!.readStream(await doStream()),
+  };
+}
+
+/** One call of the SDK, and how its answer is read. */
+class InBandCall {
+  readonly #dialect: Dialect;
+  readonly #params: LanguageModelV3CallOptions;
+  readonly #tools: Tool[];
+  readonly #warnings: SharedV3Warning[] = [];
+  /** Calls so far: ids are new in the whole conversation, and the same when it is asked again. */
+  #calls: number;
+
+  constructor(dialect: Dialect, params: LanguageModelV3CallOptions) {
+    this.#dialect = dialect;
+    this.#params = params;
+    const { toolChoice: choice = { type: "auto" }, prompt } = params;
+    const tools = readTools(params, (feature) => this.#warnings.push({ type: "unsupported", feature }));
+    this.#tools = choice.type === "none" ? [] : choice.type === "tool" ? tools.filter(({ name }) => name === choice.toolName) : tools;
+    if (choice.type === "required" || choice.type === "tool") {
+      this.#warnings.push({ type: "unsupported", feature: "toolChoice", details: "tools in band are offered, a call cannot be enforced" });
+    }
+    this.#calls = prompt.flatMap((message) =>
+      message.role === "assistant" ? message.content.filter(({ type }) => type === "tool-call") : [],
+    ).length;
+  }
+
+  params(): LanguageModelV3CallOptions {
+    const { tools: _, toolChoice: __, prompt, ...rest } = this.#params;
+    const messages = prompt.map((message) => this.#asText(message));
+    return { ...rest, prompt: this.#tools.length > 0 ? instructed(messages, this.#dialect.instructions(this.#tools)) : messages };
+  }
+
+  readAnswer(result: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
+    const content = result.content.flatMap((part): LanguageModelV3Content[] => (part.type === "text" ? this.#readText(part.text) : [part]));
+    const called = content.some(({ type }) => type === "tool-call");
+    return { ...result, content, finishReason: ended(result.finishReason, called), warnings: [...this.#warnings, ...result.warnings] };
+  }
+
+  readStream(result: LanguageModelV3StreamResult): LanguageModelV3StreamResult {
+    return { ...result, stream: result.stream.pipeThrough(this.#reader()) };
+  }
+
+  #readText(text: string): LanguageModelV3Content[] {
+    return contentOf(collect(scanText(this.#dialect, text, this.#scannerOptions())).content, undefined);
+  }
+
+  /** A block of text is scanned from its start to its end; everything else goes through as it is. */
+  #reader(): TransformStream<LanguageModelV3StreamPart, LanguageModelV3StreamPart> {
+    const parts = new PartStream("in-band-");
+    let scanner: Scanner | undefined;
+    let called = false;
+    const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
+      switch (part.type) {
+        case "stream-start":
+          return [{ ...part, warnings: [...this.#warnings, ...part.warnings] }];
+        case "text-start":
+          scanner = this.#dialect.createScanner(this.#scannerOptions());
+          return [];
+        case "text-delta":
+          return scanner!.feed(part.delta).flatMap((event) => parts.take(event));
+        case "text-end":
+          return [...scanner!.flush().flatMap((event) => parts.take(event)), ...parts.leave()];
+        case "finish":
+          return [{ ...part, finishReason: ended(part.finishReason, called) }];
+        default:
+          return [part];
+      }
+    };
+    return new TransformStream({
+      transform(part, controller) {
+        for (const out of read(part)) {
+          called ||= out.type === "tool-call";
+          controller.enqueue(out);
+        }
+      },
+    });
+  }
+
+  #scannerOptions() {
+    return { tools: this.#tools, mintId: () => `call_${this.#calls++}` };
+  }
+
+  #asText(message: LanguageModelV3Message): LanguageModelV3Message {
+    switch (message.role) {
+      case "tool":
+        return { role: "user", content: this.#resultsAsText(message.content) };
+      case "assistant":
+        return { ...message, content: this.#callsAsText(message.content) };
+      default:
+        return message;
+    }
+  }
+
+  /** Calls that stand together are written together. */
+  #callsAsText(parts: AssistantPart[]): AssistantPart[] {
+    const written: AssistantPart[] = [];
+    let calls: RenderableCall[] = [];
+    const write = (): void => {
+      if (calls.length > 0) written.push({ type: "text", text: unforged(this.#dialect.renderToolCalls(calls)) });
+      calls = [];
+    };
+    for (const part of parts) {
+      if (part.type === "tool-call") calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input as JsonObject });
+      else {
+        write();
+        written.push(part);
+      }
+    }
+    write();
+    return written;
+  }
+
+  #resultsAsText(parts: ToolPart[]): UserPart[] {
+    const results: ToolResult[] = [];
+    const files: UserPart[] = [];
+    for (const part of parts) {
+      if (part.type !== "tool-result") continue;
+      const { output } = part;
+      if (output.type === "content") files.push(...(output.value as { type: string }[]).filter(isFile));
+      const result = readResult(part);
+      results.push(result);
+      for (const { mediaType, data, url } of result.media ?? []) files.push({ type: "file", mediaType, data: data ?? new URL(url!) });
+    }
+    return [{ type: "text", text: unforged(this.#dialect.renderToolResults(results)) }, ...files];
+  }
+}
+
+type PartsOf<Role> = Extract<LanguageModelV3Message, { role: Role }>["content"];
+type AssistantPart = PartsOf<"assistant">[number];
+type ToolPart = PartsOf<"tool">[number];
+type UserPart = PartsOf<"user">[number];
+
+/** From `ai` 7 on a result's file is what a user's file is, so it can go on as it came. */
+const isFile = (part: { type: string }): part is Extract<UserPart, { type: "file" }> => part.type === "file";
+
+/** What a program or a tool said cannot forge the dialect's control tokens. */
+const unforged = (prompt: Prompt): string => promptText(prompt, { neutralize: true });
+
+/** Behind the program's own system text, or as the only one. */
+function instructed(messages: LanguageModelV3Message[], instructions: string): LanguageModelV3Message[] {
+  const [first, ...rest] = messages;
+  return first?.role === "system"
+    ? [{ ...first, content: `${first.content}\n\n${instructions}` }, ...rest]
+    : [{ role: "system", content: instructions }, ...messages];
+}
+
+const ended = (finish: LanguageModelV3FinishReason, called: boolean): LanguageModelV3FinishReason =>
+  called && finish.unified === "stop" ? { ...finish, unified: "tool-calls" } : finish;

@@ -1,0 +1,186 @@
+/**
+ * What the AI SDK asks of a model (`LanguageModelV3CallOptions`) as a `Request`. Private state of an upstream rides in the SDK's own
+ * place for it:
+ *
+ *     { type: "reasoning", text: "…", providerOptions: { dragoman: { state: [{ wire: "anthropic", kind: "signature", data: "…" }] } } }
+ */
+import type {
+  LanguageModelV3CallOptions,
+  LanguageModelV3FilePart,
+  LanguageModelV3Message,
+  LanguageModelV3ToolChoice,
+  LanguageModelV3ToolResultOutput,
+  LanguageModelV3ToolResultPart,
+  SharedV3ProviderOptions,
+  SharedV3Warning,
+} from "@ai-sdk/provider";
+import { isObject } from "../core/json.ts";
+import type {
+  Json,
+  JsonObject,
+  Media,
+  Message,
+  Opaque,
+  Part,
+  Request,
+  Sampling,
+  ThinkingSettings,
+  Tool,
+  ToolChoice,
+  ToolResult,
+} from "../core/nouns.ts";
+
+/** `providerOptions.dragoman` of a call: what the SDK has no word for. */
+export interface DragomanCallOptions {
+  thinking?: ThinkingSettings;
+  parallelCalls?: boolean;
+  minP?: number;
+  repeatPenalty?: number;
+}
+
+export interface Asked {
+  request: Request;
+  /** What the SDK asked for and no engine can do. */
+  warnings: SharedV3Warning[];
+}
+
+export function readCall(model: string, options: LanguageModelV3CallOptions): Asked {
+  const warnings: SharedV3Warning[] = [];
+  const unsupported = (feature: string): void => void warnings.push({ type: "unsupported", feature });
+  const own = (options.providerOptions?.dragoman ?? {}) as DragomanCallOptions;
+  const format = options.responseFormat;
+  const tools = readTools(options, unsupported);
+  const request: Request = {
+    model,
+    messages: options.prompt.flatMap((message) => readMessage(message, unsupported)),
+    ...(tools.length > 0 && { tools }),
+    ...(options.toolChoice && { toolChoice: readChoice(options.toolChoice) }),
+    ...(own.parallelCalls !== undefined && { parallelCalls: own.parallelCalls }),
+    ...(own.thinking && { thinking: own.thinking }),
+    ...readSampling(options, own),
+    ...(options.maxOutputTokens !== undefined && { maxTokens: options.maxOutputTokens }),
+    ...(options.stopSequences && { stop: options.stopSequences }),
+    ...(format?.type === "json" && {
+      output: { ...(format.schema && { schema: format.schema as JsonObject }), ...(format.name !== undefined && { name: format.name }) },
+    }),
+  };
+  return { request, warnings };
+}
+
+function readSampling(options: LanguageModelV3CallOptions, own: DragomanCallOptions): { sampling?: Sampling } {
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = options;
+  const { minP, repeatPenalty } = own;
+  const given = Object.entries({ temperature, topP, topK, minP, seed, presencePenalty, frequencyPenalty, repeatPenalty });
+  const said = given.filter(([, value]) => value !== undefined);
+  return said.length > 0 ? { sampling: Object.fromEntries(said) as Sampling } : {};
+}
+
+export const readTools = ({ tools = [] }: LanguageModelV3CallOptions, unsupported: (feature: string) => void): Tool[] =>
+  tools.flatMap((tool): Tool[] => {
+    if (tool.type !== "function") {
+      unsupported(`the provider's own tool ${tool.id}`);
+      return [];
+    }
+    const { name, description, inputSchema, strict } = tool;
+    return [
+      {
+        name,
+        ...(description !== undefined && { description }),
+        parameters: inputSchema as JsonObject,
+        ...(strict !== undefined && { strict }),
+      },
+    ];
+  });
+
+const readChoice = (choice: LanguageModelV3ToolChoice): ToolChoice => (choice.type === "tool" ? { name: choice.toolName } : choice.type);
+
+function readMessage(message: LanguageModelV3Message, unsupported: (feature: string) => void): Message[] {
+  const state = stateOf(message.providerOptions);
+  switch (message.role) {
+    case "system":
+      return [{ role: "system", content: [{ type: "text", text: message.content }], ...state }];
+    case "user":
+      return [{ role: "user", content: message.content.map((part) => (part.type === "text" ? readText(part) : readFile(part))), ...state }];
+    case "tool":
+      return message.content.flatMap((part) => {
+        if (part.type === "tool-result") return [readResult(part)];
+        unsupported("the approval of a provider's own tool");
+        return [];
+      });
+    case "assistant": {
+      const content: Part[] = [];
+      for (const part of message.content) {
+        if (part.type === "text") content.push(readText(part));
+        else if (part.type === "file") content.push(readFile(part));
+        else if (part.type === "reasoning") content.push({ type: "thinking", text: part.text, ...stateOf(part.providerOptions) });
+        else if (part.type === "tool-call") {
+          const { toolCallId: id, toolName: name, input } = part;
+          content.push({
+            type: "tool-call",
+            id,
+            name,
+            arguments: isObject(input) ? (input as JsonObject) : {},
+            ...stateOf(part.providerOptions),
+          });
+        } else unsupported("the result of a provider's own tool");
+      }
+      return [{ role: "assistant", content, ...state }];
+    }
+  }
+}
+
+const readText = (part: { text: string; providerOptions?: SharedV3ProviderOptions }) => ({
+  type: "text" as const,
+  text: part.text,
+  ...stateOf(part.providerOptions),
+});
+
+function readFile({ data, mediaType, filename }: LanguageModelV3FilePart): Media {
+  const media = { type: "media" as const, mediaType, ...(filename !== undefined && { name: filename }) };
+  if (data instanceof URL) return { ...media, url: data.href };
+  return { ...media, data: typeof data === "string" ? data : base64(data) };
+}
+
+/** In slices: the arguments of one call are limited in number. */
+function base64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary);
+}
+
+export function readResult({ toolCallId: id, toolName: name, output, providerOptions }: LanguageModelV3ToolResultPart): ToolResult {
+  return { role: "tool", id, name, ...readOutput(output), ...stateOf(providerOptions) };
+}
+
+function readOutput(output: LanguageModelV3ToolResultOutput): Pick<ToolResult, "output" | "media" | "isError"> {
+  switch (output.type) {
+    case "text":
+    case "json":
+      return { output: output.value as Json };
+    case "error-text":
+    case "error-json":
+      return { output: output.value as Json, isError: true };
+    case "execution-denied":
+      return { output: output.reason ?? "The user did not allow this call.", isError: true };
+    case "content": {
+      const texts: string[] = [];
+      const media: Media[] = [];
+      for (const part of output.value) {
+        if (part.type === "text") texts.push(part.text);
+        else if (part.type === "file-data" || part.type === "image-data") {
+          const { data, mediaType } = part;
+          media.push({ type: "media", mediaType, data, ...("filename" in part && part.filename !== undefined && { name: part.filename }) });
+        } else if (part.type === "image-url") media.push({ type: "media", mediaType: "image/*", url: part.url });
+        else if (part.type === "file-url")
+          media.push({ type: "media", mediaType: part.mediaType ?? "application/octet-stream", url: part.url });
+        else if ("fileId" in part) texts.push(JSON.stringify(part));
+      }
+      return { output: texts.join("\n"), ...(media.length > 0 && { media }) };
+    }
+  }
+}
+
+const stateOf = (options: SharedV3ProviderOptions | undefined): { state?: Opaque[] } => {
+  const state = options?.dragoman?.state;
+  return Array.isArray(state) ? { state: state as unknown as Opaque[] } : {};
+};

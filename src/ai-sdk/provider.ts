@@ -1,0 +1,103 @@
+/**
+ * Any engine as a model of the AI SDK:
+ *
+ *     const dragoman = createDragoman(await createLlama({ model: "embedded" }));
+ *     const { text } = await generateText({ model: dragoman("any"), prompt: "Hi", tools });
+ */
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3GenerateResult,
+  LanguageModelV3StreamPart,
+  LanguageModelV3StreamResult,
+  SharedV3Warning,
+} from "@ai-sdk/provider";
+import { createFold } from "../core/fold.ts";
+import type { Event, Finish } from "../core/nouns.ts";
+import type { Engine } from "../engines/engine.ts";
+import { failure } from "./failure.ts";
+import { readCall } from "./prompt.ts";
+import { readable } from "./readable.ts";
+import { contentOf, extensionsOf, finishReason, PartStream, usageOf } from "./stream.ts";
+
+export interface Dragoman {
+  (modelId: string): LanguageModelV3;
+  languageModel(modelId: string): LanguageModelV3;
+}
+
+export function createDragoman(engine: Engine): Dragoman {
+  const languageModel = (modelId: string): LanguageModelV3 => new EngineModel(engine, modelId);
+  return Object.assign(languageModel.bind(undefined), { languageModel });
+}
+
+class EngineModel implements LanguageModelV3 {
+  readonly specificationVersion = "v3";
+  readonly provider = "dragoman";
+  /** None: the SDK loads what a URL names, and gives the bytes. */
+  readonly supportedUrls = {};
+  readonly modelId: string;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine, modelId: string) {
+    this.#engine = engine;
+    this.modelId = modelId;
+  }
+
+  async doGenerate(options: LanguageModelV3CallOptions): Promise<LanguageModelV3GenerateResult> {
+    const { events, warnings } = await this.#ask(options);
+    const fold = createFold();
+    for await (const event of events) fold.add(event);
+    const { content, refusal, finish, usage = {}, id, model, extensions } = fold.response();
+    const { error, ...end } = finish ?? NO_END;
+    if (error && error.code !== "malformed-call") throw failure(error);
+    return {
+      content: contentOf(content, refusal),
+      finishReason: finishReason(end),
+      usage: usageOf(usage),
+      response: { ...(id !== undefined && { id }), ...(model !== undefined && { modelId: model }) },
+      ...extensionsOf(extensions ?? []),
+      warnings,
+    };
+  }
+
+  async doStream(options: LanguageModelV3CallOptions): Promise<LanguageModelV3StreamResult> {
+    const { events, warnings } = await this.#ask(options);
+    const parts = new PartStream();
+    async function* stream(): AsyncGenerator<LanguageModelV3StreamPart, void, undefined> {
+      yield { type: "stream-start", warnings };
+      for await (const event of events) {
+        if (options.includeRawChunks) yield { type: "raw", rawValue: event };
+        yield* parts.take(event);
+      }
+    }
+    return { stream: readable(stream()) };
+  }
+
+  /** The answer from its first event on. One that begins with an error is thrown: before anything was said the SDK may try again. */
+  async #ask(options: LanguageModelV3CallOptions): Promise<{ events: AsyncIterable<Event>; warnings: SharedV3Warning[] }> {
+    const { request, warnings } = readCall(this.modelId, options);
+    const answer = this.#engine.generate(request, {
+      signal: options.abortSignal,
+      headers: given(options.headers),
+      onAnswer: ({ warnings: said }) => warnings.push(...said.map(({ message }) => ({ type: "other" as const, message }))),
+    });
+    const events = answer[Symbol.asyncIterator]();
+    const first = await events.next();
+    if (!first.done && first.value.type === "finish" && first.value.error) throw failure(first.value.error);
+    return { events: from(first, events), warnings };
+  }
+}
+
+/** What an engine that keeps its contract never gives. */
+const NO_END: Omit<Finish, "type"> = { reason: "error", error: { code: "internal", message: "the engine gave no finish" } };
+
+async function* from(first: IteratorResult<Event>, rest: AsyncIterator<Event>): AsyncGenerator<Event, void, undefined> {
+  try {
+    for (let step = first; !step.done; step = await rest.next()) yield step.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
+const given = (headers: LanguageModelV3CallOptions["headers"] = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));

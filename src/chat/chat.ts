@@ -1,0 +1,420 @@
+/**
+ * A conversation with a model that uses tools, over any engine:
+ *
+ *     const chat = createChat({ engine, tools: [paint], system: "You paint pages." });
+ *     for await (const event of chat.send("make it red")) if (event.type === "text") process.stdout.write(event.text);
+ *
+ * One `send` is a turn: the model is asked, its calls run, it sees their results and is asked again, until it answers in words. However a turn
+ * ends, the history holds what was said, and every call in it has its result.
+ */
+import { createFold } from "../core/fold.ts";
+import type { ErrorInfo, Event, Media, Message, Part, Request, Response, Text, ToolResult, Usage } from "../core/nouns.ts";
+import type { Engine, Preview } from "../engines/engine.ts";
+import { estimateTokens } from "../engines/estimate.ts";
+import { explainError } from "../engines/finish.ts";
+import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
+import type { ChatData, Turn, TurnReason } from "./data.ts";
+import { FreshIds } from "./ids.ts";
+import { Reply } from "./reply.ts";
+import { type Approve, type Asked, decide, type Fate, failure, run } from "./run.ts";
+import type { ChatTool } from "./tool.ts";
+
+export interface ChatOptions extends RequestSettings {
+  engine: Engine;
+  /** Unsaid: the first that the engine has. */
+  model?: string | undefined;
+  tools?: readonly ChatTool[] | undefined;
+  system?: string | undefined;
+  /** A conversation to go on with; its system text holds unless another is given. */
+  data?: ChatData | undefined;
+  /** How often the model is asked in one turn, at most. */
+  maxSteps?: number | undefined;
+  /** How many answers in one turn may have calls that no tool takes; each gets a result that says what was wrong. */
+  maxRepairs?: number | undefined;
+  /** Asked before a tool runs, one call after the other. */
+  approve?: Approve | undefined;
+  /** Unsaid: everything is always sent. */
+  context?: ContextSettings | undefined;
+}
+
+/** What every request of a chat says beside the conversation. */
+export type RequestSettings = {
+  [Key in "thinking" | "sampling" | "maxTokens" | "stop" | "toolChoice" | "parallelCalls" | "output" | "extra"]?: Request[Key] | undefined;
+};
+
+export interface SendOptions {
+  /** Ends the turn; what was said until then stays. */
+  signal?: AbortSignal | undefined;
+  /** `false`: the model answers in words, this time. */
+  tools?: false | undefined;
+}
+
+/** The result of a call whose tool has no `run`. */
+export type OpenResult = Pick<ToolResult, "id" | "output" | "media" | "isError">;
+
+/** What the model says, step by step, each with a `finish`; between the steps, what the tools do; last, what the turn came to. */
+export type ChatEvent =
+  | Event
+  | { type: "tool-run"; id: string; name: string }
+  | ({ type: "tool-result" } & Omit<ToolResult, "role">)
+  /** The conversation outgrew the context: so many of its messages are not sent from now on. */
+  | { type: "left-out"; messages: number }
+  | { type: "turn-end"; turn: Turn };
+
+/** What a step asked: the request, and, of an engine that can tell, what it made of it. */
+export interface Asking {
+  request: Request;
+  sent?: Preview;
+}
+
+const MAX_STEPS = 24;
+const MAX_REPAIRS = 3;
+/** Of the context, for the answer, where the request does not limit it. */
+const ANSWER_SHARE = 0.25;
+const CANCELLED: ErrorInfo = { code: "aborted", message: "the turn was stopped" };
+
+export function createChat(options: ChatOptions): Chat {
+  return new Chat(options);
+}
+
+/** What a step sent. The list of messages only grows, so its length then is all there is to remember. */
+interface Step {
+  readonly engine: Engine;
+  readonly settings: Omit<Request, "messages">;
+  readonly messages: readonly Message[];
+  readonly count: number;
+}
+
+const stepsOf = new WeakMap<Turn, readonly Step[]>();
+
+export class Chat {
+  readonly #options: ChatOptions;
+  readonly #tools: ReadonlyMap<string, ChatTool>;
+  readonly #history: Message[];
+  readonly #turns: Turn[];
+  readonly system: string | undefined;
+  /** What is sent: the history, or what a policy has left of it and all that came since. */
+  #sent: Message[];
+  #model: string | undefined;
+  #busy = false;
+
+  constructor(options: ChatOptions) {
+    const { data, tools = [], model } = options;
+    this.#options = options;
+    this.#tools = new Map(tools.map((tool) => [tool.tool.name, tool]));
+    if (this.#tools.size < tools.length) throw new Error("two tools have the same name");
+    this.system = options.system ?? data?.system;
+    this.#history = structuredClone(data?.messages ?? []);
+    this.#turns = [...(data?.turns ?? [])];
+    this.#sent = [...this.#history];
+    this.#model = model;
+  }
+
+  /** All that was said, the system text aside. Plain data. */
+  get history(): readonly Message[] {
+    return this.#history;
+  }
+
+  get turns(): readonly Turn[] {
+    return this.#turns;
+  }
+
+  get tools(): readonly ChatTool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** Nothing happens until the events are read, or `text()` or `turn()` of the reply is awaited. */
+  send(input: string | readonly (Text | Media)[], options: SendOptions = {}): Reply {
+    const content: (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
+    return this.#reply(() => {
+      this.#add(...this.#openCalls().map((call) => failure(call, "The user went on without a result.")));
+      this.#add({ role: "user", content });
+    }, options);
+  }
+
+  /** Goes on with the results of the calls that a turn ended at: reason `tool-calls`. */
+  answer(results: readonly OpenResult[], options: SendOptions = {}): Reply {
+    return this.#reply(() => this.#addOpenResults(results), options);
+  }
+
+  /** Asks again without new words: after an error, or after `max-steps`. */
+  resume(options: SendOptions = {}): Reply {
+    return this.#reply(() => {}, options);
+  }
+
+  /** The exact prompt of a turn's last step, or of another, where the engine renders one; what its server was sent otherwise. */
+  async promptOf(turn: Turn | undefined = this.#turns.at(-1), step = -1): Promise<Asking> {
+    if (!turn) throw new Error("there is no turn yet");
+    const { engine, settings, messages, count } = stepsOf.get(turn)?.at(step) ?? (await this.#stepOf(turn, step));
+    const request: Request = { ...settings, messages: this.#withSystem(messages.slice(0, count)) };
+    return engine.preview ? { request, sent: await engine.preview(request) } : { request };
+  }
+
+  /** A copy of the conversation, as data. */
+  save(): ChatData {
+    const { system } = this;
+    return structuredClone({
+      version: 1,
+      ...(system === undefined ? {} : { system }),
+      messages: this.#history,
+      turns: this.#turns,
+    } satisfies ChatData);
+  }
+
+  /** Another chat that begins with this conversation; with another engine, it is handed over to another model. */
+  fork(changes: Partial<Omit<ChatOptions, "data">> = {}): Chat {
+    const { engine, model: _, ...options } = this.#options;
+    const model = changes.engine && changes.engine !== engine ? undefined : this.#model;
+    const data: ChatData = { version: 1, messages: this.#history, turns: this.#turns };
+    return new Chat({ engine, ...options, system: this.system, model, ...changes, data });
+  }
+
+  /** Takes the last turn back, as if it had never been. */
+  undo(): Turn | undefined {
+    this.#rest();
+    const turn = this.#turns.pop();
+    if (!turn) return undefined;
+    this.#history.length = turn.from;
+    this.#sent = [...this.#history];
+    return turn;
+  }
+
+  // ---- A turn
+
+  #reply(begin: () => void, options: SendOptions): Reply {
+    return new Reply(() => this.#turn(begin, options));
+  }
+
+  async *#turn(begin: () => void, options: SendOptions): AsyncGenerator<ChatEvent, Turn, undefined> {
+    this.#rest();
+    const from = this.#history.length;
+    begin();
+    this.#busy = true;
+    const abort = new AbortController();
+    const forward = (): void => abort.abort();
+    if (options.signal?.aborted) forward();
+    options.signal?.addEventListener("abort", forward, { once: true });
+    const steps: Step[] = [];
+    const usage: Usage = {};
+    let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
+    let turn: Turn;
+    try {
+      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage });
+    } finally {
+      // Also reached when whoever reads the events stops reading.
+      abort.abort();
+      options.signal?.removeEventListener("abort", forward);
+      if (outcome.reason !== "tool-calls") this.#add(...this.#openCalls().map((call) => failure(call, "Not run: the turn was stopped.")));
+      turn = { from, to: this.#history.length, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
+      stepsOf.set(turn, steps);
+      this.#turns.push(turn);
+      this.#busy = false;
+    }
+    yield { type: "turn-end", turn };
+    return turn;
+  }
+
+  async *#steps(turn: TurnState): AsyncGenerator<ChatEvent, Outcome, undefined> {
+    const { maxSteps = MAX_STEPS, maxRepairs = MAX_REPAIRS } = this.#options;
+    let repairs = 0;
+    for (let n = 1; ; n++) {
+      const { finish, asked } = yield* this.#step(turn);
+      const broken = brokenOff(finish);
+      if (asked.length === 0 || broken !== undefined) {
+        this.#add(...asked.map((call) => failure(call, `Not run: ${broken}`)));
+        return outcomeOf(finish);
+      }
+      const fates = yield* this.#run(asked, turn);
+      if (turn.signal.aborted) return { reason: "aborted", error: CANCELLED };
+      if (fates.some(({ type }) => type === "open")) return { reason: "tool-calls" };
+      if (fates.some((fate) => fate.type === "refused" && fate.mistake) && ++repairs > maxRepairs) {
+        return { reason: "error", error: { code: "malformed-call", message: `${repairs} answers had calls that no tool takes` } };
+      }
+      if (n >= maxSteps) return { reason: "max-steps" };
+    }
+  }
+
+  /** Asks the model once, and adds what it said to the history, be it ever so short. */
+  async *#step(turn: TurnState): AsyncGenerator<ChatEvent, { finish: Finished; asked: Asked[] }, undefined> {
+    for (let tight = false; ; tight = true) {
+      let request: Request;
+      try {
+        request = await this.#request(turn);
+        const left = await this.#fit(request, tight);
+        if (left > 0) {
+          yield { type: "left-out", messages: left };
+          request = await this.#request(turn);
+        }
+      } catch (error) {
+        const finish: Finished = { reason: "error", error: turn.signal.aborted ? CANCELLED : explainError(error) };
+        yield { type: "finish", ...finish };
+        return { finish, asked: [] };
+      }
+      const { messages: _, ...settings } = request;
+      turn.steps.push({ engine: this.#options.engine, settings, messages: this.#sent, count: this.#sent.length });
+      const { finish, asked, silent } = yield* this.#listen(request, turn);
+      // The server knows its limit better than we did: once more, with less.
+      if (silent && finish.error?.code === "context-length" && this.#options.context && !tight) continue;
+      yield { type: "finish", ...finish };
+      return { finish, asked };
+    }
+  }
+
+  async *#listen(request: Request, turn: TurnState) {
+    const ids = new FreshIds(this.#history);
+    const fold = createFold();
+    try {
+      for await (const raw of this.#options.engine.generate(request, { signal: turn.signal })) {
+        const event = ids.fresh(raw);
+        fold.add(event);
+        if (event.type !== "finish") yield event;
+      }
+    } finally {
+      const { usage = {} } = fold.response();
+      for (const key of Object.keys(usage) as (keyof Usage)[]) turn.usage[key] = (turn.usage[key] ?? 0) + (usage[key] ?? 0);
+      const content = contentOf(fold.response());
+      if (content.length > 0) this.#add({ role: "assistant", content });
+    }
+    const { finish = { reason: "error", error: CANCELLED } } = fold.response();
+    const content = contentOf(fold.response());
+    return { finish, asked: content.filter(isAsked), silent: content.length === 0 };
+  }
+
+  async *#run(asked: readonly Asked[], { signal, tools }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
+    const off = tools === false ? "tools are switched off for this turn. Answer in words." : undefined;
+    const options = { tools: this.#tools, approve: this.#options.approve, history: [...this.#history], signal, off };
+    const fates: Fate[] = [];
+    for (const call of asked) fates.push(await decide(call, options));
+    // All of them begin before the first result is waited for.
+    const results = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    for (const fate of fates) if (fate.type === "run") yield { type: "tool-run", id: fate.call.id, name: fate.call.name };
+    for (const waiting of results) {
+      const result = await waiting;
+      if (!result) continue;
+      this.#add(result);
+      const { role: _, ...rest } = result;
+      yield { type: "tool-result", ...rest };
+    }
+    return fates;
+  }
+
+  // ---- Requests
+
+  async #request({ tools, signal }: Pick<TurnState, "tools" | "signal">): Promise<Request> {
+    const { engine, thinking, sampling, maxTokens, stop, toolChoice, parallelCalls, output, extra } = this.#options;
+    this.#model ??= (await engine.models({ signal }))[0]?.id ?? "default";
+    const set = { thinking, sampling, maxTokens, stop, parallelCalls, output, extra };
+    // Tools that were declared before stay declared: prompts are cached by their beginning, and some servers refuse calls of unknown tools.
+    const declared = this.#tools.size > 0 && (tools !== false || this.#history.some(({ role }) => role === "tool"));
+    return {
+      model: this.#model,
+      stream: "sse",
+      ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)),
+      ...(declared ? { tools: this.tools.map(({ tool }) => tool) } : {}),
+      ...(declared && tools === false ? { toolChoice: "none" as const } : declared && toolChoice ? { toolChoice } : {}),
+      messages: this.#withSystem(this.#sent),
+    };
+  }
+
+  #withSystem(messages: readonly Message[]): Message[] {
+    const { system } = this;
+    return system === undefined ? [...messages] : [{ role: "system", content: [{ type: "text", text: system }] }, ...messages];
+  }
+
+  /** Leaves out what the context has no room for; says how many messages that were. `tight`: the server has just said that it is too much. */
+  async #fit(request: Request, tight: boolean): Promise<number> {
+    const { context, engine, maxTokens } = this.#options;
+    if (!context) return 0;
+    const { limit, policy = dropOldest } = context;
+    const room = limit - Math.min(maxTokens ?? limit * ANSWER_SHARE, limit / 2);
+    if (!tight && estimateTokens(request) * 2 < room) return 0; // no need to count
+    const { tokens } = await engine.countTokens(request);
+    if (!tight && tokens <= room) return 0;
+    const around = estimateTokens({ ...request, messages: this.#withSystem([]) });
+    const goal = tight ? Math.min(room, tokens) / 2 : room;
+    const before = this.#sent.length;
+    const blocks = await policy(blocksOf(this.#sent, Math.max(tokens - around, 1)), { tokens: Math.max(goal - around, 0) });
+    this.#sent = blocks.flatMap(({ messages }) => messages);
+    return Math.max(before - this.#sent.length, 0);
+  }
+
+  /** For a turn that another process had: what this chat would send now. */
+  async #stepOf(turn: Turn, step: number): Promise<Step> {
+    const answers = this.#history.flatMap(({ role }, i) => (role === "assistant" && i >= turn.from && i < turn.to ? [i] : []));
+    const { messages: _, ...settings } = await this.#request({ signal: AbortSignal.any([]) });
+    return { engine: this.#options.engine, settings, messages: this.#history, count: answers.at(step) ?? turn.to };
+  }
+
+  // ---- History
+
+  #add(...messages: Message[]): void {
+    this.#history.push(...messages);
+    this.#sent.push(...messages);
+  }
+
+  /** The calls of the last answer that have no result yet. */
+  #openCalls(): Asked[] {
+    const last = this.#history.findLastIndex(({ role }) => role === "assistant");
+    const answer = this.#history[last];
+    if (answer?.role !== "assistant") return [];
+    const answered = new Set(this.#history.slice(last + 1).map((message) => (message.role === "tool" ? message.id : undefined)));
+    return answer.content.filter(isAsked).filter(({ id }) => !answered.has(id));
+  }
+
+  /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */
+  #addOpenResults(results: readonly OpenResult[]): void {
+    const open = this.#openCalls();
+    const given = new Map(results.map((result) => [result.id, result]));
+    const missing = open.filter(({ id }) => !given.has(id ?? ""));
+    if (open.length === 0) throw new Error("no call waits for a result");
+    if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
+      throw new Error(`each of these calls needs one result: ${open.map(({ id }) => id).join(", ")}`);
+    const last = this.#history.findLastIndex(({ role }) => role === "assistant");
+    const ran = this.#history.slice(last + 1);
+    const order = (this.#history[last] as { content: Part[] }).content.filter(isAsked).map(({ id }) => id);
+    const all = [
+      ...ran,
+      ...open.flatMap((call) => {
+        const result = given.get(call.id ?? "");
+        return call.type === "tool-call" && result ? [{ role: "tool" as const, name: call.name, ...result }] : [];
+      }),
+    ];
+    all.sort((a, b) => order.indexOf("id" in a ? a.id : "") - order.indexOf("id" in b ? b.id : ""));
+    for (const list of [this.#history, this.#sent]) list.splice(list.length - ran.length, ran.length, ...all);
+  }
+
+  #rest(): void {
+    if (this.#busy) throw new Error("a turn is under way: read its events to the end, or abort it");
+  }
+}
+
+interface TurnState extends SendOptions {
+  readonly signal: AbortSignal;
+  readonly steps: Step[];
+  readonly usage: Usage;
+}
+
+type Finished = NonNullable<Response["finish"]>;
+type Outcome = { reason: TurnReason; error?: ErrorInfo };
+
+function outcomeOf({ reason, error }: Finished): Outcome {
+  if (error?.code === "aborted") return { reason: "aborted", error };
+  if (error) return { reason: "error", error };
+  return { reason: reason === "tool-calls" ? "stop" : reason };
+}
+
+/** Why calls of such an answer do not run, even those that are complete. */
+function brokenOff({ reason, error }: Finished): string | undefined {
+  if (reason === "content-filter") return "the answer was stopped by a content filter";
+  return error?.code === "malformed-call" ? undefined : error?.message;
+}
+
+const isAsked = (part: Part): part is Asked => part.type === "tool-call" || part.type === "malformed";
+
+/** All that was said. A call that was still being written when nobody listened any more was cut. */
+function contentOf({ content, refusal, open }: Response): Part[] {
+  const parts: Part[] = content.filter((part) => part.type !== "text" || part.text !== "" || part.state);
+  if (refusal !== undefined) parts.push({ type: "text", text: refusal });
+  if (open) parts.push({ type: "tool-call", id: open.id, name: open.name, arguments: open.partial, truncated: true });
+  return parts;
+}

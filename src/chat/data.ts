@@ -1,0 +1,71 @@
+/** A conversation as data: what `chat.save()` gives, JSON can hold, and `createChat({ data })` goes on from, with any engine. */
+import { isObject } from "../core/json.ts";
+import type { ErrorInfo, Message, Usage } from "../core/nouns.ts";
+
+export interface ChatData {
+  version: 1;
+  system?: string;
+  messages: Message[];
+  turns: Turn[];
+}
+
+/** What one `send` came to. */
+export interface Turn {
+  /** Its messages in the history: from the first to before the last. */
+  readonly from: number;
+  readonly to: number;
+  /** How often the model was asked. */
+  readonly steps: number;
+  readonly model: string;
+  readonly reason: TurnReason;
+  readonly error?: ErrorInfo;
+  /** Of all steps together. */
+  readonly usage: Usage;
+}
+
+export type TurnReason =
+  | "stop"
+  | "length"
+  | "content-filter"
+  /** Calls wait for `chat.answer`. */
+  | "tool-calls"
+  | "max-steps"
+  | "aborted"
+  | "error";
+
+const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool"]);
+const PARTS: ReadonlySet<unknown> = new Set(["text", "media", "thinking", "tool-call", "malformed"]);
+
+/** Data that comes from a file: throws with the place of the first thing that no chat has written. */
+export function readChat(value: unknown): ChatData {
+  const data = objectAt(value, "the file");
+  if (data.version !== 1) throw new Error(`this is no chat that version 1 has saved: version is ${JSON.stringify(data.version)}`);
+  if (data.system !== undefined && typeof data.system !== "string") throw new Error("system must be text");
+  for (const [i, message] of listAt(data.messages, "messages").entries()) checkMessage(message, `messages[${i}]`);
+  for (const [i, turn] of listAt(data.turns, "turns").entries()) objectAt(turn, `turns[${i}]`);
+  return structuredClone(data) as unknown as ChatData;
+}
+
+function checkMessage(value: unknown, path: string): void {
+  const message = objectAt(value, path);
+  if (!ROLES.has(message.role)) throw new Error(`${path}.role must be one of ${[...ROLES].join(", ")}`);
+  if (message.role === "tool") {
+    if (typeof message.id !== "string" || typeof message.name !== "string" || message.output === undefined)
+      throw new Error(`${path} must have id, name and output`);
+    return;
+  }
+  for (const [i, value] of listAt(message.content, `${path}.content`).entries()) {
+    const part = objectAt(value, `${path}.content[${i}]`);
+    if (!PARTS.has(part.type)) throw new Error(`${path}.content[${i}].type must be one of ${[...PARTS].join(", ")}`);
+  }
+}
+
+function objectAt(value: unknown, path: string): Record<string, unknown> {
+  if (!isObject(value)) throw new Error(`${path} must be an object`);
+  return value;
+}
+
+function listAt(value: unknown, path: string): unknown[] {
+  if (!Array.isArray(value)) throw new Error(`${path} must be a list`);
+  return value;
+}

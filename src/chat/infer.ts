@@ -1,0 +1,70 @@
+/**
+ * What a tool is called with, as a type: read off its schema, so that `run` is typed without being told.
+ *
+ *     { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } }, required: ["city"] }
+ *
+ * is `{ city: string; days?: number }`. What a JSON Schema says beyond that (`$ref`, `allOf`, patterns) is checked when the tool is called.
+ */
+
+/** standardschema.dev, version 1: what Zod, Valibot, ArkType and others share. `jsonSchema` is the newer part, which not all have. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly jsonSchema?: { readonly input: (options: { target: "draft-2020-12" }) => Record<string, unknown> } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The arguments that a schema describes. */
+export type Arguments<S> = S extends { readonly "~standard": { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : unknown
+  : FromSchema<S>;
+
+type FromSchema<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly anyOf: readonly (infer One)[] } | { readonly oneOf: readonly (infer One)[] }
+      ? FromSchema<One>
+      : S extends { readonly type: readonly (infer Type)[] }
+        ? OfType<S, Type>
+        : S extends { readonly type: infer Type }
+          ? OfType<S, Type>
+          : unknown;
+
+type OfType<S, Type> = Type extends "string"
+  ? string
+  : Type extends "number" | "integer"
+    ? number
+    : Type extends "boolean"
+      ? boolean
+      : Type extends "null"
+        ? null
+        : Type extends "array"
+          ? Items<S>
+          : Type extends "object"
+            ? Properties<S>
+            : unknown;
+
+type Items<S> = S extends { readonly items: infer Item } ? FromSchema<Item>[] : unknown[];
+
+type Properties<S> = S extends { readonly properties: infer P }
+  ? S extends { readonly required: readonly (infer Required)[] }
+    ? Flat<{ -readonly [K in keyof P & Required]: FromSchema<P[K]> } & { -readonly [K in Exclude<keyof P, Required>]?: FromSchema<P[K]> }>
+    : { -readonly [K in keyof P]?: FromSchema<P[K]> }
+  : Record<string, unknown>;
+
+type Flat<T> = { [K in keyof T]: T[K] };

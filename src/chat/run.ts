@@ -1,0 +1,112 @@
+/**
+ * From the calls of an answer to their results: each is checked and approved first, then those that may run run together. A call that was
+ * cut, cannot be read, or has arguments that its tool does not take is never run; its result says so, and the model may try again.
+ */
+import type { Json, Malformed, Message, ToolCall, ToolResult } from "../core/nouns.ts";
+import { readMalformed } from "../wires/accumulate.ts";
+import { type ChatTool, ToolAnswer } from "./tool.ts";
+
+/** `true`: it runs. Otherwise it does not, and the model is told; with a text, why. */
+export type Approve = (call: ToolCall, tool: ChatTool, signal: AbortSignal) => Approval | Promise<Approval>;
+export type Approval = boolean | string;
+
+/** What becomes of a call. */
+export type Fate =
+  | { readonly type: "run"; readonly call: ToolCall; readonly arguments: unknown; readonly tool: ChatTool }
+  /** Its tool is run by somebody else. */
+  | { readonly type: "open"; readonly call: ToolCall }
+  /** `mistake`: of the model, which gets another chance. */
+  | { readonly type: "refused"; readonly result: ToolResult; readonly mistake: boolean };
+
+export type Asked = ToolCall | Malformed;
+
+export interface RunOptions {
+  readonly tools: ReadonlyMap<string, ChatTool>;
+  /** Why no tool may run at all. */
+  readonly off?: string | undefined;
+  readonly approve?: Approve | undefined;
+  readonly history: readonly Message[];
+  readonly signal: AbortSignal;
+}
+
+const ABORTED = "It was stopped by the user.";
+
+/** Checks and approves. Never throws. */
+export async function decide(asked: Asked, { tools, off, approve, signal }: RunOptions): Promise<Fate> {
+  const refused = (why: string, mistake = false): Fate => ({ type: "refused", result: failure(asked, why), mistake });
+  if (signal.aborted) return refused(`Not run. ${ABORTED}`);
+  if (off !== undefined) return refused(`Not run: ${off}`);
+  if (asked.type === "malformed") return refused(`This call cannot be read and was not run: ${asked.reason}. Write it again.`, true);
+  if (asked.truncated) return refused("This call was cut off and was not run. Write it again, shorter or in several calls.", true);
+  const tool = tools.get(asked.name);
+  if (!tool) {
+    const names = [...tools.keys()].join(", ");
+    return refused(`There is no tool ${asked.name}. ${names === "" ? "There are none." : `The tools are: ${names}.`}`, true);
+  }
+  try {
+    const checked = await tool.check(asked.arguments);
+    if (checked.problems) {
+      const list = checked.problems.map((problem) => `- ${problem}`).join("\n");
+      return refused(`The arguments do not fit ${asked.name}, and it was not run:\n${list}\nCall it again with arguments that fit.`, true);
+    }
+    const approval = approve ? await unlessAborted(signal, approve(asked, tool, signal)) : true;
+    if (approval !== true) return refused(`The user did not allow this call${approval ? `: ${approval}` : "."}`);
+    return tool.run ? { type: "run", call: asked, arguments: checked.arguments, tool } : { type: "open", call: asked };
+  } catch (error) {
+    return refused(signal.aborted ? `Not run. ${ABORTED}` : messageOf(error));
+  }
+}
+
+/** Never throws, and never waits for a tool that goes on after an abort. */
+export async function run({ call, arguments: args, tool }: Extract<Fate, { type: "run" }>, options: RunOptions): Promise<ToolResult> {
+  const { signal, history } = options;
+  try {
+    return resultOf(call, await unlessAborted(signal, tool.run?.(args, { call, signal, history })));
+  } catch (error) {
+    return failure(call, signal.aborted ? ABORTED : messageOf(error));
+  }
+}
+
+/** Rejects as soon as the signal says so, whatever becomes of the work. */
+async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error(ABORTED));
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
+  const { output, media, isError } = returned instanceof ToolAnswer ? returned : new ToolAnswer(jsonOf(returned));
+  return {
+    role: "tool",
+    id,
+    name,
+    output,
+    ...(media.length > 0 ? { media: [...media] } : {}),
+    ...(isError ? { isError: true as const } : {}),
+  };
+}
+
+const DONE = "done";
+
+/** What JSON makes of it: history is plain data. */
+function jsonOf(value: unknown): Json {
+  if (value === undefined) return DONE;
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
+  return JSON.parse(text) as Json;
+}
+
+export function failure(asked: Asked, message: string): ToolResult {
+  const name = asked.type === "tool-call" ? asked.name : readMalformed(asked.raw)?.name || "unknown";
+  return { role: "tool", id: asked.id ?? "", name, output: message, isError: true };
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));

@@ -1,0 +1,119 @@
+/**
+ * Files in one folder, and no other: neither `..` nor an absolute path nor a symbolic link leads out of it. What a model asks for is data;
+ * every path is resolved on the disk before it is touched.
+ */
+import { lstat, mkdir, open, readdir, realpath, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+
+/** More would fill a model's context. */
+const MAX_READ = 200_000;
+const MAX_ENTRIES = 500;
+
+export class Sandbox {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = resolve(folder);
+  }
+
+  async list(path = "."): Promise<string[]> {
+    const full = await this.#inside(path);
+    const entries = await told(path, readdir(full, { withFileTypes: true }));
+    const names = entries.map((entry) => entry.name + (entry.isDirectory() ? "/" : "")).sort();
+    return names.length > MAX_ENTRIES ? [...names.slice(0, MAX_ENTRIES), `… and ${names.length - MAX_ENTRIES} more`] : names;
+  }
+
+  async read(path: string): Promise<string> {
+    const full = await this.#inside(path);
+    const file = await told(path, open(full, "r"));
+    try {
+      const { size } = await file.stat();
+      const bytes = Buffer.alloc(Math.min(size, MAX_READ));
+      const { bytesRead } = await told(path, file.read(bytes, 0, bytes.length, 0));
+      const text = textOf(bytes.subarray(0, bytesRead), size > MAX_READ);
+      if (text === undefined) throw new Error(`${path} is not a text file`);
+      return size > MAX_READ ? `${text}\n… cut: the file has ${size} bytes` : text;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Makes the folders that are missing. */
+  async write(path: string, content: string): Promise<{ path: string; bytes: number }> {
+    const full = await this.#inside(path);
+    if (full === (await this.#root())) throw new Error(`${path} is a folder`);
+    await told(path, mkdir(dirname(full), { recursive: true }));
+    await told(path, writeFile(await this.#inside(path), content)); // looked at again, now that its folder is there
+    return {
+      path: relative(await this.#root(), full)
+        .split(sep)
+        .join("/"),
+      bytes: Buffer.byteLength(content),
+    };
+  }
+
+  async #root(): Promise<string> {
+    await mkdir(this.folder, { recursive: true });
+    return realpath(this.folder);
+  }
+
+  /** Where a path really leads; throws if that is outside, or nowhere. */
+  async #inside(path: string): Promise<string> {
+    const root = await this.#root();
+    const wanted = resolve(root, path);
+    if (path.includes("\0") || isAbsolute(path) || !isWithin(root, wanted)) throw outside(path);
+    // The part that exists may hold links; what does not exist yet cannot.
+    let existing = wanted;
+    const missing: string[] = [];
+    while (!(await exists(existing))) {
+      missing.unshift(relative(dirname(existing), existing));
+      existing = dirname(existing);
+    }
+    const real = await realpath(existing).catch(() => undefined); // a link to nothing would be made by writing to it
+    if (real === undefined || !isWithin(root, real)) throw outside(path);
+    return join(real, ...missing);
+  }
+}
+
+const outside = (path: string): Error => new Error(`${path} is outside of the folder that you may use`);
+
+function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** Links included, wherever they lead. */
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  ENOTDIR: "it is a file, not a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EEXIST: "there is a file in the place of a folder",
+};
+
+/** Errors without the paths of this machine. */
+async function told<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new Error(`${path}: ${REASONS[code] ?? (code || "cannot be used")}`, { cause: error });
+  }
+}
+
+/** `undefined`: bytes that are no text. A cut may go through a character. */
+function textOf(bytes: Uint8Array, cut: boolean): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: cut });
+  } catch {
+    return undefined;
+  }
+}

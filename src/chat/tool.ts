@@ -1,0 +1,95 @@
+/**
+ * A tool that a chat can run:
+ *
+ *     defineTool({
+ *       name: "get_weather",
+ *       description: "The weather of a city.",
+ *       parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ *       run: ({ city }) => ({ city, degrees: 12 }),
+ *     })
+ *
+ * `parameters` is a JSON Schema, or a schema of any library that implements Standard Schema (Zod, Valibot, ArkType); `run` gets only
+ * arguments that fit it, and is typed by it.
+ */
+import type { Json, JsonObject, Media, Message, Tool, ToolCall } from "../core/nouns.ts";
+import { type Check, checkOfJsonSchema, checkOfStandardSchema } from "./check.ts";
+import type { Arguments, StandardSchema } from "./infer.ts";
+
+export interface ToolContext {
+  /** The call that is being answered. */
+  readonly call: ToolCall;
+  /** Aborts with the turn. */
+  readonly signal: AbortSignal;
+  /** What was said before the call, and the call. */
+  readonly history: readonly Message[];
+}
+
+export interface ToolDefinition<S> {
+  name: string;
+  description?: string;
+  /** Without it, the tool takes nothing. */
+  parameters?: S;
+  /** For a Standard Schema that cannot tell its JSON Schema (Valibot's, without its converter): what the model is told. */
+  jsonSchema?: JsonObject;
+  /** It changes nothing: an approval hook may let it pass. */
+  readOnly?: boolean;
+  /**
+   * What it returns goes to the model: text, anything that JSON can hold, or a `ToolAnswer`; nothing is "done". What it throws goes to the
+   * model as an error. Without `run`, a turn ends at a call of the tool, and `chat.answer` takes the result.
+   */
+  run?(args: Arguments<S>, context: ToolContext): unknown;
+}
+
+export interface ChatTool {
+  /** As the model is told. */
+  readonly tool: Tool;
+  readonly readOnly: boolean;
+  readonly check: Check;
+  readonly run?: (args: unknown, context: ToolContext) => unknown;
+}
+
+/** A result that is more than JSON: with images, or an error that the tool reports rather than throws. */
+export class ToolAnswer {
+  readonly output: Json;
+  readonly media: readonly Media[];
+  readonly isError: boolean;
+
+  constructor(output: Json, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
+    this.output = output;
+    this.media = media;
+    this.isError = isError;
+  }
+}
+
+const NOTHING = { type: "object", properties: {} } as const;
+
+export function defineTool<const S extends JsonObject | StandardSchema = typeof NOTHING>(definition: ToolDefinition<S>): ChatTool {
+  const { name, description, readOnly = false, run } = definition;
+  if (name === "") throw new Error("a tool needs a name");
+  const schema: JsonObject | StandardSchema = definition.parameters ?? NOTHING;
+  const parameters = definition.jsonSchema ?? jsonSchemaOf(schema, name);
+  return {
+    tool: { name, ...(description === undefined ? {} : { description }), parameters },
+    readOnly,
+    check: isStandard(schema) ? checkOfStandardSchema(schema) : compiled(schema, name),
+    ...(run ? { run: (args, context) => run.call(definition, args as Arguments<S>, context) } : {}),
+  };
+}
+
+const isStandard = (schema: JsonObject | StandardSchema): schema is StandardSchema => "~standard" in schema;
+
+function jsonSchemaOf(schema: JsonObject | StandardSchema, name: string): JsonObject {
+  if (!isStandard(schema)) return schema;
+  const { vendor, jsonSchema } = schema["~standard"];
+  if (!jsonSchema) throw new Error(`the tool ${name}: a schema of ${vendor} does not tell its JSON Schema; give it as jsonSchema`);
+  const { $schema: _, ...rest } = jsonSchema.input({ target: "draft-2020-12" });
+  return rest as JsonObject;
+}
+
+function compiled(schema: JsonObject, name: string): Check {
+  try {
+    return checkOfJsonSchema(schema);
+  } catch (error) {
+    throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,188 @@
+/** What begins with a slash: not for the model, but for the program. */
+import { writeFileSync } from "node:fs";
+import type { Asking, Chat } from "../../chat/index.ts";
+import type { ToolResult } from "../../core/nouns.ts";
+import { Complaint } from "../complaint.ts";
+import { type Palette, visible, visibleLines } from "../terminal.ts";
+import { resultLines, usageText } from "./screen.ts";
+import { loadChat, type Setup, speakerOptions } from "./setup.ts";
+import { type Source, type Speaker, speakerOf, speakersOf } from "./sources.ts";
+
+/** What commands see and change. */
+export interface Talk {
+  chat: Chat;
+  speaker: Speaker;
+  readonly sources: readonly Source[];
+  readonly palette: Palette;
+  readonly open: Setup["open"];
+  /** What the user said last, for `/retry`. */
+  last: string | undefined;
+}
+
+/** `text`: to print; `send`: to say to the model; `leave`: the end. */
+export interface Outcome {
+  readonly text?: string;
+  readonly send?: string;
+  readonly leave?: true;
+}
+
+interface Command {
+  readonly takes?: string;
+  readonly does: string;
+  run(argument: string, talk: Talk): Outcome | Promise<Outcome>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  help: { does: "this list", run: (_, { palette }) => ({ text: helpText(palette) }) },
+  tools: { does: "the tools that the model may use", run: (_, { chat, palette }) => ({ text: toolsText(chat, palette) }) },
+  prompt: {
+    takes: "[turn]",
+    does: "what the model was really sent, in the last turn or another",
+    run: async (argument, { chat, palette }) => ({ text: promptLines(await chat.promptOf(turnAt(chat, argument)), palette) }),
+  },
+  show: {
+    takes: "[n]",
+    does: "the whole of the last tool result, or of the nth of the last turn",
+    run: (argument, { chat }) => ({ text: `${resultAt(chat, argument).join("\n")}\n` }),
+  },
+  model: {
+    takes: "[name]",
+    does: "the models there are; with a name, that model goes on with the conversation",
+    run: (argument, talk) => (argument === "" ? modelsText(talk) : changeModel(argument, talk)),
+  },
+  retry: {
+    does: "take your last message back and send it again",
+    run(_, talk) {
+      if (talk.last === undefined) throw new Complaint("there is nothing to send again");
+      talk.chat.undo();
+      return { send: talk.last };
+    },
+  },
+  undo: {
+    does: "take your last message back, and all that came of it",
+    run(_, talk) {
+      if (!talk.chat.undo()) throw new Complaint("there is nothing to take back");
+      return { text: `${talk.palette.dim(`taken back; ${count(talk.chat.turns.length, "turn")} left`)}\n` };
+    },
+  },
+  new: {
+    does: "begin a new conversation",
+    run(_, talk) {
+      const { system } = talk.chat;
+      talk.chat = talk.open(talk.speaker, { version: 1, messages: [], turns: [], ...(system === undefined ? {} : { system }) });
+      return { text: `${talk.palette.dim(`a new conversation${system === undefined ? "" : ", with the same system text"}`)}\n` };
+    },
+  },
+  save: {
+    takes: "[file]",
+    does: "save the conversation as JSON",
+    run: (argument, { chat, palette }) => {
+      const file = argument || `chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`;
+      try {
+        writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`);
+      } catch (error) {
+        throw new Complaint(`cannot write ${visible(file)}: ${(error as Error).message}`, { cause: error });
+      }
+      return { text: `${palette.dim(`saved to ${visible(file)}`)}\n` };
+    },
+  },
+  load: {
+    takes: "<file>",
+    does: "go on with a conversation that was saved",
+    run: async (argument, talk) => {
+      if (argument === "") throw new Complaint("give the file: /load chat.json");
+      const data = await loadChat(argument);
+      talk.chat = talk.open(talk.speaker, data);
+      return { text: `${talk.palette.dim(`${count(data.turns.length, "turn")} loaded from ${visible(argument)}`)}\n` };
+    },
+  },
+  exit: { does: "leave (or Ctrl-D)", run: () => ({ leave: true }) },
+};
+
+const NAMES = Object.keys(COMMANDS);
+
+export const isCommand = (text: string): boolean => /^\/[a-z]*(\s|$)/.test(text);
+
+export async function runCommand(text: string, talk: Talk): Promise<Outcome> {
+  const [, name = "", argument = ""] = /^\/(\S*)\s*(.*)$/s.exec(text) ?? [];
+  const found = Object.hasOwn(COMMANDS, name) ? [name] : NAMES.filter((other) => name !== "" && other.startsWith(name));
+  const command = found.length === 1 ? COMMANDS[found[0]!] : undefined;
+  if (!command) throw new Complaint(`there is no command /${visible(name)}; /help lists them`);
+  return command.run(argument.trim(), talk);
+}
+
+/** What Tab offers. */
+export const completions = (line: string): string[] =>
+  line.startsWith("/") ? NAMES.map((name) => `/${name}`).filter((name) => name.startsWith(line)) : [];
+
+// ---- What they print
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+function helpText({ bold, dim }: Palette): string {
+  const rows = Object.entries(COMMANDS).map(([name, { takes = "", does }]) => [`/${name} ${takes}`.trimEnd(), does] as const);
+  const keys = [
+    ["Ctrl-C", "stop the answer; at the prompt, clear the line"],
+    ["↑ ↓", "what you wrote before"],
+    ["\\ at the end", "the message goes on in the next line; what you paste is one message"],
+  ] as const;
+  const line = ([left, right]: readonly [string, string]): string => `  ${bold(left.padEnd(16))} ${right}\n`;
+  return `${rows.map(line).join("")}${dim("\n")}${keys.map(line).join("")}`;
+}
+
+function toolsText({ tools }: Chat, { bold, dim }: Palette): string {
+  if (tools.length === 0) return "there are no tools\n";
+  const lines = tools.map(({ tool }) => {
+    const { properties = {}, required = [] } = (tool.parameters ?? {}) as { properties?: Record<string, unknown>; required?: string[] };
+    const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+    return `  ${bold(visible(tool.name))}${dim(`(${visible(names.join(", "))})`)}  ${visible((tool.description ?? "").split("\n")[0] ?? "")}\n`;
+  });
+  return lines.join("");
+}
+
+function turnAt(chat: Chat, argument: string) {
+  if (argument === "") return chat.turns.at(-1);
+  const turn = /^\d+$/.test(argument) ? chat.turns[Number(argument) - 1] : undefined;
+  if (!turn) throw new Complaint(`there is no turn ${visible(argument)}; there are ${chat.turns.length}`);
+  return turn;
+}
+
+/** Control tokens in colour: whoever looks for a fault looks there. */
+function promptLines({ request, sent }: Asking, { magenta, dim, bold }: Palette): string {
+  if (sent && "prompt" in sent) {
+    const text = sent.prompt.map(({ text, control }) => (control ? magenta(visible(text)) : visibleLines(text))).join("");
+    return `${dim(`the prompt, in the dialect ${sent.dialect}`)}\n${text}\n`;
+  }
+  const [head, body] = sent ? [`POST ${sent.url}`, sent.body] : ["the request", request];
+  return `${bold(head)}\n${visibleLines(JSON.stringify(body, null, 2))}\n`;
+}
+
+function resultAt(chat: Chat, argument: string): string[] {
+  const { from = 0, to = 0 } = chat.turns.at(-1) ?? {};
+  const results = chat.history.slice(from, to).filter((message): message is ToolResult => message.role === "tool");
+  const result = argument === "" ? results.at(-1) : results[Number(argument) - 1];
+  if (!result) throw new Complaint(`the last turn has ${count(results.length, "tool result")}`);
+  return resultLines(result.output, result.media);
+}
+
+async function modelsText({ sources, speaker, palette: { bold, dim } }: Talk): Promise<Outcome> {
+  const speakers = await speakersOf(sources);
+  const lines = speakers.map(({ source, model }) => {
+    const current = source === speaker.source && model.id === speaker.model.id;
+    return `${current ? bold(`• ${visible(model.id)}`) : `  ${visible(model.id)}`}  ${dim(source.name)}\n`;
+  });
+  return { text: lines.join("") };
+}
+
+async function changeModel(name: string, talk: Talk): Promise<Outcome> {
+  const { chat, sources, palette } = talk;
+  talk.speaker = speakerOf(await speakersOf(sources), name);
+  talk.chat = chat.fork(speakerOptions(talk.speaker));
+  return { text: `${palette.dim(`${visible(talk.speaker.model.id)} at ${talk.speaker.source.name} goes on`)}\n` };
+}
+
+/** What a turn cost, for the line below it. */
+export const costOf = (chat: Chat): string => {
+  const turn = chat.turns.at(-1);
+  return turn ? [...(turn.steps > 1 ? [`${turn.steps} steps`] : []), usageText(turn.usage)].filter(Boolean).join(" · ") : "";
+};

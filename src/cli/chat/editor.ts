@@ -1,0 +1,230 @@
+/**
+ * Where the user writes. At the prompt, lines are edited as in a shell, with a history that is kept; what is pasted is one message, however
+ * many lines it has; a line that ends in `\` goes on in the next. While the model answers, keys are listened to: Ctrl-C stops the answer,
+ * what is typed ahead is there when the prompt comes back, and a message that was ended with Enter is sent then.
+ */
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
+import type { ReadStream, WriteStream } from "node:tty";
+import { type Palette, visible, visibleLines } from "../terminal.ts";
+
+const PASTE_ON = "\x1b[?2004h";
+const PASTE_OFF = "\x1b[?2004l";
+const MAX_HISTORY = 1000;
+
+export interface EditorOptions {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+  readonly palette: Palette;
+  /** The file of what was written before. */
+  readonly historyFile: string;
+  /** What Tab offers for the beginning of a line. */
+  readonly complete: (line: string) => string[];
+}
+
+export class Editor {
+  readonly #options: EditorOptions;
+  /** The newest first, as `readline` has it. */
+  #history: string[];
+  /** What was typed while the model answered: messages, and one that is not ended. */
+  #queue: string[] = [];
+  #ahead = "";
+
+  constructor(options: EditorOptions) {
+    this.#options = options;
+    this.#history = readHistory(options.historyFile);
+  }
+
+  /** What the user writes; `undefined`: they leave. */
+  read(): Promise<string | undefined> {
+    const { input, output, palette, complete } = this.#options;
+    const prompt = `${palette.cyan("›")} `;
+    const queued = this.#queue.shift();
+    if (queued !== undefined) {
+      output.write(`${prompt}${visibleLines(queued)}\n`);
+      this.#remember(queued);
+      return Promise.resolve(queued);
+    }
+    const reader = createInterface({
+      input,
+      output,
+      prompt,
+      history: [...this.#history],
+      historySize: MAX_HISTORY,
+      removeHistoryDuplicates: true,
+      completer: (line: string): [string[], string] => [complete(line), line],
+    });
+    output.write(PASTE_ON);
+    return new Promise((resolve) => {
+      const reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
+        output.write(PASTE_OFF);
+        if (text) this.#remember(text);
+        resolve(text);
+      });
+      reading.begin(this.#ahead);
+      this.#ahead = "";
+    });
+  }
+
+  /** Listens to the keys until the returned function is called. */
+  listen(onInterrupt: () => void): () => void {
+    const { output } = this.#options;
+    let pasting = false;
+    const listener = (text: string | undefined, key: Key): void => {
+      const name = key.name as string | undefined;
+      if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
+      else if (key.ctrl && name === "c") onInterrupt();
+      else if (name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
+      else if (name === "return" || name === "enter") {
+        if (pasting) this.#ahead += "\n";
+        else if (this.#ahead.trim() !== "") this.#queue.push(this.#ahead);
+        if (!pasting) this.#ahead = "";
+      } else if (text !== undefined && !key.ctrl && !key.meta && text >= " ") this.#ahead += text;
+    };
+    output.write(PASTE_ON);
+    const stop = this.#keys(listener);
+    return () => {
+      stop();
+      output.write(PASTE_OFF);
+    };
+  }
+
+  /** One key: the first of those that are wanted. */
+  ask(wanted: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const done = (key?: string): void => {
+        stop();
+        signal.removeEventListener("abort", abort);
+        resolve(key);
+      };
+      const abort = (): void => done();
+      const stop = this.#keys((text) => {
+        const key = text?.toLowerCase();
+        if (key !== undefined && wanted.includes(key)) done(key);
+      });
+      signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+
+  #keys(listener: (text: string | undefined, key: Key) => void): () => void {
+    const { input } = this.#options;
+    emitKeypressEvents(input);
+    input.on("keypress", listener);
+    input.setRawMode(true);
+    input.resume();
+    return () => {
+      input.off("keypress", listener);
+      if (input.listenerCount("keypress") > 0) return; // another still listens
+      input.setRawMode(false);
+      input.pause();
+    };
+  }
+
+  #remember(text: string): void {
+    const line = text.replaceAll("\n", " ");
+    if (this.#history[0] === line) return;
+    this.#history = [line, ...this.#history.filter((other) => other !== line)].slice(0, MAX_HISTORY);
+    const { historyFile } = this.#options;
+    try {
+      mkdirSync(dirname(historyFile), { recursive: true });
+      appendFileSync(historyFile, `${line}\n`, { mode: 0o600 });
+    } catch {
+      // A home that cannot be written to has no history; that is no reason not to chat.
+    }
+  }
+}
+
+function readHistory(file: string): string[] {
+  try {
+    const lines = readFileSync(file, "utf8").split("\n").filter(Boolean).reverse();
+    return [...new Set(lines)].slice(0, MAX_HISTORY);
+  } catch {
+    return []; // there is none yet
+  }
+}
+
+interface ReadingOptions extends EditorOptions {
+  readonly reader: Interface;
+  readonly prompt: string;
+}
+
+/** One message being written. */
+class Reading {
+  readonly #options: ReadingOptions;
+  readonly #done: (text: string | undefined) => void;
+  #lines: string[] = [];
+  #pasting = false;
+  #over = false;
+  #leaving = false;
+
+  constructor(options: ReadingOptions, done: (text: string | undefined) => void) {
+    this.#options = options;
+    this.#done = done;
+  }
+
+  begin(ahead: string): void {
+    const { reader, input, output, prompt } = this.#options;
+    reader.on("line", (line) => this.#line(line));
+    reader.on("SIGINT", () => this.#interrupt());
+    reader.on("close", () => this.#end(undefined));
+    input.on("keypress", this.#key);
+    const lines = ahead.split("\n");
+    const last = lines.pop() ?? "";
+    for (const line of lines) {
+      output.write(`${prompt}${visible(line)}\n`);
+      this.#goOn(line);
+    }
+    reader.prompt();
+    if (last !== "") reader.write(last);
+  }
+
+  readonly #key = (_: string | undefined, { name }: Key): void => {
+    if ((name as string) === "paste-start") this.#pasting = true;
+    else if ((name as string) === "paste-end") this.#pasting = false;
+    else this.#leaving &&= name === "c";
+  };
+
+  #line(line: string): void {
+    if (this.#pasting) this.#goOn(line);
+    else if (line.endsWith("\\")) this.#goOn(line.slice(0, -1));
+    else {
+      this.#end([...this.#lines, line].join("\n"));
+      return;
+    }
+    this.#options.reader.prompt();
+  }
+
+  #goOn(line: string): void {
+    const { reader, palette } = this.#options;
+    this.#lines.push(line);
+    reader.setPrompt(palette.dim("… "));
+  }
+
+  /** Ctrl-C clears what is written; on an empty line, the second one leaves. */
+  #interrupt(): void {
+    const { reader, output, palette, prompt } = this.#options;
+    if (reader.line === "" && this.#lines.length === 0) {
+      if (this.#leaving) {
+        this.#end(undefined);
+        return;
+      }
+      this.#leaving = true;
+      output.write(`\n${palette.dim("Ctrl-C once more leaves")}\n`);
+    } else output.write("\n");
+    this.#lines = [];
+    reader.setPrompt(prompt);
+    reader.write(null, { ctrl: true, name: "e" });
+    reader.write(null, { ctrl: true, name: "u" });
+    reader.prompt();
+  }
+
+  #end(text: string | undefined): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#options.input.off("keypress", this.#key);
+    this.#options.reader.close();
+    this.#done(text);
+  }
+}

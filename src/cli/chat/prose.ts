@@ -1,0 +1,191 @@
+/**
+ * A model's words on a terminal while they come: lines break between words, and the Markdown that models write looks like what it means
+ * (`# headings`, `**bold**`, `` `code` ``, lists, fenced blocks). Control characters are made visible: none of them reaches the terminal.
+ */
+import { type Palette, plain, type Style, visible, widthOf } from "../terminal.ts";
+
+export interface ProseOptions {
+  readonly palette: Palette;
+  /** Columns from the left edge to the right. */
+  readonly width: number;
+  /** Before every line. */
+  readonly margin?: string;
+  readonly style?: Style;
+}
+
+/** What follows it in its line names the language. */
+const FENCE = /^(```+|~~~+)[^`]*$/;
+const TAB = "    ";
+
+export class Prose {
+  readonly #options: Required<ProseOptions>;
+  /** The word that is coming, or in a fenced block the line. */
+  #word = "";
+  /** Columns used of the line; -1: not even its margin is printed. */
+  #column = -1;
+  #lineStart = true;
+  /** Blanks that a word will be printed behind, unless it goes to the next line. */
+  #gap = "";
+  /** Where the lines of a list's item go on. */
+  #hang = 0;
+  /** The fence of the block; the other, while its first line goes on. */
+  #fence = "";
+  #opening = "";
+  #heading = false;
+  #bold = false;
+  #code = false;
+
+  constructor({ palette, width, margin = "", style = plain }: ProseOptions) {
+    this.#options = { palette, width, margin, style };
+  }
+
+  /** What is to be printed next. */
+  add(text: string): string {
+    let out = "";
+    for (const char of text) {
+      if (this.#fence !== "") out += this.#inFence(char);
+      else if (char === "\n") out += this.#endLine();
+      else if (char === " " || char === "\t") out += this.#endWord() + this.#blank(char);
+      else {
+        this.#word += char;
+        // Between characters of scripts without blanks a line may break anywhere.
+        if (widthOf(char) === 2) out += this.#endWord();
+      }
+    }
+    return out;
+  }
+
+  /** The rest, and the end of the line. */
+  end(): string {
+    const rest = this.#fence !== "" && this.#word !== "" ? `${this.#codeLine(this.#word)}\n` : this.#endWord();
+    const newline = this.#column >= 0 ? "\n" : "";
+    this.#word = "";
+    this.#reset();
+    this.#fence = this.#opening = "";
+    return rest + newline;
+  }
+
+  // ---- Lines
+
+  #reset(): void {
+    this.#column = -1;
+    this.#lineStart = true;
+    this.#gap = "";
+    this.#hang = 0;
+    this.#heading = false;
+  }
+
+  #endLine(): string {
+    const blank = this.#column < 0 && this.#word === "";
+    if (blank) this.#bold = this.#code = false; // nothing goes beyond its paragraph
+    const word = this.#endWord();
+    if (this.#opening !== "") {
+      this.#fence = this.#opening;
+      this.#opening = "";
+      this.#reset();
+      return "";
+    }
+    const out = `${word}${blank ? this.#options.style(this.#options.margin.trimEnd()) : ""}\n`;
+    this.#reset();
+    return out;
+  }
+
+  #inFence(char: string): string {
+    if (char !== "\n") {
+      this.#word += char;
+      return "";
+    }
+    const line = this.#word;
+    this.#word = "";
+    if (line.trim().startsWith(this.#fence) && line.trim().replaceAll(this.#fence[0] ?? "", "") === "") {
+      this.#fence = "";
+      return "";
+    }
+    return `${this.#codeLine(line)}\n`;
+  }
+
+  /** Code is not broken: whoever copies it wants it whole. */
+  #codeLine(line: string): string {
+    const { palette, margin, style } = this.#options;
+    return style(margin) + palette.cyan(`  ${visible(line.replaceAll("\t", TAB))}`);
+  }
+
+  // ---- Words
+
+  #blank(char: string): string {
+    if (this.#column < 0 && this.#heading) return ""; // its marker is not shown, nor the blank behind it
+    if (this.#column < 0) this.#hang += char === "\t" ? TAB.length : 1;
+    else this.#gap += char === "\t" ? TAB : " ";
+    return "";
+  }
+
+  #endWord(): string {
+    const word = this.#word;
+    this.#word = "";
+    if (word === "" || this.#opening !== "") return "";
+    const first = this.#lineStart;
+    this.#lineStart = false;
+    return (first ? this.#marker(word) : undefined) ?? this.#print(word);
+  }
+
+  /** What the first word of a line says of it. */
+  #marker(word: string): string | undefined {
+    const { palette } = this.#options;
+    const [, fence] = FENCE.exec(word) ?? [];
+    if (fence !== undefined) {
+      this.#opening = fence;
+      return "";
+    }
+    if (/^#{1,6}$/.test(word)) {
+      this.#heading = true;
+      return "";
+    }
+    if (/^[-*+]$/.test(word)) return this.#place("•", plain, 2);
+    if (/^\d{1,3}[.)]$/.test(word)) return this.#place(word, plain, word.length + 1);
+    if (/^(-{3,}|\*{3,}|_{3,})$/.test(word)) return this.#place("─".repeat(24), palette.dim, 0);
+    return word === ">" ? this.#place("│", palette.dim, 2) : undefined;
+  }
+
+  #print(word: string): string {
+    // Bold and code begin and end at the borders of words; a star or a backtick elsewhere is itself.
+    let out = "";
+    let width = 0;
+    for (const [piece] of word.matchAll(/\*\*|`|(?:(?!\*\*)[^`])+/gu)) {
+      if (piece === "`") this.#code = !this.#code;
+      else if (piece === "**" && !this.#code && (this.#bold || word.length > 2)) this.#bold = !this.#bold;
+      else {
+        const shown = visible(piece);
+        width += widthOf(shown);
+        out += this.#styled(shown);
+      }
+    }
+    return this.#place(out, plain, 0, width);
+  }
+
+  #styled(text: string): string {
+    const { palette, style } = this.#options;
+    if (this.#code) return palette.cyan(text);
+    return this.#heading || this.#bold ? palette.bold(style(text)) : style(text);
+  }
+
+  /** Puts a word on the line, or on the next. `hang`: how much further in the next lines begin. */
+  #place(text: string, style: Style, hang: number, width = widthOf(text)): string {
+    const { margin, style: own, width: limit } = this.#options;
+    const start = widthOf(margin) + this.#hang;
+    let out = "";
+    if (this.#column < 0) {
+      out = own(margin) + " ".repeat(this.#hang);
+      this.#column = start;
+    } else if (this.#column + this.#gap.length + width > limit && this.#column > start) {
+      out = `\n${own(margin)}${" ".repeat(this.#hang)}`;
+      this.#column = start;
+    } else {
+      out = this.#gap;
+      this.#column += this.#gap.length;
+    }
+    this.#gap = "";
+    this.#hang += hang;
+    this.#column += width;
+    return out + style(text);
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The events of a chat as a person likes to read them:
+ *
+ *     ┊ They want red.                                thinking, dimmed
+ *     ● change_background_color {"color":"red"}      a call, as it is written
+ *       └ {"color":"#ff0000"}                        its result, folded
+ *     It is red now.                                 the answer
+ */
+import type { ChatEvent } from "../../chat/index.ts";
+import type { Json, Media, Usage } from "../../core/nouns.ts";
+import { type Palette, visible, widthOf } from "../terminal.ts";
+import { Prose } from "./prose.ts";
+
+export interface ScreenOptions {
+  readonly palette: Palette;
+  readonly width: number;
+}
+
+/** Longer ones are folded: `/show` has all of them. */
+const RESULT_LINES = 3;
+/** Of a call, while it is being written. */
+const CALL_LINES = 3;
+const MAX_WIDTH = 100;
+
+type Part = { readonly kind: "text" | "thinking"; readonly prose: Prose } | { readonly kind: "call"; chars: number; room: number };
+
+export class Screen {
+  readonly #palette: Palette;
+  readonly #width: number;
+  #part: Part | undefined;
+  /** Whether anything stands above: parts are set apart by a blank line, a result follows its call. */
+  #above: "nothing" | "call" | "other" = "nothing";
+  #results = 0;
+  /** Of the answer whose results come next: with several, each result says whose it is. */
+  #calls = 0;
+  #answered = false;
+
+  constructor({ palette, width }: ScreenOptions) {
+    this.#palette = palette;
+    this.#width = Math.min(width, MAX_WIDTH);
+  }
+
+  /** Whether a line is open: nothing else may be written into it. */
+  get isOpen(): boolean {
+    return this.#part !== undefined;
+  }
+
+  /** What is to be printed next. */
+  print(event: ChatEvent): string {
+    const { dim, red, yellow } = this.#palette;
+    switch (event.type) {
+      case "text":
+      case "refusal":
+        return this.#say("text", event.text);
+      case "thinking-delta":
+        return this.#say("thinking", event.text);
+      case "thinking-end":
+      case "finish":
+        return this.end();
+      case "tool-start":
+        return this.#beginCall(event.name);
+      case "tool-delta":
+        return this.#writeCall(event.json);
+      case "tool-end":
+        return this.#endCall(event.truncated ? yellow(" ✂ cut off, not run") : "");
+      case "malformed": {
+        const begun = this.#part?.kind === "call" ? "" : this.#beginCall("a call");
+        return `${begun}${this.#endCall(red(` ✘ cannot be read: ${visible(event.reason)}`))}`;
+      }
+      case "tool-result":
+        return this.#result(event);
+      case "left-out":
+        return this.#note(dim(`… ${event.messages} earlier messages no longer fit the model's context and are not sent`));
+      default:
+        return "";
+    }
+  }
+
+  /** Ends the line that is open. */
+  end(): string {
+    const part = this.#part;
+    this.#part = undefined;
+    if (!part) return "";
+    return part.kind === "call" ? "\n" : part.prose.end();
+  }
+
+  #say(kind: "text" | "thinking", text: string): string {
+    if (this.#part?.kind === kind) return this.#part.prose.add(text);
+    const begun = text.replace(/^\s+/, ""); // models like to begin with blank lines
+    if (begun === "") return "";
+    const { dim } = this.#palette;
+    const prose = new Prose({ palette: this.#palette, width: this.#width, ...(kind === "thinking" ? { margin: "┊ ", style: dim } : {}) });
+    const gap = this.#begin("other");
+    this.#part = { kind, prose };
+    return gap + prose.add(begun);
+  }
+
+  #begin(what: "call" | "other"): string {
+    const end = this.end();
+    const gap = this.#above === "nothing" || (this.#above === "call" && what === "call") ? "" : "\n";
+    this.#above = what;
+    return end + gap;
+  }
+
+  #note(text: string): string {
+    return `${this.#begin("other")}${text}\n`;
+  }
+
+  // ---- Calls
+
+  #beginCall(name: string): string {
+    const { bold, green } = this.#palette;
+    const gap = this.#begin("call");
+    const shown = visible(name);
+    this.#calls = this.#answered ? 1 : this.#calls + 1;
+    this.#answered = false;
+    this.#part = { kind: "call", chars: 0, room: CALL_LINES * this.#width - widthOf(shown) - 3 };
+    return `${gap}${green("●")} ${bold(shown)} `;
+  }
+
+  #writeCall(json: string): string {
+    const part = this.#part;
+    if (part?.kind !== "call") return "";
+    const shown = visible(json);
+    const now = shown.slice(0, Math.max(part.room, 0));
+    part.room -= shown.length;
+    part.chars += json.length;
+    return this.#palette.dim(now);
+  }
+
+  #endCall(note: string): string {
+    const part = this.#part;
+    const { dim } = this.#palette;
+    const more = part?.kind === "call" && part.room < 0 ? dim(`… ${part.chars.toLocaleString("en")} characters`) : "";
+    return `${more}${note}${this.end()}`;
+  }
+
+  #result({ name, output, media = [], isError }: Extract<ChatEvent, { type: "tool-result" }>): string {
+    const { dim, red } = this.#palette;
+    const begun = this.end();
+    this.#above = "call";
+    this.#answered = true;
+    const n = ++this.#results;
+    const [first = "", ...others] = resultLines(output, media);
+    const whose = this.#calls > 1 ? `${visible(name)}: ` : "";
+    const lines = [whose + first, ...others].flatMap((line) => folded(line, this.#width - 6));
+    const shown = lines.slice(0, RESULT_LINES);
+    const more = lines.length - shown.length;
+    if (more > 0) shown.push(`… ${more} more ${more === 1 ? "line" : "lines"}: /show ${n}`);
+    const style = isError ? red : dim;
+    return begun + shown.map((line, i) => `  ${dim(i === 0 ? "└" : " ")} ${style(line)}\n`).join("");
+  }
+}
+
+/** A result, line by line, nothing in it hidden. */
+export function resultLines(output: Json, media: readonly Media[] = []): string[] {
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  const images = media.map(
+    ({ mediaType, data = "", name = "" }) => `[${mediaType} ${name || `${Math.ceil((data.length * 3) / 4)} bytes`}]`,
+  );
+  return [...(text === "" && images.length > 0 ? [] : text.split("\n")), ...images].map(visible);
+}
+
+function folded(line: string, width: number): string[] {
+  const lines: string[] = [];
+  let now = "";
+  let used = 0;
+  for (const char of line) {
+    const wide = widthOf(char);
+    if (used + wide > width) {
+      lines.push(now);
+      [now, used] = ["", 0];
+    }
+    now += char;
+    used += wide;
+  }
+  return [...lines, now];
+}
+
+/** `231 in · 24 out`, as far as it is known. */
+export function usageText({ inputTokens, outputTokens, cachedTokens }: Usage): string {
+  const count = (n: number): string => n.toLocaleString("en");
+  return [
+    ...(inputTokens === undefined ? [] : [`${count(inputTokens)} in${cachedTokens ? ` (${count(cachedTokens)} cached)` : ""}`]),
+    ...(outputTokens === undefined ? [] : [`${count(outputTokens)} out`]),
+  ].join(" · ");
+}
+
+/** The same events for a pipe: the words of the answer, and nothing else. Control characters are visible here, too. */
+export const plainText = (text: string): string =>
+  text
+    .split(/([\n\t])/)
+    .map((piece) => (piece === "\n" || piece === "\t" ? piece : visible(piece)))
+    .join("");

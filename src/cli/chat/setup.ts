@@ -1,0 +1,156 @@
+/** What a chat is made of, before the first word: the model, the tools, and what must be closed in the end. */
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  type Approval,
+  type Chat,
+  type ChatData,
+  type ChatTool,
+  createChat,
+  type McpServer,
+  type McpTools,
+  mcpTools,
+  readChat,
+} from "../../chat/index.ts";
+import type { ToolCall } from "../../core/nouns.ts";
+import { Complaint } from "../complaint.ts";
+import { parseJson, readText } from "../input.ts";
+import { visible } from "../terminal.ts";
+import { offlineTools, type Terminal } from "./offline.ts";
+import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
+
+export interface ChatFlags extends SourceFlags {
+  prompt?: string;
+  json?: boolean;
+  system?: string;
+  tool?: string[];
+  mcp?: string[];
+  folder?: string;
+  /** `--no-tools`. */
+  tools: boolean;
+  think?: boolean;
+  yes?: boolean;
+  load?: string;
+}
+
+export interface Setup {
+  readonly chat: Chat;
+  readonly speaker: Speaker;
+  readonly sources: readonly Source[];
+  /** Whose files the model may use. */
+  readonly folder: string;
+  /** Another conversation, with the same tools. */
+  open(speaker: Speaker, data?: ChatData): Chat;
+  close(): Promise<void>;
+}
+
+/** Asked before a tool runs that others brought and that may change things. */
+export type Ask = (call: ToolCall, signal: AbortSignal) => Approval | Promise<Approval>;
+
+export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Promise<Setup> {
+  const sources = await sourcesOf(flags);
+  const name = isFile(flags) ? undefined : flags.model;
+  const speaker = speakerOf(await modelsOf(sources, name), name);
+  const data = flags.load === undefined ? undefined : await loadChat(flags.load);
+  const folder = resolve(flags.folder ?? stateFolder("files"));
+  const servers: McpTools[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.allSettled([...servers.map((server) => server.close()), ...sources.map(({ engine }) => engine.close())]);
+  };
+  try {
+    for (const text of flags.mcp ?? []) servers.push(await connectMcp(text));
+    const own = (await Promise.all((flags.tool ?? []).map(loadTools))).flat();
+    const brought = [...own, ...servers.flatMap(({ tools }) => tools)];
+    const all = flags.tools ? withoutDoubles([...brought, ...offlineTools(folder, terminal)]) : [];
+    const foreign = new Set(brought.filter(({ readOnly }) => !readOnly).map(({ tool }) => tool.name));
+    const open = (speaker: Speaker, data?: ChatData): Chat =>
+      createChat({
+        ...speakerOptions(speaker),
+        tools: all,
+        data,
+        system: flags.system,
+        thinking: flags.think === undefined ? undefined : { enabled: flags.think },
+        approve: (call, _, signal) => flags.yes || !foreign.has(call.name) || ask(call, signal),
+      });
+    return { chat: open(speaker, data), speaker, sources, folder, open, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A server without a list of its models takes a name all the same. */
+async function modelsOf(sources: readonly Source[], name: string | undefined): Promise<Speaker[]> {
+  try {
+    return await speakersOf(sources);
+  } catch (error) {
+    const [source] = sources;
+    if (name === undefined || !source) throw error;
+    return [{ source, model: { id: name } }];
+  }
+}
+
+/** What a chat is told of the model that speaks. */
+export const speakerOptions = ({ source, model }: Speaker) => ({
+  engine: source.engine,
+  model: model.id,
+  context: model.contextLength === undefined ? undefined : { limit: model.contextLength },
+});
+
+export async function loadChat(file: string): Promise<ChatData> {
+  const json = parseJson(await readText(file), file);
+  try {
+    return readChat(json);
+  } catch (error) {
+    throw new Complaint(`${visible(file)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Where this program keeps what belongs to the user. */
+export function stateFolder(name: string): string {
+  const base =
+    process.env.XDG_STATE_HOME || (process.platform === "win32" && process.env.LOCALAPPDATA) || join(homedir(), ".local", "state");
+  const folder = join(base, "dragoman", name);
+  mkdirSync(join(base, "dragoman"), { recursive: true });
+  return folder;
+}
+
+// ---- Tools of others
+
+/** The first of a name: what a user gives comes before what is built in. */
+const withoutDoubles = (tools: readonly ChatTool[]): ChatTool[] =>
+  [...new Map(tools.toReversed().map((tool) => [tool.tool.name, tool])).values()].toReversed();
+
+/** A module whose exports are tools, or lists of them. */
+async function loadTools(file: string): Promise<ChatTool[]> {
+  let module: Record<string, unknown>;
+  try {
+    module = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>;
+  } catch (error) {
+    throw new Complaint(`cannot load ${visible(file)}: ${(error as Error).message}`, { cause: error });
+  }
+  const tools = [...new Set(Object.values(module).flat())].filter(isTool);
+  if (tools.length === 0) throw new Complaint(`${visible(file)} exports no tool: make one with defineTool of dragoman/chat`);
+  return tools;
+}
+
+const isTool = (value: unknown): value is ChatTool =>
+  typeof value === "object" && value !== null && "tool" in value && "check" in value && typeof value.check === "function";
+
+/** A URL, or a command with its arguments. */
+async function connectMcp(text: string): Promise<McpTools> {
+  const [command = "", ...args] = wordsOf(text);
+  const server: McpServer = /^https?:\/\//.test(text) ? { url: text } : { command, args };
+  try {
+    return await mcpTools(server);
+  } catch (error) {
+    throw new Complaint((error as Error).message, { cause: error });
+  }
+}
+
+/** As a shell would part them: blanks separate, quotes hold together. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"));
+}

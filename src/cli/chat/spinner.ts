@@ -1,0 +1,37 @@
+/** Something that moves while the model or a tool is at work, on a line of its own that is gone when there is something to read. */
+import type { Output, Palette } from "../terminal.ts";
+
+const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+const FRAME_MS = 100;
+/** What is quick needs no sign. */
+const SECONDS_AFTER = 2;
+export const CLEAR_LINE = "\r\x1b[K";
+
+export class Spinner {
+  readonly #output: Output;
+  readonly #palette: Palette;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(output: Output, palette: Palette) {
+    this.#output = output;
+    this.#palette = palette;
+  }
+
+  start(): void {
+    if (this.#timer) return;
+    const began = performance.now();
+    let frame = 0;
+    this.#timer = setInterval(() => {
+      const seconds = Math.floor((performance.now() - began) / 1000);
+      const shown = `${FRAMES[frame++ % FRAMES.length]}${seconds >= SECONDS_AFTER ? ` ${seconds} s` : ""}`;
+      this.#output.write(`\r${this.#palette.dim(shown)}`);
+    }, FRAME_MS);
+  }
+
+  stop(): void {
+    if (!this.#timer) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#output.write(CLEAR_LINE);
+  }
+}

@@ -1,0 +1,240 @@
+/** The conversation itself: in a terminal, over lines that are piped in, or for one prompt. */
+import { fstatSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { ReadStream, WriteStream } from "node:tty";
+import type { Chat, ChatEvent } from "../../chat/index.ts";
+import type { ToolCall } from "../../core/nouns.ts";
+import { Complaint } from "../complaint.ts";
+import { readText } from "../input.ts";
+import { jsonLine, type Palette, paletteOf, send, visible, widthOfScreen } from "../terminal.ts";
+import { completions, costOf, isCommand, runCommand, type Talk } from "./commands.ts";
+import { Editor } from "./editor.ts";
+import { Terminal } from "./offline.ts";
+import { plainText, Screen } from "./screen.ts";
+import { type ChatFlags, type Setup, setUp, stateFolder } from "./setup.ts";
+import { CLEAR_LINE, Spinner } from "./spinner.ts";
+
+/** Where the words come from and go to. */
+export interface Streams {
+  readonly stdin: ReadStream;
+  readonly stdout: WriteStream;
+}
+
+export async function chat(flags: ChatFlags, streams: Streams = process): Promise<void> {
+  const { stdin, stdout } = streams;
+  const terminal = new Terminal(stdout);
+  const restore = (): void => terminal.restore();
+  process.on("exit", restore);
+  const isConversation = flags.prompt === undefined && stdin.isTTY && stdout.isTTY;
+  const conversation = isConversation ? new Conversation(streams) : undefined;
+  // Scripts are not asked: they have said what may run.
+  const setup = await setUp(flags, terminal, (call, signal) => conversation?.ask(call, signal) ?? true);
+  try {
+    if (conversation) await conversation.run(setup);
+    else if (flags.prompt !== undefined) await answerOnce(flags.prompt, setup, flags);
+    else await answerLines(setup, flags);
+  } finally {
+    await setup.close();
+    restore();
+    process.off("exit", restore);
+  }
+}
+
+// ---- Without a terminal
+
+/** `-p`: what is piped in stands behind the prompt. */
+async function answerOnce(prompt: string, { chat }: Setup, { json = false }: ChatFlags): Promise<void> {
+  await answer(chat, [prompt, await pipedIn()].filter(Boolean).join("\n\n"), json);
+}
+
+/** Whoever starts a program often leaves its stdin open and writes nothing: that is not waited for. */
+const FIRST_BYTE_MS = 2000;
+
+async function pipedIn(): Promise<string> {
+  const { stdin } = process;
+  if (stdin.isTTY || !isPiped()) return "";
+  const isThere = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(resolve, FIRST_BYTE_MS, false);
+    const settle = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    stdin.once("readable", settle).once("end", settle);
+  });
+  if (isThere) return (await readText()).trimEnd();
+  stdin.destroy();
+  process.stderr.write("dragoman: nothing was piped in; going on without\n");
+  return "";
+}
+
+function isPiped(): boolean {
+  try {
+    const kind = fstatSync(0);
+    return kind.isFIFO() || kind.isFile();
+  } catch {
+    return false; // there is no stdin at all
+  }
+}
+
+/** Every line that is piped in is a message. */
+async function answerLines({ chat }: Setup, { json = false }: ChatFlags): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) if (line.trim() !== "") await answer(chat, line, json);
+}
+
+async function answer(chat: Chat, text: string, json: boolean): Promise<void> {
+  const abort = new AbortController();
+  const stop = (): void => abort.abort();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const print = json ? (event: ChatEvent) => `${jsonLine(event)}\n` : printerFor();
+  let ended = "";
+  for await (const event of chat.send(text, { signal: abort.signal })) {
+    await send(process.stdout, print(event));
+    if (event.type !== "turn-end") continue;
+    const { reason, error } = event.turn;
+    if (reason === "aborted") process.exitCode = 130;
+    else if (reason !== "stop") ended = error?.message ?? ENDINGS[reason] ?? reason;
+  }
+  process.off("SIGINT", stop).off("SIGTERM", stop);
+  if (ended !== "") throw new Complaint(ended);
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  length: "the answer reached the limit of its length",
+  "content-filter": "the answer was stopped by a content filter",
+  "tool-calls": "a tool was called that nothing runs here",
+  "max-steps": "the model called tools again and again; it was stopped",
+};
+
+/** On a terminal as in a conversation; in a pipe the words of the answer alone. */
+function printerFor(): (event: ChatEvent) => string {
+  if (process.stdout.isTTY) {
+    const screen = new Screen({ palette: paletteOf(process.stdout), width: widthOfScreen(process.stdout) });
+    return (event) => (event.type === "turn-end" ? screen.end() : screen.print(event));
+  }
+  let last = "\n";
+  return (event) => {
+    const text = event.type === "text" || event.type === "refusal" ? plainText(event.text) : "";
+    if (text !== "") last = text;
+    // Words before a call and behind it are on lines of their own, and the last line has its end.
+    if (event.type !== "finish" || last.endsWith("\n")) return text;
+    last = "\n";
+    return last;
+  };
+}
+
+// ---- In a terminal
+
+const EXAMPLES = ["What is 17 * (3 + 4)?", "Make the background dark blue", 'Write "Hello from Dragoman" into hello.txt'];
+
+class Conversation {
+  readonly #output: WriteStream;
+  readonly #palette: Palette;
+  readonly #spinner: Spinner;
+  readonly #editor: Editor;
+  /** Tools that the user has allowed for good. */
+  readonly #allowed = new Set<string>();
+
+  constructor({ stdin: input, stdout: output }: Streams) {
+    const palette = paletteOf(output);
+    this.#output = output;
+    this.#palette = palette;
+    this.#spinner = new Spinner(output, palette);
+    this.#editor = new Editor({ input, output, palette, historyFile: stateFolder("history"), complete: completions });
+  }
+
+  async run(setup: Setup): Promise<void> {
+    const { chat, speaker, sources, open } = setup;
+    const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, last: undefined };
+    this.#output.write(welcome(setup, talk));
+    for (;;) {
+      const text = (await this.#editor.read())?.trim();
+      if (text === undefined) break;
+      if (isCommand(text)) {
+        if (!(await this.#command(text, talk))) return;
+      } else if (text !== "") await this.#say(text, talk);
+    }
+    this.#output.write("\n");
+  }
+
+  /** Before a tool of somebody else runs. */
+  async ask(call: ToolCall, signal: AbortSignal): Promise<boolean | string> {
+    if (this.#allowed.has(call.name)) return true;
+    const { bold, dim, yellow } = this.#palette;
+    this.#spinner.stop();
+    this.#output.write(`  ${yellow("?")} run ${bold(visible(call.name))}  ${dim("y yes · n no · a always")} `);
+    const key = await this.#editor.ask(["y", "n", "a"], signal);
+    this.#output.write(CLEAR_LINE);
+    if (key === "a") this.#allowed.add(call.name);
+    if (!signal.aborted) this.#spinner.start();
+    return key === "y" || key === "a" || "they said no";
+  }
+
+  /** `false`: the end. */
+  async #command(text: string, talk: Talk): Promise<boolean> {
+    try {
+      const { text: shown, send: again, leave } = await runCommand(text, talk);
+      if (leave) return false;
+      if (shown !== undefined) this.#output.write(`\n${shown}\n`);
+      if (again !== undefined) await this.#say(again, talk);
+    } catch (error) {
+      this.#output.write(`\n${this.#palette.red(visible((error as Error).message))}\n\n`);
+    }
+    return true;
+  }
+
+  async #say(text: string, talk: Talk): Promise<void> {
+    const output = this.#output;
+    const spinner = this.#spinner;
+    const abort = new AbortController();
+    const stopListening = this.#editor.listen(() => {
+      if (abort.signal.aborted) process.exit(130); // whoever presses twice means it
+      abort.abort();
+    });
+    const screen = new Screen({ palette: this.#palette, width: widthOfScreen(output) });
+    const began = performance.now();
+    talk.last = text;
+    output.write("\n");
+    spinner.start();
+    try {
+      for await (const event of talk.chat.send(text, { signal: abort.signal })) {
+        const printed = screen.print(event);
+        if (printed !== "") spinner.stop();
+        await send(output, printed);
+        if (!screen.isOpen && event.type !== "turn-end") spinner.start();
+      }
+    } finally {
+      spinner.stop();
+      stopListening();
+    }
+    output.write(`${screen.end()}\n${ending(talk, (performance.now() - began) / 1000)}\n`);
+  }
+}
+
+function welcome({ chat, folder }: Setup, { speaker, palette: { bold, cyan, dim } }: Talk): string {
+  const { source, model } = speaker;
+  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? `files are in ${visible(folder)}` : "";
+  const about = [`${chat.tools.length || "no"} ${chat.tools.length === 1 ? "tool" : "tools"}`, files, "/help for more"]
+    .filter(Boolean)
+    .join(" · ");
+  const examples = chat.turns.length > 0 || chat.tools.length === 0 ? [] : EXAMPLES;
+  return [
+    "",
+    `${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}`,
+    ...(source.note === undefined ? [] : [dim(source.note)]),
+    dim(about),
+    ...(chat.turns.length > 0 ? [dim(`a conversation of ${chat.turns.length} turns goes on`)] : []),
+    "",
+    ...examples.map((example, i) => `${dim(i === 0 ? "try" : "   ")}  ${cyan(example)}`),
+    ...(examples.length > 0 ? [""] : []),
+    "",
+  ].join("\n");
+}
+
+/** How a turn ended, and what it cost. */
+function ending({ chat, palette: { dim, red, yellow } }: Talk, seconds: number): string {
+  const { reason = "stop", error } = chat.turns.at(-1) ?? {};
+  const cost = dim([costOf(chat), `${seconds.toFixed(1)} s`].filter(Boolean).join(" · "));
+  if (reason === "stop") return `${cost}\n`;
+  if (reason === "aborted") return `${yellow("stopped")}  ${cost}\n`;
+  return `${red(visible(error?.message ?? ENDINGS[reason] ?? reason))}  ${cost}\n`;
+}

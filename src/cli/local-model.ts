@@ -1,0 +1,169 @@
+/** Models in this process, on the command line: fetched and loaded with a bar in the terminal, and what to do where their runtime is not there. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
+import type { Warning } from "../core/nouns.ts";
+import { getDialect } from "../dialects/registry.ts";
+import { EngineError } from "../engines/error.ts";
+import { createLlama, EMBEDDED, type Gpu, type Llama, MissingRuntime, type Progress, RUNTIME } from "../engines/llama/index.ts";
+import { compareTemplate, TemplateError } from "../template/index.ts";
+import { Complaint } from "./complaint.ts";
+import { type Output, paletteOf, visible, widthOfScreen } from "./terminal.ts";
+
+export interface ModelFlags {
+  gpu?: boolean | string;
+  dialect?: string;
+  variant?: string;
+  context?: number;
+  parallel?: number;
+}
+
+/** A model to load, and not the name of one that a server has. */
+export const isModelFile = (model: string): boolean => model === "embedded" || /^(hf:|https?:\/\/)|\.gguf$/i.test(model);
+
+export const hasEmbedded = (): boolean => existsSync(EMBEDDED);
+
+export interface Opened {
+  engine: Llama;
+  /** What to know about it that is no error. */
+  warnings: readonly Warning[];
+}
+
+/** `MissingRuntime` goes through where nobody can be asked, or said no: some can go on without. */
+export async function openModel(model: string, flags: ModelFlags = {}, output: NodeJS.WriteStream = process.stderr): Promise<Opened> {
+  const bar = new Bar(output);
+  try {
+    const engine = await createLlama({
+      model,
+      gpu: gpuOf(flags.gpu),
+      dialect: flags.dialect,
+      variant: flags.variant,
+      contextSize: flags.context,
+      sequences: flags.parallel,
+      onProgress: (progress) => bar.show(progress),
+    });
+    bar.clear();
+    return { engine, warnings: [...engine.warnings, ...(await templateWarnings(engine))] };
+  } catch (error) {
+    bar.clear();
+    if (error instanceof MissingRuntime) await offerRuntime(output);
+    throw error instanceof EngineError && !(error instanceof MissingRuntime) ? new Complaint(error.message, { cause: error }) : error;
+  }
+}
+
+const GPUS: readonly Gpu[] = ["auto", "metal", "cuda", "vulkan"];
+
+function gpuOf(flag: boolean | string | undefined): Gpu | undefined {
+  if (typeof flag !== "string") return flag;
+  const gpu = GPUS.find((name) => name === flag);
+  if (gpu === undefined) throw new Complaint(`--gpu takes ${GPUS.join(", ")}, or nothing; it is ${visible(flag)}`);
+  return gpu;
+}
+
+/** A fine-tune's template may say otherwise than the dialect does: then its model hears what it was not trained on. */
+async function templateWarnings({ facts: { template, dialect, variant } }: Llama): Promise<Warning[]> {
+  if (template === undefined) return [];
+  try {
+    const { equal, equalProbes, probes, differences } = await compareTemplate(getDialect(dialect), template, { variant });
+    if (equal) return [];
+    const first = differences[0];
+    const where =
+      first?.error === undefined ? `${JSON.stringify(first?.template)} where ours has ${JSON.stringify(first?.builtIn)}` : first.error;
+    const message = `its template differs from our rendering of ${dialect} in ${probes - equalProbes} of ${probes} probes; ${first?.probe}: ${where}`;
+    return [{ code: "template", message }];
+  } catch (error) {
+    if (error instanceof TemplateError) return []; // without its package nothing can be compared
+    throw error;
+  }
+}
+
+// ---- The runtime
+
+/** `/usr/lib/node_modules/dragoman/dist/…` is found from there on upwards, and so must the runtime be. */
+function installCommand(): string[] {
+  const here = fileURLToPath(import.meta.url);
+  const modules = here.lastIndexOf(`${sep}node_modules${sep}`);
+  if (modules < 0) return ["npm", "install", RUNTIME];
+  const root = here.slice(0, modules);
+  return existsSync(join(root, "package.json")) ? ["npm", "install", "--prefix", root, RUNTIME] : ["npm", "install", "--global", RUNTIME];
+}
+
+/** In a terminal it can be installed now; then this command begins anew. */
+async function offerRuntime(output: NodeJS.WriteStream): Promise<void> {
+  if (!process.stdin.isTTY || !output.isTTY) return;
+  const command = installCommand();
+  const asking = createInterface({ input: process.stdin, output });
+  const answer = await asking.question(
+    `Models in process need node-llama-cpp (about 700 MB with its GPU binaries). Run "${command.join(" ")}" now? [y/N] `,
+  );
+  asking.close();
+  if (!/^y(es)?$/i.test(answer.trim())) return;
+  const shell = process.platform === "win32";
+  const installed = spawnSync(command[0]!, command.slice(1), { stdio: "inherit", shell, cwd: dirname(fileURLToPath(import.meta.url)) });
+  if (installed.status !== 0) throw new Complaint(`"${command.join(" ")}" failed`);
+  const again = spawnSync(process.execPath, process.argv.slice(1), { stdio: "inherit" });
+  process.exit(again.status ?? 1);
+}
+
+// ---- The bar
+
+const REDRAW_MS = 100;
+const BAR = 24;
+
+/** What is fetched and loaded, on one line that goes away; in a pipe, one line for each file that is fetched. */
+class Bar {
+  readonly #output: Output;
+  #drawn = 0;
+  #file: string | undefined;
+  #began = 0;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  show(progress: Progress): void {
+    const now = performance.now();
+    if (progress.phase === "download" && progress.file !== this.#file) {
+      this.#file = progress.file;
+      this.#began = now;
+      if (!this.#output.isTTY) this.#output.write(`dragoman: fetching ${visible(progress.file)} (${sizeOf(progress.total)})\n`);
+    }
+    if (!this.#output.isTTY || now - this.#drawn < REDRAW_MS) return;
+    this.#drawn = now;
+    this.#output.write(`\r${this.#line(progress).slice(0, widthOfScreen(this.#output) - 1)}\x1b[K`);
+  }
+
+  clear(): void {
+    if (this.#drawn > 0) this.#output.write("\r\x1b[K");
+  }
+
+  #line(progress: Progress): string {
+    if (progress.phase === "load") return `loading  ${barOf(progress.fraction)} ${percent(progress.fraction)}`;
+    const { file, loaded, total } = progress;
+    const speed = loaded / Math.max(0.1, (performance.now() - this.#began) / 1000);
+    if (total === undefined) return `fetching ${visible(file)}  ${sizeOf(loaded)}  ${sizeOf(speed)}/s`;
+    return `fetching ${barOf(loaded / total)} ${percent(loaded / total)}  ${sizeOf(loaded)} of ${sizeOf(total)}  ${sizeOf(speed)}/s  ${visible(file)}`;
+  }
+}
+
+const barOf = (fraction: number): string => "█".repeat(Math.round(fraction * BAR)).padEnd(BAR, "░");
+const percent = (fraction: number): string => `${Math.floor(fraction * 100)}%`.padStart(4);
+
+export function sizeOf(bytes: number | undefined): string {
+  if (bytes === undefined) return "of unknown size";
+  const [unit, size] = bytes >= 1e9 ? ["GB", 1e9] : bytes >= 1e6 ? ["MB", 1e6] : ["kB", 1e3];
+  return `${(bytes / size).toFixed(bytes >= size * 100 ? 0 : 1)} ${unit}`;
+}
+
+/** What was loaded, in one line. */
+export function describeModel({ facts }: Llama): string {
+  const { id, bytes, dialect, variant, why, contextSize, sequences, gpu } = facts;
+  const place = gpu === false ? "on the CPU" : `with ${gpu}`;
+  return `model ${id}: ${sizeOf(bytes)}, ${place}, speaks ${dialect} (${variant}; ${why}), ${contextSize} tokens, ${sequences} at once`;
+}
+
+/** A line for people: the warning, and what it is about. */
+export const warningLine = ({ facts }: Llama, { message }: Warning, output: Output): string =>
+  `${paletteOf(output).yellow(facts.id)}: ${visible(message)}`;

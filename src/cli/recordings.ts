@@ -1,0 +1,126 @@
+/** `dragoman show` and `dragoman replay`: what `dragoman serve --record` kept, to read, and as an upstream that does it again. */
+import { stripVTControlCharacters } from "node:util";
+import type { Command } from "commander";
+import type { Part, Response } from "../core/nouns.ts";
+import { accountOf } from "../gateway/recordings/account.ts";
+import { type Recording, readRecording } from "../gateway/recordings/recording.ts";
+import { Complaint } from "./complaint.ts";
+import { readCount, readText } from "./input.ts";
+import { partLines } from "./show.ts";
+import { Flow, type Output, type Palette, paletteOf, visible, widthOf, widthOfScreen } from "./terminal.ts";
+
+export function addRecordings(program: Command): void {
+  program
+    .command("show")
+    .summary("print a recorded exchange, and what is wrong with it")
+    .description("Prints an exchange that dragoman serve --record kept: what the model wrote beside what the client got.")
+    .argument("<file>", "the recording")
+    .addHelpText("after", "\nExample:\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json")
+    .action(async (file: string) => show(await recordingIn(file), process.stdout));
+  program
+    .command("replay")
+    .summary("serve a recorded exchange as an upstream")
+    .description("Starts a server that answers as the upstream did in a recording, in the time that it took.")
+    .argument("<file>", "the recording")
+    .option("--fast", "without waiting")
+    .option("--port <n>", "the port (default: one that is free)", readCount)
+    .addHelpText(
+      "after",
+      "\nExample:\n  dragoman replay recording.json --port 9001 --fast\n  dragoman serve --upstream http://127.0.0.1:9001",
+    )
+    .action(async (file: string, { fast, port = 0 }: { fast?: boolean; port?: number }) => replay(await recordingIn(file), fast, port));
+}
+
+async function recordingIn(file: string): Promise<Recording> {
+  const text = await readText(file);
+  try {
+    return readRecording(text);
+  } catch (error) {
+    throw new Complaint(`cannot read ${visible(file)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function replay(recording: Recording, fast: boolean | undefined, port: number): Promise<void> {
+  const { createReplay } = await import("../gateway/recordings/replay.ts");
+  const server = createReplay(recording, { fast });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(new Complaint(`cannot listen: ${error.message}`, { cause: error })));
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  process.stdout.write(`replaying at http://127.0.0.1:${typeof address === "object" ? address?.port : port}\n`);
+  const stop = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+}
+
+// ---- Showing
+
+const MAX_WIDTH = 160;
+/** Below this width one column stands under the other. */
+const TWO_COLUMNS = 72;
+
+export function show(recording: Recording, output: Output): void {
+  const palette = paletteOf(output);
+  const width = Math.min(MAX_WIDTH, widthOfScreen(output));
+  const account = accountOf(recording);
+  const { text, upstream, events, client, anomalies } = account;
+  const said = text === undefined ? (upstream ?? { content: [] }) : { content: [{ type: "text" as const, text }] };
+  const columns = columnsOf([
+    ["the model wrote", said, upstream === undefined && text === undefined ? "nothing that can be read" : ""],
+    ["the client got", client ?? { content: [] }, client ? "" : statusOf(recording)],
+  ]);
+  const lines = [
+    ...heading(recording, palette),
+    "",
+    ...printed(columns, palette, width),
+    "",
+    palette.bold("what became of it"),
+    ...partsOf(events, palette, width),
+    "",
+    ...(anomalies.length === 0
+      ? [palette.green("nothing is odd about it")]
+      : [palette.bold(palette.red("odd")), ...anomalies.map((line) => `  ${palette.red("!")} ${visible(line)}`)]),
+  ];
+  output.write(`${lines.join("\n")}\n`);
+}
+
+function heading({ at, exchange, upstream }: Recording, { bold, dim }: Palette): string[] {
+  const { id, wire, model = "", upstream: name = "", upstreamModel = "", outcome, status, ms, warnings } = exchange;
+  const asked = `${wire} ${model} → ${name}${upstreamModel === model ? "" : ` ${upstreamModel}`}`;
+  return [
+    `${bold(visible(asked))}  ${status}, ${outcome}, ${ms} ms`,
+    dim(visible(`${at}  ${id}${upstream.length > 1 ? `, ${upstream.length} requests to the upstream` : ""}`)),
+    ...warnings.map(({ code, message }) => dim(visible(`${code}: ${message}`))),
+  ];
+}
+
+const statusOf = ({ client }: Recording): string => (client.response ? `status ${client.response.status}` : "nothing");
+
+type Columns = readonly { title: string; response: Response; note: string }[];
+const columnsOf = (list: readonly (readonly [string, Response, string])[]): Columns =>
+  list.map(([title, response, note]) => ({ title, response, note }));
+
+const partsOf = ({ content, finish }: Response, palette: Palette, width: number): string[] => {
+  const parts: readonly Part[] = content;
+  const end = finish ? [palette.dim(`  ${finish.reason}${finish.error ? `: ${visible(finish.error.message)}` : ""}`)] : [];
+  return [...partLines(parts, { palette, width }).split("\n").slice(0, -1), ...end];
+};
+
+function printed(columns: Columns, palette: Palette, width: number): string[] {
+  const isWide = width >= TWO_COLUMNS;
+  const each = isWide ? Math.floor((width - 3) / 2) : width;
+  const blocks = columns.map(({ title, response, note }) => [
+    palette.bold(title),
+    ...(note === "" ? partsOf(response, palette, each) : [`  ${new Flow({ palette, width: each, indent: 2 }).add(note, palette.dim)}`]),
+  ]);
+  if (!isWide) return blocks.flatMap((block, i) => (i > 0 ? ["", ...block] : block));
+  const [left = [], right = []] = blocks;
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
+    const line = left[i] ?? "";
+    const gap = " ".repeat(Math.max(0, each - widthOf(stripVTControlCharacters(line))));
+    return `${line}${gap} ${palette.dim("│")} ${right[i] ?? ""}`.trimEnd();
+  });
+}

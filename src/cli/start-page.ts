@@ -1,0 +1,162 @@
+/** The page that `dragoman start` prints: what runs, one call through it, and what to try. In a pipe the same as one object. */
+import { stripVTControlCharacters } from "node:util";
+import type { WireId } from "../core/nouns.ts";
+import { EMBEDDED, type Llama } from "../engines/llama/index.ts";
+import { sizeOf } from "./local-model.ts";
+import { Flow, type Output, type Palette, paletteOf, widthOf, widthOfScreen } from "./terminal.ts";
+import { curlOf, QUESTION, TOOL, TRYOUTS } from "./tryout.ts";
+
+/** A call as it went through: what the model wrote, and what the client got for it. */
+export interface Call {
+  readonly model: string;
+  readonly client: string;
+  readonly ms: number;
+}
+
+export interface Started {
+  readonly url: string;
+  readonly engine: Pick<Llama, "facts">;
+  readonly call: Call;
+  /** Servers that run on this machine. */
+  readonly found: readonly { url: string; wire: WireId }[];
+}
+
+const MAX_WIDTH = 132;
+/** From these widths on there are columns side by side. */
+const TWO = 64;
+const THREE = 104;
+
+const SPEAKER = " It speaks the format of tool calls. It is no language model: it knows nothing.";
+const REAL = "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF";
+
+export function summaryOf({ url, engine: { facts }, call, found }: Started) {
+  const { id, dialect, bytes, path, contextSize } = facts;
+  return {
+    url,
+    wires: TRYOUTS.map(({ wire }) => wire),
+    model: { id, dialect, bytes, path, contextSize },
+    found,
+    call: { asked: QUESTION, ...call, ms: Math.round(call.ms) },
+    try: Object.fromEntries(TRYOUTS.map((tryout) => [tryout.wire, curlOf(tryout, url, id)])),
+  };
+}
+
+export function startPage(started: Started, output: Output): string {
+  const page = new Page(output);
+  const { url, engine, call, found } = started;
+  const { bold, cyan, dim } = page.palette;
+  const { id, bytes, path } = engine.facts;
+  const wires = TRYOUTS.map(({ title }) => title).join(", ");
+  page.line();
+  page.line(`${bold("Dragoman")} is running at ${bold(cyan(url))}`);
+  page.line();
+  page.row("model", `${id}, ${sizeOf(bytes)}, in this process.${path === EMBEDDED ? SPEAKER : ""}`);
+  page.row("wires", `${wires}, all at this address`);
+  for (const { url, wire } of found) page.row("found", `${url} speaks ${wire}: npx dragoman serve --upstream ${url}`);
+  page.heading("One call, just now, over the Gemini wire", `${Math.max(1, Math.round(call.ms))} ms`);
+  page.call(call);
+  page.heading("Ask it yourself");
+  for (const tryout of TRYOUTS) page.command(tryout.title, curlOf(tryout, url, id));
+  page.line(dim(page.wrapped('To stream: "stream": true in the file; with Gemini, streamGenerateContent?alt=sse in the URL.', 2)));
+  page.heading("Go on");
+  page.command("talk to it in the terminal", "npx dragoman chat");
+  page.command("a real model in this process, 2.5 GB", `npx dragoman serve --model ${REAL}`);
+  page.command("a model behind another server", "npx dragoman serve --upstream http://127.0.0.1:8000/v1");
+  page.heading("With a real model, point a client at it");
+  page.command("gemini-cli", `GEMINI_API_KEY=x GOOGLE_GEMINI_BASE_URL=${url} gemini`);
+  page.command("Claude Code", `ANTHROPIC_AUTH_TOKEN=x ANTHROPIC_BASE_URL=${url} claude`);
+  const codex = [`name=d`, `base_url=${url}/v1`, "wire_api=responses"].map((setting) => `-c model_providers.d.${setting}`);
+  page.command("Codex", ["codex -c model_provider=d", ...codex].join(" \\\n  "));
+  page.line();
+  page.line(dim("  Ctrl-C stops it."));
+  page.line();
+  return page.text;
+}
+
+class Page {
+  readonly palette: Palette;
+  readonly #width: number;
+  text = "";
+
+  constructor(output: Output) {
+    this.palette = paletteOf(output);
+    this.#width = Math.min(MAX_WIDTH, widthOfScreen(output));
+  }
+
+  line(text = ""): void {
+    this.text += `${text}\n`;
+  }
+
+  heading(text: string, aside = ""): void {
+    this.line();
+    this.line(this.palette.bold(text) + (aside === "" ? "" : this.palette.dim(`  ${aside}`)));
+    this.line();
+  }
+
+  /** A name, and beside it what flows on in lines. */
+  row(name: string, text: string): void {
+    this.line(`  ${this.palette.dim(name.padEnd(7))}${this.#flow(text, 9)}`);
+  }
+
+  wrapped(text: string, indent: number): string {
+    return " ".repeat(indent) + this.#flow(text, indent);
+  }
+
+  #flow(text: string, indent: number): string {
+    return new Flow({ palette: this.palette, indent, width: this.#width }).add(text);
+  }
+
+  /** To be copied, so it is never broken. */
+  command(what: string, command: string): void {
+    this.line(`  ${this.palette.dim(what)}`);
+    for (const line of command.split("\n")) this.line(`    ${this.palette.cyan(line)}`);
+  }
+
+  /** What was asked, what the model wrote, what the client got: side by side where there is room. */
+  call({ model, client }: Call): void {
+    const asked: Column = {
+      title: "somebody asks",
+      lines: (width) => this.#lines(`${QUESTION}\n\nwith the tool ${TOOL}`, width),
+    };
+    const answers: Column[] = [
+      { title: "the model writes", lines: (width) => this.#lines(model, width) },
+      { title: "the client gets", lines: (width) => this.#lines(client.trimEnd(), width) },
+    ];
+    if (this.#width >= THREE) this.#beside([asked, ...answers], [0.22, 0.34, 0.44]);
+    else if (this.#width >= TWO) {
+      this.line(`  ${this.palette.dim(asked.title)}  ${QUESTION}\n`);
+      this.#beside(answers, [0.42, 0.58]);
+    } else
+      for (const { title, lines } of [asked, ...answers])
+        this.line([this.palette.dim(title), ...lines(this.#width - 2)].map((line) => `  ${line}\n`).join(""));
+  }
+
+  #beside(columns: readonly Column[], shares: readonly number[]): void {
+    const { dim } = this.palette;
+    const room = this.#width - 2 - 3 * (columns.length - 1);
+    const widths = shares.map((share) => Math.floor(share * room));
+    const cells = columns.map(({ title, lines }, i) => [dim(title), dim("─".repeat(widths[i]!)), ...lines(widths[i]!)]);
+    const height = Math.max(...cells.map((lines) => lines.length));
+    for (let at = 0; at < height; at++) {
+      const parts = cells.map((lines, i) => padded(lines[at] ?? "", widths[i]!));
+      this.line(`  ${parts.join(at === 1 ? dim("─┼─") : dim(" │ "))}`.trimEnd());
+    }
+  }
+
+  /** What a format marks is in colour: control tokens, and where a call stands in the client's JSON. */
+  #lines(text: string, width: number): string[] {
+    const flow = new Flow({ palette: this.palette, indent: 0, width });
+    const parts = text.split(/(<\|?[a-z_"]+\|?>|"functionCall":\{"name":"[^"]*","args":\{[^{}]*\}\})/);
+    return parts
+      .map((part, i) => flow.add(part, i % 2 ? this.palette.cyan : undefined))
+      .join("")
+      .split("\n");
+  }
+}
+
+interface Column {
+  readonly title: string;
+  readonly lines: (width: number) => string[];
+}
+
+const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));

@@ -1,0 +1,82 @@
+/**
+ * Which server of open models answers at a URL, and what it says of a model:
+ *
+ *     GET /props -> { "chat_template": "{% for …", "model_path": "/models/qwen3.gguf", "default_generation_settings": { "n_ctx": 8192 } }
+ */
+import { isObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/nouns.ts";
+import type { About, CallOptions, ServerId } from "./engine.ts";
+import { ASIDE_MS, type HttpServer, quick, textOf } from "./http.ts";
+
+/** Each by something that only it has. */
+const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
+  { id: "llama-server", path: "/props", answers: ({ default_generation_settings }) => isObject(default_generation_settings) },
+  { id: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
+  { id: "sglang", path: "/get_model_info", answers: ({ model_path }) => typeof model_path === "string" },
+  { id: "vllm", path: "/version", answers: ({ version }) => typeof version === "string" },
+];
+
+export async function identify(http: HttpServer, options: CallOptions = {}): Promise<ServerId | undefined> {
+  const bodies = await Promise.all(SERVERS.map(({ path }) => ask(http, "GET", path, options)));
+  return SERVERS.find(({ answers }, i) => answers(bodies[i] ?? {}))?.id;
+}
+
+/** Never throws: what a server does not say is not known. */
+export async function aboutModel(http: HttpServer, server: ServerId, model: string, options: CallOptions = {}): Promise<About> {
+  return { server, ...(await READERS[server](http, model, options)) };
+}
+
+type Reader = (http: HttpServer, model: string, options: CallOptions) => Promise<Omit<About, "server">>;
+
+const READERS: Readonly<Record<ServerId, Reader>> = {
+  "llama-server": async (http, model, options) => {
+    const props = await ask(http, "GET", `/props?model=${encodeURIComponent(model)}`, options);
+    const settings = objectOf(props?.default_generation_settings);
+    return {
+      names: textsOf(props?.model_alias, props?.model_path),
+      template: textsOf(props?.chat_template)[0],
+      context: numberOf(settings.n_ctx),
+    };
+  },
+  ollama: async (http, model, options) => {
+    const shown = await ask(http, "POST", "/api/show", options, { model });
+    const info = objectOf(shown?.model_info);
+    const length = Object.entries(info).find(([key]) => key.endsWith(".context_length"))?.[1];
+    // The model's own template says more than Ollama's translation of it.
+    return { template: textsOf(info["tokenizer.chat_template"], shown?.template)[0], context: numberOf(length) };
+  },
+  vllm: listed,
+  sglang: async (http, model, options) => {
+    const [list, info] = await Promise.all([listed(http, model, options), ask(http, "GET", "/get_model_info", options)]);
+    return { ...list, names: [...(list.names ?? []), ...textsOf(info?.model_path)] };
+  },
+};
+
+async function listed(http: HttpServer, model: string, options: CallOptions): Promise<Omit<About, "server">> {
+  const body = await ask(http, "GET", "/v1/models", options);
+  const models = Array.isArray(body?.data) ? (body.data as Json[]).filter(isObject) : [];
+  const found = models.find(({ id }) => id === model) ?? (models.length === 1 ? models[0] : undefined);
+  return { names: textsOf(found?.id, found?.root), context: numberOf(found?.max_model_len) };
+}
+
+async function ask(
+  http: HttpServer,
+  method: "GET" | "POST",
+  path: string,
+  options: CallOptions,
+  body?: JsonObject,
+): Promise<JsonObject | undefined> {
+  try {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await http.request(method, path, { ...options, ...sent, signal: quick(options.signal, ASIDE_MS) });
+    const value: unknown = JSON.parse(await textOf(answer));
+    return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+const numberOf = (value: Json | undefined): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
+const textsOf = (...values: readonly (Json | undefined)[]): string[] =>
+  values.filter((value): value is string => typeof value === "string" && value !== "");

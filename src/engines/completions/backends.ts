@@ -1,0 +1,218 @@
+/**
+ * The servers that complete text: what each of them calls things, and how its answer is read. One entry per server, with the same members.
+ *
+ *     POST /completion { "prompt": [2, 105, 2364], "n_predict": 512, "stop": ["<turn|>"] }
+ *     data: {"content": "Hi", "stop": false}
+ *
+ * All of them strip control tokens from their output unless they are told not to, and then no call can be read.
+ */
+import { isObject } from "../../core/json.ts";
+import type { ErrorInfo, Json, JsonObject, Sampling, Usage } from "../../core/nouns.ts";
+import type { Grammar } from "../../dialects/dialect.ts";
+import { readError } from "../../wires/errors.ts";
+import type { ServerId } from "../engine.ts";
+import type { Holding } from "../inband/request.ts";
+
+/** What is sent, in our words. */
+export interface Job {
+  readonly model: string;
+  readonly prompt: string | readonly number[];
+  readonly stops: readonly string[];
+  readonly maxTokens: number | undefined;
+  readonly sampling: Sampling;
+  /** Tokens that must stay in the output. */
+  readonly preserved: readonly string[];
+  readonly grammar: Grammar | undefined;
+  /** A schema for the whole answer, where the server takes no grammar. */
+  readonly format: JsonObject | undefined;
+  readonly options: JsonObject;
+}
+
+/** What one message of the server's stream says. */
+export interface Said {
+  text?: string;
+  id?: string;
+  model?: string;
+  usage?: Usage;
+  end?: { reason: "stop" | "length"; native: string; stop?: string };
+  error?: ErrorInfo;
+}
+
+export interface Backend {
+  readonly id: ServerId;
+  readonly path: string;
+  /** How it can be held to a format. */
+  readonly holding?: Holding;
+  /** Without a limit it stops after a few words. */
+  readonly needsLimit?: true;
+  /** Absent: it takes text only. */
+  readonly tokenize?: Tokenize;
+  body(job: Job): JsonObject;
+  read(message: JsonObject): Said;
+}
+
+/** How `/tokenize` is asked. */
+export interface Tokenize {
+  readonly path: string;
+  body(text: string, options: { model: string; bos: boolean; control: boolean }): JsonObject;
+  /** It cannot be told to leave control tokens in the text alone. */
+  readonly alwaysControl?: true;
+}
+
+// ---- llama-server
+
+const TRIGGER_TYPES = { word: 1, pattern: 2 } as const;
+
+const llamaServer: Backend = {
+  id: "llama-server",
+  path: "/completion",
+  holding: "gbnf",
+  tokenize: {
+    path: "/tokenize",
+    body: (content, { bos, control }) => ({ content, add_special: bos, parse_special: control }),
+  },
+  body: ({ model, prompt, stops, maxTokens = -1, sampling, preserved, grammar }) => ({
+    model,
+    prompt,
+    stream: true,
+    n_predict: maxTokens,
+    stop: stops,
+    cache_prompt: true,
+    ...samplingFields(sampling, "repeat_penalty"),
+    preserved_tokens: preserved,
+    ...(grammar?.gbnf ? { grammar: grammar.gbnf } : {}),
+    ...(grammar?.gbnf && grammar.triggers.length > 0
+      ? { grammar_lazy: true, grammar_triggers: grammar.triggers.map(({ type, value }) => ({ type: TRIGGER_TYPES[type], value })) }
+      : {}),
+  }),
+  read: (message) => {
+    const { content, stop, stop_type, stopping_word, tokens_evaluated, tokens_predicted, model, timings } = message;
+    const cached = isObject(timings) ? numberOf(timings.cache_n) : undefined;
+    const native = textOf(stop_type) ?? "none";
+    const word = textOf(stopping_word);
+    return {
+      ...(typeof content === "string" && { text: content }),
+      ...(textOf(model) !== undefined && { model: textOf(model)! }),
+      ...(stop === true && {
+        usage: usageOf(tokens_evaluated, tokens_predicted, cached),
+        end: { reason: native === "limit" ? "length" : "stop", native, ...(word ? { stop: word } : {}) },
+      }),
+    };
+  },
+};
+
+// ---- vLLM and SGLang
+
+const openai = (id: "vllm" | "sglang", hold: (tag: Json) => JsonObject, more: JsonObject): Backend => ({
+  id,
+  path: "/v1/completions",
+  holding: "structural-tag",
+  needsLimit: true,
+  tokenize: {
+    path: "/tokenize",
+    body: (prompt, { model, bos }) => ({ model, prompt, add_special_tokens: bos }),
+    alwaysControl: true,
+  },
+  body: ({ model, prompt, stops, maxTokens, sampling, grammar }) => ({
+    model,
+    prompt,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    stop: stops,
+    ...samplingFields(sampling, "repetition_penalty"),
+    skip_special_tokens: false,
+    ...more,
+    ...(grammar?.structuralTag === undefined ? {} : hold(grammar.structuralTag)),
+  }),
+  read: ({ id, model, choices, usage }) => {
+    const [choice] = Array.isArray(choices) ? (choices as Json[]).filter(isObject) : [];
+    const native = textOf(choice?.finish_reason);
+    const word = textOf(choice?.stop_reason) ?? textOf(choice?.matched_stop);
+    const details = isObject(usage) && isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+    return {
+      ...(typeof choice?.text === "string" && { text: choice.text }),
+      ...(textOf(id) !== undefined && { id: textOf(id)! }),
+      ...(textOf(model) !== undefined && { model: textOf(model)! }),
+      ...(isObject(usage) && { usage: usageOf(usage.prompt_tokens, usage.completion_tokens, numberOf(details.cached_tokens)) }),
+      ...(native === "abort" && { error: { code: "upstream", message: "the server gave the answer up" } satisfies ErrorInfo }),
+      ...(native !== undefined &&
+        native !== "abort" && { end: { reason: native === "length" ? "length" : "stop", native, ...(word ? { stop: word } : {}) } }),
+    };
+  },
+});
+
+// ---- Ollama
+
+const ollama: Backend = {
+  id: "ollama",
+  path: "/api/generate",
+  body: ({ model, prompt, stops, maxTokens = -1, sampling, format, options }) => ({
+    model,
+    prompt: prompt as string,
+    raw: true,
+    stream: true,
+    ...(format && { format }),
+    options: { ...samplingFields(sampling, "repeat_penalty"), num_predict: maxTokens, stop: stops, ...options },
+  }),
+  read: ({ response, model, done, done_reason, prompt_eval_count, eval_count }) => {
+    const native = textOf(done_reason) ?? "stop";
+    return {
+      ...(typeof response === "string" && { text: response }),
+      ...(textOf(model) !== undefined && { model: textOf(model)! }),
+      ...(done === true && {
+        usage: usageOf(prompt_eval_count, eval_count),
+        end: { reason: native === "length" ? "length" : "stop", native },
+      }),
+    };
+  },
+};
+
+export const BACKENDS: Readonly<Record<ServerId, Backend>> = {
+  "llama-server": llamaServer,
+  vllm: openai("vllm", (tag) => ({ structured_outputs: { structural_tag: JSON.stringify(tag) } }), {
+    spaces_between_special_tokens: false,
+  }),
+  sglang: openai("sglang", (tag) => ({ response_format: tag }), {}),
+  ollama,
+};
+
+/** One message of any of them; an error looks alike everywhere. */
+export function readMessage(backend: Backend, message: JsonObject): Said {
+  if (message.error !== undefined && message.error !== null) return { error: readError(0, {}, message) };
+  if (message.object === "error") return { error: readError(0, {}, { error: message }) };
+  return backend.read(message);
+}
+
+// ---- Values
+
+const SAMPLING: Readonly<Record<Exclude<keyof Sampling, "repeatPenalty">, string>> = {
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  minP: "min_p",
+  seed: "seed",
+  presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
+};
+
+function samplingFields({ repeatPenalty, ...sampling }: Sampling, repeat: string): JsonObject {
+  const fields: Record<string, number> = repeatPenalty === undefined ? {} : { [repeat]: repeatPenalty };
+  for (const [key, name] of Object.entries(SAMPLING)) {
+    const value = sampling[key as keyof typeof SAMPLING];
+    if (value !== undefined) fields[name] = value;
+  }
+  return fields;
+}
+
+function usageOf(input: Json | undefined, output: Json | undefined, cached?: number): Usage {
+  const [inputTokens, outputTokens] = [numberOf(input), numberOf(output)];
+  return {
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(cached === undefined ? {} : { cachedTokens: cached }),
+  };
+}
+
+const textOf = (value: Json | undefined): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+const numberOf = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);

@@ -1,0 +1,191 @@
+/**
+ * A server that only completes text: the prompt is rendered in the model's dialect, and the calls are read out of what comes back.
+ *
+ *     createCompletions({ url: "http://127.0.0.1:8080", dialect: "gemma4" })
+ *
+ * Which server it is, and which dialect its model speaks, is found out where it is not said.
+ */
+import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import { promptText } from "../../dialects/prompt.ts";
+import { readError } from "../../wires/errors.ts";
+import { getWire } from "../../wires/registry.ts";
+import type { Headers, ModelInfo } from "../../wires/wire.ts";
+import { aboutModel, identify } from "../about.ts";
+import { answerEvents, whole } from "../answer.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import { estimateTokens } from "../estimate.ts";
+import { closing, failed } from "../finish.ts";
+import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
+import { DialectFinder, type FoundDialect } from "../inband/dialects.ts";
+import { baseOf, credentialsOf } from "../remote.ts";
+import { BACKENDS, type Backend } from "./backends.ts";
+import { contextError, jobOf, limitOf, preservedOf, rendered } from "./job.ts";
+import { Reading } from "./reading.ts";
+import { Tokens } from "./tokens.ts";
+
+export interface CompletionsOptions {
+  /** With `/v1` or without. Several: they take turns, and stand in for each other. */
+  url: string | readonly string[];
+  /** Absent: found by asking. */
+  server?: ServerId | undefined;
+  /** An id, `id/variant`, or `auto`: found from the server's template and the model's name. */
+  dialect?: string | undefined;
+  key?: string | undefined;
+  headers?: Headers | undefined;
+  timeouts?: Timeouts | undefined;
+  connections?: number | undefined;
+}
+
+export const createCompletions = (options: CompletionsOptions): Completions => new Completions(new Connection(options), options.dialect);
+
+export class Completions implements Engine {
+  readonly #at: Connection;
+  readonly #finder: DialectFinder;
+
+  constructor(at: Connection, dialect = "auto") {
+    this.#at = at;
+    this.#finder = new DialectFinder(dialect, (model, options) => this.about(model, options));
+  }
+
+  speaking(dialect: string): Engine {
+    return new Completions(this.#at, dialect);
+  }
+
+  generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
+    return closing(
+      options.signal,
+      () => this.#generate(request, options),
+      (error) => this.#at.http.explain(error),
+    );
+  }
+
+  async preview(asked: Request): Promise<Preview> {
+    const { dialect, variant } = await this.dialectOf(asked.model);
+    return { dialect: dialect.id, prompt: rendered(asked, dialect, variant).prompt };
+  }
+
+  async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+    const { backend, tokens } = await this.#at.server(options);
+    const { dialect, variant } = await this.dialectOf(asked.model, options);
+    const { request, prompt, warnings } = rendered(asked, dialect, variant);
+    const aside = { headers: options.headers, signal: options.signal }; // recordings keep the exchange, not how it was prepared
+    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, aside);
+    const used = tokenized?.ids.length;
+    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, aside)).context : undefined);
+    if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
+    const limit = limitOf(request, { used, context, needed: backend.needsLimit });
+    // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
+    const text = tokenized?.ids ?? promptText(prompt, { neutralize: true });
+    const { job, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit });
+    const sending = { ...options, body: JSON.stringify(backend.body(job)) };
+    const events = answerEvents({
+      ask: (listener) => this.#at.http.ask("POST", backend.path, sending, listener),
+      open: (status, headers) => {
+        const ok = status >= 200 && status < 300;
+        options.onAnswer?.({ ok, headers: travelling(headers), warnings: [...warnings, ...more] });
+        if (!ok) return whole((said) => [failed(this.#readError(status, headers, said))]);
+        const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
+        return new Reading(backend, dialect, { request, prompt, type: headers["content-type"] ?? "", clean });
+      },
+      explain: (error) => this.#at.http.explain(error),
+    });
+    for await (const event of events) yield [event];
+  }
+
+  async countTokens(asked: Request, options: CallOptions = {}): Promise<TokenCount> {
+    try {
+      const { tokens } = await this.#at.server(options);
+      const { dialect, variant } = await this.dialectOf(asked.model, options);
+      const counted = await tokens?.of(rendered(asked, dialect, variant).prompt, reservedOf(dialect), asked.model, options);
+      if (counted) return { tokens: counted.ids.length, exact: true };
+    } catch (error) {
+      if (options.signal?.aborted) throw this.#thrown(error);
+    }
+    return { tokens: estimateTokens(asked), exact: false };
+  }
+
+  async models(options: CallOptions = {}): Promise<ModelInfo[]> {
+    try {
+      const { backend } = await this.#at.server(options);
+      const wire = getWire(backend.id === "ollama" ? "ollama" : "openai-chat");
+      const answer = await this.#at.http.request("GET", wire.modelsPath, { ...options, signal: quick(options.signal) });
+      const text = await textOf(answer);
+      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
+      return wire.decodeModels(JSON.parse(text));
+    } catch (error) {
+      throw this.#thrown(error);
+    }
+  }
+
+  async about(model: string, options: CallOptions = {}): Promise<About> {
+    const { backend } = await this.#at.server(options);
+    return aboutModel(this.#at.http, backend.id, model, options);
+  }
+
+  /** The dialect of a model, and how it is known. Throws where nobody knows: another one would be nonsense to the model. */
+  async dialectOf(model: string, options: CallOptions = {}): Promise<FoundDialect> {
+    const found = await this.#finder.find(model, options);
+    if (found) return found;
+    throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${model}" speaks: set dialect for this model` });
+  }
+
+  async close(): Promise<void> {
+    await this.#at.http.close();
+  }
+
+  #readError(status: number, headers: Headers, text: string): ErrorInfo {
+    return this.#at.http.refusal(readError(status, headers, text.slice(0, MAX_ERROR_CHARS)));
+  }
+
+  #thrown(error: unknown): EngineError {
+    return error instanceof EngineError ? error : new EngineError(this.#at.http.explain(error), { cause: error });
+  }
+}
+
+/** What the model writes or stops at: nobody else may. */
+const reservedOf = (dialect: Dialect): string[] => [...dialect.stops, ...preservedOf(dialect)];
+
+interface Server {
+  readonly backend: Backend;
+  readonly tokens: Tokens | undefined;
+}
+
+/** The way to a server, once for all dialects that are spoken over it. */
+class Connection {
+  readonly http: HttpServer;
+  readonly #id: ServerId | undefined;
+  #server: Promise<Server> | undefined;
+
+  constructor({ url, server, key, headers, timeouts, connections }: CompletionsOptions) {
+    const wire = server === "ollama" ? "ollama" : "openai-chat";
+    const bases = [url].flat().map((one) => baseOf(wire, one));
+    const credentials = key === undefined ? undefined : credentialsOf(wire, key);
+    this.http = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
+    this.#id = server;
+  }
+
+  /** Which server it is. One that does not answer is asked again by the next request. */
+  async server({ headers }: CallOptions): Promise<Server> {
+    this.#server ??= this.#find({ headers });
+    try {
+      return await this.#server;
+    } catch (error) {
+      this.#server = undefined;
+      throw error;
+    }
+  }
+
+  async #find(options: CallOptions): Promise<Server> {
+    const id = this.#id ?? (await identify(this.http, options));
+    if (id === undefined) {
+      await textOf(await this.http.request("GET", "/", { signal: quick(undefined) })); // if nobody is there, that is what is wrong
+      throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
+    }
+    const backend = BACKENDS[id];
+    return { backend, tokens: backend.tokenize && new Tokens(this.http, backend.tokenize) };
+  }
+}
+
+const KNOWN = Object.keys(BACKENDS).join(", ");

@@ -1,0 +1,120 @@
+/** The answer of a server that completes text: its stream cut into messages, and these made into events by the dialect's scanner. */
+import { isObject } from "../../core/json.ts";
+import type { ErrorInfo, Event, Json, JsonObject, Request, Usage } from "../../core/nouns.ts";
+import type { Dialect, Prompt, Scanner } from "../../dialects/dialect.ts";
+import { LineReader } from "../../wires/ndjson.ts";
+import { SseReader } from "../../wires/sse.ts";
+import type { StreamDecoder } from "../../wires/wire.ts";
+import { Ending, mintIds } from "../ending.ts";
+import { failed } from "../finish.ts";
+import { type Backend, readMessage, type Said } from "./backends.ts";
+
+/** The messages of a stream; a whole answer is one message. */
+export class Messages {
+  readonly #frames: SseReader | LineReader;
+
+  constructor(type: string) {
+    this.#frames = /event-stream/.test(type) ? new SseReader() : new LineReader();
+  }
+
+  feed(text: string): string[] {
+    return this.#frames.feed(text).map(({ data }) => data);
+  }
+  flush(): string[] {
+    return this.#frames.flush().map(({ data }) => data);
+  }
+}
+
+const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
+const GARBAGE: ErrorInfo = { code: "upstream", message: "the upstream sent something that is not JSON" };
+
+export interface ReadingOptions {
+  readonly request: Request;
+  readonly prompt: Prompt;
+  /** The content type of the answer. */
+  readonly type: string;
+  /** Takes the key out of an error. */
+  clean(error: ErrorInfo): ErrorInfo;
+}
+
+export class Reading implements StreamDecoder {
+  readonly #backend: Backend;
+  readonly #scanner: Scanner;
+  readonly #messages: Messages;
+  readonly #clean: (error: ErrorInfo) => ErrorInfo;
+  readonly #ending = new Ending();
+  /** What the client itself wants the answer to stop at. */
+  readonly #stops: ReadonlySet<string>;
+  #started = false;
+  #usage: Usage | undefined;
+  #end: Said["end"];
+  #done = false;
+  #error: ErrorInfo | undefined;
+
+  constructor(backend: Backend, dialect: Dialect, { request, prompt, type, clean }: ReadingOptions) {
+    this.#backend = backend;
+    this.#scanner = dialect.createScanner({ tools: request.tools ?? [], prompt, mintId: mintIds(request) });
+    this.#messages = new Messages(type);
+    this.#clean = clean;
+    this.#stops = new Set(request.stop ?? []);
+  }
+
+  feed(text: string): Event[] {
+    const events = this.#read(this.#messages.feed(text));
+    const over = this.#end !== undefined && (this.#done || this.#usage !== undefined);
+    return over || this.#error ? [...events, ...this.#last()] : events;
+  }
+
+  flush(): Event[] {
+    return [...this.#read(this.#messages.flush()), ...this.#last()];
+  }
+
+  #read(messages: readonly string[]): Event[] {
+    const events: Event[] = [];
+    for (const text of messages) {
+      this.#done ||= text === "[DONE]";
+      if (this.#error || this.#done) continue;
+      const message = objectOf(text);
+      this.#take(message ? readMessage(this.#backend, message) : { error: GARBAGE }, events);
+    }
+    return events;
+  }
+
+  #take({ id, model, text = "", usage, end, error }: Said, events: Event[]): void {
+    if (!this.#started && !error) {
+      this.#started = true;
+      events.push({ type: "start", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
+    }
+    this.#usage = usage ?? this.#usage;
+    this.#error = error;
+    if (text !== "" && !this.#end) this.#see(this.#scanner.feed(text), events);
+    this.#end ??= end;
+  }
+
+  #last(): Event[] {
+    const events: Event[] = [];
+    this.#see(this.#scanner.flush(), events);
+    if (this.#usage) events.push({ type: "usage", ...this.#usage });
+    const end = this.#end;
+    if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT)));
+    else {
+      const stop = end.stop !== undefined && this.#stops.has(end.stop) ? { stop: end.stop } : {};
+      events.push(this.#ending.finish({ type: "finish", reason: end.reason, native: end.native, ...stop }));
+    }
+    return events;
+  }
+
+  #see(scanned: readonly Event[], events: Event[]): void {
+    for (const event of scanned) this.#ending.see(event);
+    events.push(...scanned);
+  }
+}
+
+function objectOf(text: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

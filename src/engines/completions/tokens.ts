@@ -1,0 +1,169 @@
+/**
+ * A prompt as token ids, by the server's own tokenizer: control pieces become control tokens, and nothing in the data does, whatever it
+ * says. Each piece is asked for once and then known by its text, so that a long conversation costs one question per new piece.
+ *
+ *     [<|turn>] ["user\nSay <|turn>"] [<turn|>]   ->   105, 2364 107 37889 655 111038 …, 106
+ */
+import { isObject } from "../../core/json.ts";
+import type { Json } from "../../core/nouns.ts";
+import type { Prompt } from "../../dialects/dialect.ts";
+import { cutForgeries } from "../../dialects/prompt.ts";
+import type { CallOptions } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import { type HttpServer, textOf } from "../http.ts";
+import type { Tokenize } from "./backends.ts";
+
+/** Characters of all pieces that are remembered. */
+const MAX_REMEMBERED = 16 << 20;
+/** Questions at a time: a new conversation has hundreds of pieces. */
+const AT_ONCE = 8;
+
+type Ids = readonly number[];
+/** Data follows a control token in the text that the tokenizer was made for; `after`: that token. */
+type Run = { control: string } | { data: string; after: string };
+
+export interface Tokenized {
+  readonly ids: number[];
+  /** How many tokens the model takes, where the tokenizer says so. */
+  readonly context?: number;
+}
+
+export class Tokens {
+  readonly #http: HttpServer;
+  readonly #tokenize: Tokenize;
+  readonly #known = new Remembered(MAX_REMEMBERED);
+  #context: number | undefined;
+
+  constructor(http: HttpServer, tokenize: Tokenize) {
+    this.#http = http;
+    this.#tokenize = tokenize;
+  }
+
+  /** `reserved`: more control tokens of the dialect, none of which may come of the data. `undefined`: the server has no tokenizer to ask. */
+  async of(prompt: Prompt, reserved: readonly string[], model: string, options: CallOptions): Promise<Tokenized | undefined> {
+    const ask = (text: string, control: boolean, bos = false): Promise<Ids> => this.#ask(text, model, { control, bos }, options);
+    const controls = new Map<string, number>();
+    try {
+      const written = prompt.flatMap(({ text, control }) => (control && text !== "" ? [text] : []));
+      const texts = [...new Set([...written, ...(this.#tokenize.alwaysControl ? reserved : [])])];
+      for (const [text, ids] of await eachOf(texts, async (text) => [text, await ask(text, true)] as const)) {
+        if (ids.length === 1) controls.set(text, ids[0]!); // another one is not in the vocabulary: it is text
+      }
+      const forbidden = new Set(controls.values());
+      const runs = runsOf(this.#tokenize.alwaysControl ? cutForgeries(prompt) : prompt, controls);
+      const lists = await eachOf(runs, async (run): Promise<Ids> => {
+        return "control" in run ? [controls.get(run.control)!] : this.#data(run, forbidden, ask);
+      });
+      const first = await this.#first(ask);
+      return { ids: [...first, ...lists.flat()], ...(this.#context === undefined ? {} : { context: this.#context }) };
+    } catch (error) {
+      if (error instanceof NoTokenizer) return undefined;
+      throw error;
+    }
+  }
+
+  /** What the tokenizer puts in front of every text. */
+  async #first(ask: (text: string, control: boolean, bos?: boolean) => Promise<Ids>): Promise<Ids> {
+    const [plain, whole] = await Promise.all([ask("a", true), ask("a", true, true)]);
+    const at = whole.findIndex((_, i) => plain.every((id, j) => whole[i + j] === id));
+    return whole.slice(0, Math.max(0, at));
+  }
+
+  async #data(
+    { data, after }: { data: string; after: string },
+    forbidden: ReadonlySet<number>,
+    ask: (text: string, control: boolean) => Promise<Ids>,
+  ): Promise<Ids> {
+    if (!this.#tokenize.alwaysControl) return ask(data, false);
+    // Behind its control token: some tokenizers read the beginning of a text otherwise than its middle.
+    const ids = (await ask(after + data, true)).slice(after === "" ? 0 : 1);
+    if (data.length < 2 || !ids.some((id) => forbidden.has(id))) return ids;
+    // It reads a control token where none of its spellings is known: it is broken until there is none.
+    const middle = data.length >> 1;
+    const halves = [data.slice(0, middle), data.slice(middle)];
+    return (await eachOf(halves, (half) => this.#data({ data: half, after }, forbidden, ask))).flat();
+  }
+
+  async #ask(text: string, model: string, asked: { control: boolean; bos: boolean }, options: CallOptions): Promise<Ids> {
+    const key = `${asked.control ? "c" : "d"}${asked.bos ? "b" : ""} ${model}\n${text}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const { path } = this.#tokenize;
+    const answer = await this.#http.request("POST", path, {
+      ...options,
+      body: JSON.stringify(this.#tokenize.body(text, { model, ...asked })),
+    });
+    const body = await textOf(answer);
+    if (answer.status === 404 || answer.status === 405 || answer.status === 501) throw new NoTokenizer();
+    const value: unknown = answer.status === 200 ? JSON.parse(body) : undefined;
+    const { tokens, max_model_len } = isObject(value as Json) ? (value as Record<string, unknown>) : {};
+    if (!Array.isArray(tokens)) {
+      throw new EngineError({ code: "upstream", message: `the server's tokenizer answered with status ${answer.status}` });
+    }
+    if (typeof max_model_len === "number") this.#context = max_model_len;
+    const ids = tokens.map(Number);
+    this.#known.set(key, ids);
+    return ids;
+  }
+}
+
+class NoTokenizer extends Error {}
+
+/** The prompt's control tokens, and the text between them; a control piece that is no token is text. */
+function runsOf(prompt: Prompt, controls: ReadonlyMap<string, number>): Run[] {
+  const runs: Run[] = [];
+  let after = "";
+  let joins = false; // a piece that was cut stays cut
+  for (const { text, control, media } of prompt) {
+    if (media || text === "") continue;
+    const isToken = control && controls.has(text);
+    const last = runs.at(-1);
+    if (isToken) {
+      runs.push({ control: text });
+      after = text;
+    } else if ((control || joins) && last && "data" in last) runs.splice(-1, 1, { data: last.data + text, after });
+    else runs.push({ data: text, after });
+    joins = control === true && !isToken;
+  }
+  return runs;
+}
+
+/** In order, a few at a time. */
+async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
+  return results;
+}
+
+/** The least recently used goes first. */
+class Remembered {
+  readonly #limit: number;
+  readonly #ids = new Map<string, Ids>();
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get(key: string): Ids | undefined {
+    const ids = this.#ids.get(key);
+    if (!ids) return undefined;
+    this.#ids.delete(key);
+    this.#ids.set(key, ids);
+    return ids;
+  }
+
+  set(key: string, ids: Ids): void {
+    if (!this.#ids.has(key)) this.#size += key.length;
+    this.#ids.set(key, ids);
+    for (const [oldest] of this.#ids) {
+      if (this.#size <= this.#limit) break;
+      this.#ids.delete(oldest);
+      this.#size -= oldest.length;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * How many tokens a chat is for the model behind a server, counted by the server's own tokenizer: what the template adds is counted, too.
+ *
+ *     vLLM           POST /tokenize {"model", "messages", "tools"} -> {"count": 42}
+ *     llama-server   POST /apply-template {"messages", "tools"} -> {"prompt"}, then POST /tokenize {"content"} -> {"tokens": […]}
+ */
+import type { Json, JsonObject } from "../core/nouns.ts";
+import type { CallOptions, ServerId } from "./engine.ts";
+import { type HttpServer, quick, textOf } from "./http.ts";
+
+/** `chat`: the body of a request for chat completions. `undefined`: this server does not count. */
+export async function countOnServer(
+  http: HttpServer,
+  server: ServerId,
+  chat: JsonObject,
+  options: CallOptions,
+): Promise<number | undefined> {
+  const { model, messages, tools } = chat;
+  const asked: JsonObject = { messages: messages ?? [], ...(tools === undefined ? {} : { tools }) };
+  if (server === "vllm") {
+    const { count } = await post(http, "/tokenize", { ...asked, ...(model === undefined ? {} : { model }) }, options);
+    return typeof count === "number" ? count : undefined;
+  }
+  if (server !== "llama-server") return undefined;
+  const { prompt } = await post(http, "/apply-template", asked, options);
+  if (typeof prompt !== "string") return undefined;
+  const { tokens } = await post(http, "/tokenize", { content: prompt, add_special: true, parse_special: true }, options);
+  return Array.isArray(tokens) ? tokens.length : undefined;
+}
+
+/** What it answers; nothing, if it does not know the path. */
+async function post(http: HttpServer, path: string, body: JsonObject, options: CallOptions): Promise<{ [key: string]: Json }> {
+  const answer = await http.request("POST", path, { ...options, body: JSON.stringify(body), signal: quick(options.signal) });
+  const text = await textOf(answer);
+  return answer.status === 200 ? (JSON.parse(text) as { [key: string]: Json }) : {};
+}

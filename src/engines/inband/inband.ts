@@ -1,0 +1,177 @@
+/**
+ * Tools for a chat server that knows none: they are explained in the system text in a dialect's own form, calls and results are text of
+ * the conversation, and the calls of the answer are read out of its text.
+ *
+ *     createInband(createRemote({ wire: "openai-chat", url }), { dialect: "hermes" })
+ */
+import type { Event, Message, Opaque, Part, Request, Text, ToolCall, ToolResult } from "../../core/nouns.ts";
+import type { Dialect, Grammar, Prompt, Scanner } from "../../dialects/dialect.ts";
+import { promptText } from "../../dialects/prompt.ts";
+import { around, warning } from "../around.ts";
+import { Ending, mintIds } from "../ending.ts";
+import type { CallOptions, Engine, GenerateOptions, ServerId } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import { closing } from "../finish.ts";
+import { DialectFinder } from "./dialects.ts";
+import { type Holding, held, withFunctions } from "./request.ts";
+
+export interface InbandOptions {
+  /** An id, or `auto`: found out from the server and the model's name. */
+  dialect?: string | undefined;
+}
+
+export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions = {}): Engine {
+  const finder = new DialectFinder(dialect, engine.about?.bind(engine));
+  const dialectOf = async (model: string, options: CallOptions): Promise<Dialect> => {
+    const found = await finder.find(model, options);
+    if (found) return found.dialect;
+    throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${model}" speaks: set dialect for this model` });
+  };
+  return around(engine, {
+    generate: (request, options = {}) =>
+      request.tools?.length
+        ? closing(options.signal, () => answer(engine, request, options, dialectOf))
+        : engine.generate(request, options),
+    async countTokens(request, options = {}) {
+      if (!request.tools?.length) return engine.countTokens(request, options);
+      return engine.countTokens(inText(withFunctions(request), await dialectOf(request.model, options)), options);
+    },
+    ...(engine.preview
+      ? {
+          async preview(request) {
+            const sent = request.tools?.length ? inText(withFunctions(request), await dialectOf(request.model, {})) : request;
+            return engine.preview!(sent);
+          },
+        }
+      : {}),
+  });
+}
+
+async function* answer(
+  engine: Engine,
+  given: Request,
+  options: GenerateOptions,
+  dialectOf: (model: string, options: CallOptions) => Promise<Dialect>,
+): AsyncGenerator<Event[], void, undefined> {
+  const dialect = await dialectOf(given.model, options);
+  const request = withFunctions(given);
+  const about = await engine.about?.(given.model, options).catch(() => undefined);
+  const chat = about?.server === undefined ? undefined : CHATS[about.server];
+  const { toolChoice = "auto" } = request;
+  const forced = toolChoice !== "auto" && toolChoice !== "none";
+  // Structured output is the server's own business, and no call is made by not reading any.
+  const { output: _, ...asked } = { ...request, toolChoice: forced ? toolChoice : ("auto" as const) };
+  const { grammar, warnings } = held(dialect, asked, forced ? chat?.holding : undefined);
+  const sent = inText(request, dialect);
+  const extra = chat && grammar ? [...(sent.extra ?? []), chat.field(grammar)] : sent.extra;
+  const events = engine.generate(extra ? { ...sent, extra } : sent, warning(options, warnings));
+  const reader = new Reader(dialect, request);
+  for await (const event of events) yield reader.feed(event);
+}
+
+/** Servers whose chat takes a grammar, and how it is called there. */
+const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (grammar: Grammar) => Opaque }>>> = {
+  "llama-server": { holding: "gbnf", field: ({ gbnf }) => ({ wire: "openai-chat", kind: "grammar", data: gbnf }) },
+  vllm: {
+    holding: "structural-tag",
+    field: ({ structuralTag }) => ({
+      wire: "openai-chat",
+      kind: "structured_outputs",
+      data: { structural_tag: JSON.stringify(structuralTag) },
+    }),
+  },
+  sglang: {
+    holding: "structural-tag",
+    field: ({ structuralTag = null }) => ({ wire: "openai-chat", kind: "response_format", data: structuralTag }),
+  },
+};
+
+/** Reads the calls out of the text. Where none may be made, the text is the answer. */
+class Reader {
+  readonly #scanner: Scanner | undefined;
+  readonly #ending = new Ending();
+
+  constructor(dialect: Dialect, request: Request) {
+    const { tools = [], toolChoice } = request;
+    if (toolChoice !== "none") this.#scanner = dialect.createScanner({ tools, mintId: mintIds(request) });
+  }
+
+  feed(event: Event): Event[] {
+    if (!this.#scanner) return [event];
+    if (event.type === "text" && !event.state) return this.#seen(this.#scanner.feed(event.text));
+    if (event.type !== "finish") return [event];
+    const last = this.#seen(this.#scanner.flush());
+    return [...last, this.#ending.finish(event)];
+  }
+
+  #seen(events: Event[]): Event[] {
+    for (const event of events) this.#ending.see(event);
+    return events;
+  }
+}
+
+// ---- The conversation as text
+
+/** What a program or a tool said cannot forge the dialect's marks. */
+const unforged = (prompt: Prompt): string => promptText(prompt, { neutralize: true });
+
+/** The request without tools: all that has to do with them is text. */
+export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...request }: Request, dialect: Dialect): Request {
+  const messages: Message[] = [];
+  let results: ToolResult[] = [];
+  const answerCalls = (): void => {
+    if (results.length === 0) return;
+    const media = results.flatMap((result) => result.media ?? []);
+    messages.push({ role: "user", content: [{ type: "text", text: unforged(dialect.renderToolResults(results)) }, ...media] });
+    results = [];
+  };
+  for (const message of request.messages) {
+    if (message.role === "tool") {
+      results.push(message);
+      continue;
+    }
+    answerCalls();
+    const last = messages.at(-1);
+    if (message.role === "assistant") messages.push({ ...message, content: callsAsText(message.content, dialect) });
+    else if (message.role === "user" && last?.role === "user") {
+      last.content = [...last.content, ...message.content]; // the results, and what the user said to them
+    } else messages.push({ ...message });
+  }
+  answerCalls();
+  return { ...request, messages: tools.length > 0 ? instructed(messages, dialect.instructions(tools)) : messages };
+}
+
+/** Behind the system text, or as the only one. */
+function instructed(messages: readonly Message[], text: string): Message[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== "system" && first?.role !== "developer") return [{ role: "system", content: [{ type: "text", text }] }, ...messages];
+  return [{ ...first, content: [...first.content, { type: "text", text: `\n\n${text}` }] }, ...rest];
+}
+
+/** Calls that stand together are written together. */
+function callsAsText(parts: readonly Part[], dialect: Dialect): Part[] {
+  const out: Part[] = [];
+  let calls: ToolCall[] = [];
+  const write = (): void => {
+    if (calls.length > 0) say(out, unforged(dialect.renderToolCalls(calls)));
+    calls = [];
+  };
+  for (const part of parts) {
+    if (part.type === "tool-call") {
+      calls.push(part);
+      continue;
+    }
+    write();
+    if (part.type === "malformed") say(out, part.raw);
+    else out.push(part);
+  }
+  write();
+  return out;
+}
+
+function say(out: Part[], text: string): void {
+  const last = out.at(-1);
+  const before: Text | undefined = last?.type === "text" && !last.state ? last : undefined;
+  if (before) out.splice(-1, 1, { type: "text", text: `${before.text}${/\n$/.test(before.text) ? "" : "\n"}${text}` });
+  else out.push({ type: "text", text });
+}

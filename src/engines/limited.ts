@@ -1,0 +1,104 @@
+/**
+ * An engine that does not take more at a time than it can: others wait in line, and who finds the line full, or waits too long, is told to
+ * come back.
+ */
+import type { Event } from "../core/nouns.ts";
+import { around } from "./around.ts";
+import type { Engine } from "./engine.ts";
+import { EngineError } from "./error.ts";
+import { closing } from "./finish.ts";
+
+export interface Limits {
+  /** Answers at a time. */
+  concurrent: number;
+  /** How many may wait. */
+  queue?: number | undefined;
+  /** For how long, in milliseconds. */
+  waitMs?: number | undefined;
+}
+
+const QUEUE = 100;
+const WAIT_MS = 60_000;
+/** How long it takes, roughly, until a place is free. */
+const RETRY_MS = 5_000;
+
+export const createLimited = (engine: Engine, limits: Limits): Engine => behind(new Gate(limits), engine);
+
+function behind(gate: Gate, engine: Engine): Engine {
+  return around(engine, {
+    // The same server in another dialect has no more places.
+    ...(engine.speaking ? { speaking: (dialect) => behind(gate, engine.speaking!(dialect)) } : {}),
+    generate: (request, options = {}) =>
+      closing(options.signal, async function* (): AsyncGenerator<Event[], void, undefined> {
+        const leave = await gate.enter(options.signal);
+        try {
+          for await (const event of engine.generate(request, options)) yield [event];
+        } finally {
+          leave();
+        }
+      }),
+  });
+}
+
+class Gate {
+  readonly #concurrent: number;
+  readonly #queue: number;
+  readonly #waitMs: number;
+  #inside = 0;
+  /** Those who wait, the first in front. */
+  readonly #line = new Set<() => void>();
+
+  constructor({ concurrent, queue = QUEUE, waitMs = WAIT_MS }: Limits) {
+    this.#concurrent = concurrent;
+    this.#queue = queue;
+    this.#waitMs = waitMs;
+  }
+
+  /** Answers with the way out. Throws when there is no place to be had. */
+  async enter(signal: AbortSignal | undefined): Promise<() => void> {
+    if (this.#inside < this.#concurrent) this.#inside++;
+    else if (this.#line.size >= this.#queue) throw this.#full(`are taken, and ${this.#line.size} requests wait`);
+    else await this.#wait(signal);
+    let left = false;
+    return () => {
+      if (!left) this.#leave();
+      left = true;
+    };
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const over = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", gone);
+        this.#line.delete(called);
+      };
+      const called = (): void => {
+        over();
+        resolve();
+      };
+      const gone = (): void => {
+        over();
+        reject(new EngineError({ code: "aborted", message: "the request was aborted" }));
+      };
+      const timer = setTimeout(() => {
+        over();
+        reject(this.#full(`were taken for ${this.#waitMs / 1000} s`));
+      }, this.#waitMs);
+      signal?.addEventListener("abort", gone, { once: true });
+      this.#line.add(called);
+    });
+  }
+
+  /** The first in line gets the place, or it is free. */
+  #leave(): void {
+    const [next] = this.#line;
+    if (next) next();
+    else this.#inside--;
+  }
+
+  #full(what: string): EngineError {
+    const message = `the upstream is busy: all ${this.#concurrent} places ${what}`;
+    return new EngineError({ code: "overloaded", message, retryAfterMs: RETRY_MS });
+  }
+}

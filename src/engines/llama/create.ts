@@ -1,0 +1,153 @@
+/** From a model's name to an engine: find the file, look at it before llama.cpp does, and load it. */
+import { basename } from "node:path";
+import type { LlamaContext, Llama as LlamaCpp, LlamaModel } from "node-llama-cpp";
+import type { Sampling, Warning } from "../../core/nouns.ts";
+import { detectDialect } from "../../dialects/detect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import { getDialect, listDialects } from "../../dialects/registry.ts";
+import { EngineError } from "../error.ts";
+import { type Gguf, templateOf, textIn } from "../gguf.ts";
+import { checkGguf } from "./check.ts";
+import { type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
+import { type Gpu, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
+import { EMBEDDED, findModel } from "./source.ts";
+
+export interface LlamaOptions {
+  /** A file, an https URL, `hf:owner/repo[:quant]`, or `embedded`: the model that comes with Dragoman. */
+  model: string;
+  /** What the model speaks; without it, what its file says. */
+  dialect?: string | undefined;
+  variant?: string | undefined;
+  /** `auto`, the default: if there is one that the installed node-llama-cpp can use. `true`: the same, but it must be. */
+  gpu?: Gpu | undefined;
+  /** How many tokens one conversation may have. */
+  contextSize?: number | undefined;
+  /** How many conversations run at once, each with its own memory; others wait their turn. */
+  sequences?: number | undefined;
+  threads?: number | undefined;
+  /** Where a request says nothing. */
+  sampling?: Sampling | undefined;
+  /** Where downloads are kept: by default in `DRAGOMAN_CACHE`, or where the system keeps caches. */
+  cacheDir?: string | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export type Progress =
+  | { phase: "download"; file: string; loaded: number; total: number | undefined }
+  /** 0 to 1. */
+  | { phase: "load"; fraction: number };
+
+/** A conversation rarely needs more, and the memory for it is taken at once. */
+const MAX_CONTEXT = 32_768;
+const SEQUENCES = 2;
+/** The embedded model is so small that threads only wait for each other, and conversations cost nothing. It was trained to be sure. */
+const EMBEDDED_DEFAULTS = { gpu: false, threads: 1, sequences: 4, sampling: { temperature: 0 } } as const;
+
+/** Throws `EngineError` where the model cannot be had or loaded. */
+export async function createLlama(options: LlamaOptions): Promise<Llama> {
+  await loadRuntime(); // before gigabytes are fetched for nothing
+  const { onProgress, signal, cacheDir } = options;
+  const path = await findModel(options.model, {
+    cacheDir,
+    signal,
+    onDownload: (file, loaded, total) => onProgress?.({ phase: "download", file, loaded, total }),
+  });
+  const file = await checkGguf(path);
+  const given = path === EMBEDDED ? { ...EMBEDDED_DEFAULTS, ...withoutUndefined(options) } : options;
+  const spoken = dialectOf(path, file, given);
+  const llama = await startLlama(given.gpu ?? "auto");
+  const { model, context } = await load(llama, path, given);
+  const name = textIn(file.metadata, "general.name");
+  const template = templateOf(file);
+  const facts = {
+    id: basename(path).replace(/(-\d{5}-of-\d{5})?\.gguf$/i, ""),
+    ...(name === undefined ? {} : { name }),
+    path,
+    bytes: file.size,
+    architecture: model.architecture,
+    ...(template === undefined ? {} : { template }),
+    dialect: spoken.dialect.id,
+    variant: spoken.variant,
+    why: spoken.why,
+    contextSize: context.contextSize,
+    sequences: context.totalSequences,
+    gpu: llama.gpu,
+  };
+  const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
+  return new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling });
+}
+
+const withoutUndefined = <T extends object>(options: T): T =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
+
+async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promise<{ model: LlamaModel; context: LlamaContext }> {
+  const { onProgress, signal, contextSize, sequences = SEQUENCES, threads } = options;
+  let why: string | undefined;
+  const listener = (line: string): void => {
+    why ??= /error loading model: (.+)/.exec(line)?.[1];
+  };
+  let model: LlamaModel | undefined;
+  try {
+    return await listening(listener, async () => {
+      model = await llama.loadModel({
+        modelPath: path,
+        onLoadProgress: (fraction) => onProgress?.({ phase: "load", fraction }),
+        ...(signal ? { loadSignal: signal } : {}),
+      });
+      const context = await model.createContext({
+        contextSize: contextSize ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
+        sequences,
+        threads: threads ?? llama.cpuMathCores, // more than there are wait for each other
+      });
+      return { model, context };
+    });
+  } catch (error) {
+    await model?.dispose();
+    if (signal?.aborted) throw error;
+    throw new EngineError({ code: "internal", message: `cannot load ${basename(path)}: ${why ?? lineOf(error)}` }, { cause: error });
+  }
+}
+
+interface Spoken {
+  dialect: Dialect;
+  variant: string;
+  why: string;
+  /** What its vendor advises. */
+  sampling: Sampling | undefined;
+  warnings: Warning[];
+}
+
+function dialectOf(path: string, file: Gguf, { dialect: id, variant }: LlamaOptions): Spoken {
+  const template = templateOf(file);
+  const inside = textIn(file.metadata, "general.name");
+  // The file's own name has gone through more hands than the one inside, but also says more: what was quantized, and from what.
+  const model = detectDialect({ model: basename(path) }) || inside === undefined ? path : inside;
+  const found = detectDialect({ model, ...(template === undefined ? {} : { template }) });
+  const known = found && listDialects().some((dialect) => dialect.id === found.id) ? found : undefined;
+  const warnings: Warning[] = [];
+  if (id === undefined && !known) {
+    const message =
+      "neither its name nor its template says what it speaks: it is asked for JSON, as models without tools are; --dialect says otherwise";
+    warnings.push({ code: "dialect-unknown", message });
+  }
+  const dialect = named(id ?? known?.id ?? "json");
+  const fits = known?.id === dialect.id ? known : undefined;
+  const chosen = variant ?? fits?.variant ?? dialect.variants[0] ?? "";
+  if (!dialect.variants.includes(chosen)) {
+    throw new EngineError({
+      code: "bad-request",
+      message: `${dialect.id} has no variant "${chosen}"; it has ${dialect.variants.join(", ")}`,
+    });
+  }
+  const why = id === undefined ? (known?.why ?? "nothing is known of it") : "as it was said";
+  return { dialect, variant: chosen, why, sampling: fits?.sampling?.values, warnings };
+}
+
+function named(id: string): Dialect {
+  try {
+    return getDialect(id);
+  } catch (error) {
+    throw new EngineError({ code: "bad-request", message: lineOf(error) }, { cause: error });
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * A large file over HTTP: it goes on where it was cut, and takes its name only when all of it is there and its checksum is right.
+ *
+ *     model.gguf.3f2a9c01.part  ->  model.gguf
+ */
+import { createHash, type Hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { ErrorInfo } from "../../core/nouns.ts";
+import { EngineError } from "../error.ts";
+
+export interface DownloadOptions {
+  /** Of the whole file, in hexadecimal, where it is known. */
+  sha256?: string | undefined;
+  /** For the host of this origin alone: a redirect elsewhere goes without it. */
+  token?: { value: string; origin: string } | undefined;
+  onProgress?: ((loaded: number, total: number | undefined) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  /** Before the first retry; it doubles with each. */
+  retryMs?: number | undefined;
+}
+
+const TRIES = 5;
+const MAX_REDIRECTS = 8;
+const RETRY_MS = 1000;
+
+export async function download(url: string, target: string, options: DownloadOptions = {}): Promise<void> {
+  const file = await identify(url, options);
+  const part = `${target}.${createHash("sha256").update(file.identity).digest("hex").slice(0, 12)}.part`;
+  await mkdir(dirname(target), { recursive: true });
+  let loaded = 0;
+  for (let tries = 1; ; tries++) {
+    const before = loaded;
+    try {
+      loaded = await fetchRest(url, part, file, options);
+      break;
+    } catch (error) {
+      loaded = await sizeOf(part);
+      if (loaded > before) tries = 1; // it moves
+      if (!(error instanceof Cut) || tries >= TRIES)
+        throw error instanceof Cut ? new EngineError(error.info, { cause: error.cause }) : error;
+      await pause((options.retryMs ?? RETRY_MS) * 2 ** (tries - 1), undefined, { signal: options.signal });
+    }
+  }
+  await rename(part, target);
+}
+
+interface Remote {
+  readonly identity: string;
+  readonly sha256: string | undefined;
+  readonly size: number | undefined;
+}
+
+/** What the file is, so that the rest of another one is never put behind it. */
+async function identify(url: string, options: DownloadOptions): Promise<Remote> {
+  const { answer, linked } = await request(url, "HEAD", {}, options);
+  await answer.body?.cancel();
+  if (!answer.ok && answer.status !== 405) throw new EngineError(refusalOf(answer, url));
+  const etag = linked.etag ?? answer.headers.get("etag") ?? "";
+  const sha256 = options.sha256 ?? (/^[0-9a-f]{64}$/i.test(etag) ? etag : undefined);
+  const size = linked.size ?? (answer.ok ? lengthOf(answer.headers.get("content-length")) : undefined);
+  return { identity: sha256 ?? `${url} ${etag} ${size}`, sha256: sha256?.toLowerCase(), size };
+}
+
+async function fetchRest(url: string, part: string, { sha256, size }: Remote, options: DownloadOptions): Promise<number> {
+  const hash = createHash("sha256");
+  let loaded = await sizeOf(part);
+  if (size !== undefined && loaded > size) {
+    await rm(part);
+    loaded = 0;
+  }
+  let total = size;
+  if (loaded === 0 || loaded !== size) {
+    const { answer } = await request(url, "GET", loaded > 0 ? { range: `bytes=${loaded}-` } : {}, options);
+    if (!answer.ok || !answer.body) {
+      await answer.body?.cancel();
+      throw answer.status >= 500 || answer.status === 429 ? new Cut(refusalOf(answer, url)) : new EngineError(refusalOf(answer, url));
+    }
+    if (answer.status !== 206) loaded = 0; // all of it comes, whatever was asked for
+    await hashOf(part, loaded, hash);
+    const rest = lengthOf(answer.headers.get("content-length"));
+    total ??= rest === undefined ? undefined : loaded + rest;
+    const file = await open(part, loaded === 0 ? "w" : "a");
+    try {
+      for await (const chunk of chunksOf(answer.body, url)) {
+        await file.appendFile(chunk);
+        hash.update(chunk);
+        loaded += chunk.length;
+        options.onProgress?.(loaded, total);
+      }
+    } finally {
+      await file.close();
+    }
+  } else await hashOf(part, loaded, hash);
+  if (total !== undefined && loaded < total)
+    throw new Cut({ code: "upstream", message: `${hostOf(url)} ended the file after ${loaded} of ${total} bytes` });
+  const sum = hash.digest("hex");
+  if ((sha256 !== undefined && sum !== sha256) || (total !== undefined && loaded > total)) {
+    await rm(part);
+    const what =
+      sha256 !== undefined && sum !== sha256 ? `its checksum is ${sum} and not ${sha256}` : `it has ${loaded} bytes and not ${total}`;
+    throw new EngineError({ code: "upstream", message: `what ${hostOf(url)} sent for ${nameOf(url)} is not the file: ${what}` });
+  }
+  return loaded;
+}
+
+/** The connection broke: it is worth another try. */
+class Cut extends Error {
+  readonly info: ErrorInfo;
+  constructor(info: ErrorInfo, options?: ErrorOptions) {
+    super(info.message, options);
+    this.info = info;
+  }
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body as unknown as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    throw new Cut({ code: "upstream", message: `the connection to ${hostOf(url)} broke` }, { cause: error });
+  }
+}
+
+/** Follows redirects itself: the token stays with its host, and the hub says on the way what the file is. */
+export async function request(url: string, method: string, headers: Record<string, string>, { token, signal }: DownloadOptions) {
+  const linked: { etag?: string; size?: number } = {};
+  let at = new URL(url);
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const own: Record<string, string> = token && at.origin === token.origin ? { authorization: `Bearer ${token.value}` } : {};
+    const answer = await send(at, {
+      method,
+      headers: { ...headers, ...own, "accept-encoding": "identity" },
+      redirect: "manual",
+      signal: signal ?? null,
+    });
+    const etag = answer.headers.get("x-linked-etag")?.replace(/^W\/|"/g, "");
+    const size = lengthOf(answer.headers.get("x-linked-size"));
+    if (etag) linked.etag = etag;
+    if (size !== undefined) linked.size = size;
+    const location = answer.headers.get("location");
+    if (answer.status < 300 || answer.status >= 400 || location === null) return { answer, linked };
+    await answer.body?.cancel();
+    const next = new URL(location, at);
+    if (!isSafe(next))
+      throw new EngineError({ code: "upstream", message: `${at.host} leads to ${next.protocol}//${next.host}, which is not https` });
+    at = next;
+  }
+  throw new EngineError({ code: "upstream", message: `${hostOf(url)} redirects without end` });
+}
+
+async function send(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    const cause = (error as Error).cause;
+    throw new Cut(
+      { code: "upstream", message: `${url.host} does not answer: ${cause instanceof Error ? cause.message : String(error)}` },
+      { cause: error },
+    );
+  }
+}
+
+/** https, or this machine. */
+export const isSafe = ({ protocol, hostname }: URL): boolean =>
+  protocol === "https:" || (protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname));
+
+function refusalOf({ status }: Response, url: string): ErrorInfo {
+  const what = `${hostOf(url)} answers ${status} for ${nameOf(url)}`;
+  if (status === 401 || status === 403) {
+    const hint = "the model may be private or wait for its licence to be accepted: set HF_TOKEN to a token that may read it";
+    return { code: status === 401 ? "auth" : "permission", message: `${what}; ${hint}`, status };
+  }
+  if (status === 404) return { code: "not-found", message: `${what}: there is no such file`, status };
+  return { code: "upstream", message: what, status };
+}
+
+const hostOf = (url: string): string => new URL(url).host;
+const nameOf = (url: string): string => decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "");
+const lengthOf = (text: string | null): number | undefined => (text !== null && /^\d+$/.test(text) ? Number(text) : undefined);
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+async function hashOf(path: string, length: number, hash: Hash): Promise<void> {
+  if (length > 0) for await (const chunk of createReadStream(path, { end: length - 1 })) hash.update(chunk as Buffer);
+}

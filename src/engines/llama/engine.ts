@@ -1,0 +1,236 @@
+/**
+ * A GGUF in this process, by llama.cpp: the dialect writes the prompt and reads the answer.
+ *
+ *     const engine = await createLlama({ model: "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF:Q4_K_M" });
+ *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
+ */
+import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
+import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { ModelInfo } from "../../wires/wire.ts";
+import { contextError, type Rendered, rendered } from "../completions/job.ts";
+import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import { closing } from "../finish.ts";
+import { held } from "../inband/request.ts";
+import { Answer, type Asked, Marks } from "./answer.ts";
+import { Grammars } from "./hold.ts";
+import { Pool } from "./pool.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+export interface LlamaFacts {
+  /** What clients call it: the file's name without its ending. */
+  readonly id: string;
+  readonly name?: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly architecture: string;
+  /** The chat template in the file. */
+  readonly template?: string;
+  readonly dialect: string;
+  readonly variant: string;
+  /** Why this dialect. */
+  readonly why: string;
+  /** How many tokens one conversation takes, and how many conversations run at once. */
+  readonly contextSize: number;
+  readonly sequences: number;
+  readonly gpu: string | false;
+}
+
+export interface Llama extends Engine {
+  readonly facts: LlamaFacts;
+  /** What to know about this model that is no error. */
+  readonly warnings: readonly Warning[];
+  /** The prompt of a request, as the model gets it. */
+  promptTokens(request: Request): number[];
+  /** What these tokens say, special tokens too. */
+  textOf(tokens: readonly number[]): string;
+  /** How many tokens llama.cpp has evaluated since the model was loaded. */
+  readonly evaluated: number;
+}
+
+/** What a loaded model is made of. */
+export interface Loaded {
+  readonly model: LlamaModel;
+  readonly context: LlamaContext;
+  readonly dialect: Dialect;
+  readonly facts: LlamaFacts;
+  readonly warnings: readonly Warning[];
+  /** Where a request says nothing. */
+  readonly sampling: Sampling;
+}
+
+/** llama.cpp's own. */
+export const SAMPLING: Sampling = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 };
+/** So many of the last tokens count for penalties. */
+const PENALIZED = 64;
+
+export class LlamaEngine implements Llama {
+  readonly facts: LlamaFacts;
+  readonly warnings: readonly Warning[];
+  readonly #loaded: Loaded;
+  readonly #vocabulary: Vocabulary;
+  readonly #grammars: Grammars;
+  readonly #sequences: readonly LlamaContextSequence[];
+  readonly #pool: Pool;
+  readonly #marks: Marks;
+  readonly #closed = new AbortController();
+
+  constructor(loaded: Loaded) {
+    const { model, context, dialect, facts, warnings } = loaded;
+    this.facts = facts;
+    this.warnings = warnings;
+    this.#loaded = loaded;
+    this.#vocabulary = new Vocabulary(model);
+    this.#grammars = new Grammars(model);
+    this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
+    this.#pool = new Pool(this.#sequences);
+    this.#marks = new Marks(model, this.#vocabulary, dialect);
+  }
+
+  generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
+    const signal = options.signal ? AbortSignal.any([options.signal, this.#closed.signal]) : this.#closed.signal;
+    return closing(signal, () => this.#generate(request, { ...options, signal }));
+  }
+
+  async countTokens(request: Request): Promise<TokenCount> {
+    return { tokens: this.promptTokens(request).length, exact: true };
+  }
+
+  async models(_options?: CallOptions): Promise<ModelInfo[]> {
+    const { id, name, contextSize } = this.facts;
+    return [{ id, contextLength: contextSize, ...(name === undefined ? {} : { name }) }];
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    await this.#loaded.model.dispose(); // and its context with it
+  }
+
+  async preview(request: Request): Promise<Preview> {
+    return { dialect: this.facts.dialect, prompt: this.#render(request).prompt };
+  }
+
+  promptTokens(request: Request): number[] {
+    return this.#vocabulary.encode(this.#render(request).prompt);
+  }
+
+  textOf(tokens: readonly number[]): string {
+    return this.#loaded.model.detokenize(tokens as Token[], true);
+  }
+
+  get evaluated(): number {
+    return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
+  }
+
+  #render(request: Request): Rendered {
+    return rendered(request, this.#loaded.dialect, this.facts.variant);
+  }
+
+  // ---- One answer
+
+  async *#generate(request: Request, { signal, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+    let started: Started;
+    try {
+      started = await this.#start(request);
+    } catch (error) {
+      onAnswer?.({ ok: false, headers: {}, warnings: [] });
+      throw error;
+    }
+    onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
+    const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
+    try {
+      if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
+      const usage = { inputTokens: started.tokens.length, cachedTokens: sequence.nextTokenIndex };
+      yield [
+        { type: "start", model: this.facts.id },
+        { type: "usage", ...usage },
+      ];
+      yield* this.#answer(started, sequence, usage, signal);
+    } finally {
+      release();
+    }
+  }
+
+  async #start(given: Request): Promise<Started> {
+    const { dialect, facts } = this.#loaded;
+    const { request, prompt, warnings } = this.#render(given);
+    const tokens = this.#vocabulary.encode(prompt);
+    const room = facts.contextSize - tokens.length;
+    if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
+    return {
+      request,
+      prompt,
+      tokens,
+      limit: Math.min(request.maxTokens ?? room, room),
+      hold: grammar?.gbnf ? await this.#grammars.hold(grammar) : undefined,
+      warnings: [...warnings, ...more],
+    };
+  }
+
+  async *#answer(
+    started: Started,
+    sequence: LlamaContextSequence,
+    usage: Usage,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Event[], void, undefined> {
+    const { limit } = started;
+    const answer = new Answer(this.#marks, this.#loaded.dialect, started);
+    for await (const token of limit > 0 ? this.#evaluate(started, sequence, answer.tokens, signal) : []) {
+      const events = await answer.take(token);
+      if (events.length > 0) yield events;
+      if (answer.isOver || answer.tokens.length >= limit) break;
+    }
+    if (!signal?.aborted) yield await answer.end(usage);
+  }
+
+  /** The tokens of the answer. An abort ends it at the next one. */
+  async *#evaluate(
+    { request, tokens, hold }: Started,
+    sequence: LlamaContextSequence,
+    made: readonly Token[],
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Token, void, undefined> {
+    const { batchSize } = this.#loaded.context;
+    const last = tokens.length - 1;
+    // In pieces, so that an abort need not wait for the whole prompt.
+    for (let from = sequence.nextTokenIndex; from < last; from += batchSize) {
+      if (signal?.aborted) return;
+      await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(from, Math.min(from + batchSize, last)));
+    }
+    if (signal?.aborted) return;
+    await sequence.takeCheckpoint(); // a model that cannot go back to any token can go back to here
+    const options = { ...samplingOf({ ...this.#loaded.sampling, ...request.sampling }, made), yieldEogToken: true };
+    const state = hold && { grammarEvaluationState: () => hold.state };
+    for await (const token of sequence.evaluate(tokens.slice(last), { ...options, ...state })) {
+      if (signal?.aborted) return;
+      yield token;
+      if (signal?.aborted) return;
+    }
+  }
+}
+
+interface Started extends Asked {
+  readonly tokens: Token[];
+  /** How many tokens the answer may have. */
+  readonly limit: number;
+  readonly warnings: readonly Warning[];
+}
+
+function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
+  const { temperature = 0, topP = 1, topK = 0, minP = 0, seed } = sampling;
+  const { repeatPenalty = 1, presencePenalty = 0, frequencyPenalty = 0 } = sampling;
+  const punishes = repeatPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
+  return {
+    temperature,
+    topP,
+    topK,
+    minP,
+    ...(seed === undefined ? {} : { seed }),
+    ...(punishes
+      ? { repeatPenalty: { punishTokens: () => made.slice(-PENALIZED), penalty: repeatPenalty, presencePenalty, frequencyPenalty } }
+      : {}),
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * node-llama-cpp, loaded on first use. All that Dragoman asks of it beyond its documented interface stands in this file: that is why the
+ * peer's version is exact.
+ */
+import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp";
+import { EngineError } from "../error.ts";
+
+type Runtime = typeof import("node-llama-cpp");
+
+/** As npm takes it. */
+export const RUNTIME = "node-llama-cpp@3.21.1";
+
+/** The runtime's package is not there: `message` says how to get it. */
+export class MissingRuntime extends EngineError {
+  constructor(cause: unknown) {
+    super(
+      { code: "internal", message: `models in process need node-llama-cpp, which is not installed: npm install ${RUNTIME}` },
+      { cause },
+    );
+  }
+}
+
+export type Gpu = boolean | "auto" | "metal" | "cuda" | "vulkan";
+
+export async function loadRuntime(): Promise<Runtime> {
+  try {
+    return await import("node-llama-cpp");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") throw new MissingRuntime(error);
+    throw error;
+  }
+}
+
+const started = new Map<Gpu, Promise<Llama>>();
+const listeners = new Set<(line: string) => void>();
+
+/** Hears what llama.cpp complains about while something is done. */
+export async function listening<T>(listener: (line: string) => void, action: () => Promise<T>): Promise<T> {
+  listeners.add(listener);
+  try {
+    return await action();
+  } finally {
+    listeners.delete(listener);
+  }
+}
+
+/**
+ * llama.cpp for this machine, one for all models, from the binaries that are installed: nothing is downloaded and nothing compiled behind
+ * the user's back.
+ */
+export function startLlama(gpu: Gpu): Promise<Llama> {
+  const running = started.get(gpu) ?? start(gpu);
+  started.set(gpu, running);
+  running.catch(() => started.delete(gpu));
+  return running;
+}
+
+async function start(gpu: Gpu): Promise<Llama> {
+  const { getLlama, LlamaLogLevel } = await loadRuntime();
+  const wanted = gpu === true ? "auto" : gpu;
+  let llama: Llama;
+  try {
+    llama = await getLlama({
+      gpu: wanted,
+      build: "never",
+      skipDownload: true,
+      logLevel: LlamaLogLevel.error,
+      logger: (_, message) => listeners.forEach((listener) => void listener(message.trim())),
+    });
+  } catch (error) {
+    const what = wanted === "auto" || wanted === false ? "this machine" : `a GPU by ${wanted}`;
+    throw new EngineError({ code: "internal", message: `node-llama-cpp has no binary for ${what}: ${lineOf(error)}` }, { cause: error });
+  }
+  if (gpu === true && llama.gpu === false) {
+    await llama.dispose();
+    throw new EngineError({ code: "internal", message: "node-llama-cpp finds no GPU that it can use; without --gpu it runs on the CPU" });
+  }
+  return llama;
+}
+
+export const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+
+// ---- Grammars: a state that has taken tokens which were sampled without it
+
+interface SamplerBindings {
+  acceptGrammarEvaluationStateToken(state: unknown, token: Token): void;
+  canBeNextTokenForGrammarEvaluationState(state: unknown, token: Token): boolean;
+}
+
+/** The state of a grammar behind these tokens; undefined: it does not allow them. */
+export async function stateBehind(
+  model: LlamaModel,
+  grammar: LlamaGrammar,
+  tokens: readonly Token[],
+): Promise<LlamaGrammarEvaluationState | undefined> {
+  const { LlamaGrammarEvaluationState } = await loadRuntime();
+  const state = new LlamaGrammarEvaluationState({ model, grammar });
+  const sampler = (model.llama as unknown as { _bindings: { AddonSampler: SamplerBindings } })._bindings.AddonSampler;
+  const inner = (state as unknown as { _state: unknown })._state;
+  for (const token of tokens) {
+    if (!sampler.canBeNextTokenForGrammarEvaluationState(inner, token)) return undefined;
+    sampler.acceptGrammarEvaluationStateToken(inner, token);
+  }
+  return state;
+}

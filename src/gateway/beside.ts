@@ -1,0 +1,86 @@
+/** What is answered beside generation: lists and probes, counts of tokens, and bytes that are passed on. */
+import { Readable } from "node:stream";
+import { BadRequest } from "../core/errors.ts";
+import { isObject } from "../core/json.ts";
+import { getWire } from "../wires/registry.ts";
+import type { ModelInfo } from "../wires/wire.ts";
+import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
+import { aimed, type Models } from "./models.ts";
+import type { Passage } from "./passage.ts";
+import { Refusal } from "./refusal.ts";
+import type { Route } from "./routes.ts";
+import type { Tap } from "./tap.ts";
+
+/** What is answered without a model at work. */
+export async function look(route: Route, models: Models, body: string): Promise<unknown> {
+  switch (route.kind) {
+    case "models":
+      return encodeModelList(route.wire, await models.list());
+    case "model":
+      return encodeModel(route.wire, await known(models, route.id));
+    case "show": {
+      const { model, name } = parseObject(body);
+      return encodeShow(await known(models, String(model ?? name ?? "")));
+    }
+    case "running":
+      return { models: [] };
+    case "version":
+      return { version: OLLAMA_VERSION };
+    case "ready":
+      if (!(await models.ready())) throw new Refusal(503, "no upstream answers");
+      return { status: "ready" };
+    default:
+      return { status: "ok" };
+  }
+}
+
+async function known(models: Models, id: string): Promise<ModelInfo> {
+  const found = (await models.list()).find((model) => model.id === id || model.id === `${id}:latest`);
+  if (!found) throw new Refusal(404, `there is no model "${id}"`);
+  return found;
+}
+
+export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {
+  const { visit } = passage;
+  const wire = getWire(route.wire);
+  const asked = wire.decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
+  const target = await passage.aim(asked.model);
+  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), { ...passage.callOptions, signal: passage.signal });
+  passage.sendJson(wire.encodeTokenCount?.({ tokens }) ?? { tokens }, { "x-dragoman-count": exact ? "exact" : "estimate" });
+}
+
+/** Bytes for an upstream of the same wire, as they came, unless the model goes by another name there. */
+export async function passOn(passage: Passage, route: Route & { kind: "pass" }, body: string): Promise<void> {
+  const { visit, tap } = passage;
+  const asked = parseObject(body);
+  const model = route.model ?? (typeof asked.model === "string" ? asked.model : "");
+  const { engine, upstream, model: name } = await passage.aim(model);
+  if (!engine.send || familyOf(engine.wire) !== familyOf(route.wire)) {
+    throw new Refusal(501, `${visit.path} is only passed on to an upstream of the same wire (${route.wire}); "${upstream}" is none`);
+  }
+  const path = route.model === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
+  const text = route.model === undefined && name !== model ? JSON.stringify({ ...asked, model: name }) : body;
+  const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
+  const reply = passage.head(answer.status, answer.headers);
+  reply.send(Readable.from(tap?.wrote ? heard(answer.body, tap) : answer.body, { objectMode: false }));
+  await reply;
+}
+
+const familyOf = (wire: string | undefined): string | undefined => wire?.replace(/^openai-.*/, "openai");
+
+async function* heard(body: AsyncIterable<Uint8Array>, tap: Tap): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of body) {
+    tap.wrote?.(chunk);
+    yield chunk;
+  }
+}
+
+function parseObject(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (isObject(value)) return value;
+  } catch {
+    // said below
+  }
+  throw new BadRequest("the body must be a JSON object");
+}

@@ -1,0 +1,81 @@
+/** What a gateway is made of, and what holds where nothing is said. */
+import type { Engine } from "../engines/engine.ts";
+import { isLoopback, Keys, nameOf } from "./edge.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Metrics } from "./metrics.ts";
+import { type ModelRule, Models } from "./models.ts";
+import { Refusal } from "./refusal.ts";
+import type { OpenTap } from "./tap.ts";
+import { Ticker } from "./ticker.ts";
+
+export interface GatewayOptions {
+  /** By the names that models and logs call them. They are closed with the gateway. */
+  upstreams: Readonly<Record<string, Engine>>;
+  models?: readonly ModelRule[] | undefined;
+  /** Loopback, unless said otherwise. */
+  host?: string | undefined;
+  /** 0: one that the system chooses. */
+  port?: number | undefined;
+  /** Names, beside loopback's, by which clients may call this server. */
+  names?: readonly string[] | undefined;
+  keys?: readonly string[] | undefined;
+  /** Listen beyond loopback although there are no keys. */
+  insecure?: boolean | undefined;
+  /** Web pages of other origins that may ask; `*`: all. */
+  origins?: readonly string[] | undefined;
+  /** In bytes, after decompression. */
+  bodyLimit?: number | undefined;
+  patience?: Patience | undefined;
+  /** Hears of every exchange, when it is over. */
+  onExchange?: ((exchange: Exchange) => void) | undefined;
+  /** Each may listen to an exchange while it happens: its bytes at both edges, and its events. */
+  taps?: readonly OpenTap[] | undefined;
+  /** What `/metrics` says; without it there is none. */
+  metrics?: Metrics | undefined;
+}
+
+/** In milliseconds. */
+export interface Patience {
+  /** For a whole request to arrive; it holds from the start of the server on. */
+  requestMs?: number | undefined;
+  /** Until status and headers leave although the upstream has not answered. */
+  headersMs?: number | undefined;
+  /** Between two signs of life. */
+  heartbeatMs?: number | undefined;
+}
+
+/** What can change while the gateway runs. */
+export type Changes = Pick<GatewayOptions, "upstreams" | "models" | "keys" | "names" | "origins" | "bodyLimit" | "patience">;
+
+const BODY_LIMIT = 64 * 1024 * 1024;
+const PATIENCE = { requestMs: 120_000, headersMs: 10_000, heartbeatMs: 15_000 } as const;
+
+/** What holds for a request from its beginning to its end, however the configuration changes meanwhile. */
+export class State {
+  readonly options: GatewayOptions;
+  readonly keys: Keys;
+  readonly models: Models;
+  readonly bodyLimit: number;
+  readonly patience: { readonly requestMs: number; readonly headersMs: number; readonly heartbeatMs: number };
+  readonly ticker: Ticker;
+  /** Requests that are under way. */
+  users = 0;
+
+  /** Throws where the options would let everybody in. */
+  constructor(options: GatewayOptions) {
+    const { host = "127.0.0.1", keys = [], insecure, patience = {} } = options;
+    this.options = options;
+    this.keys = new Keys(keys);
+    this.models = new Models(options.upstreams, options.models);
+    this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
+    this.patience = {
+      requestMs: patience.requestMs ?? PATIENCE.requestMs,
+      headersMs: patience.headersMs ?? PATIENCE.headersMs,
+      heartbeatMs: patience.heartbeatMs ?? PATIENCE.heartbeatMs,
+    };
+    this.ticker = new Ticker(Math.min(this.patience.headersMs, this.patience.heartbeatMs));
+    if (!insecure && !this.keys.needed && !isLoopback(nameOf(host))) {
+      throw new Refusal(403, `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`);
+    }
+  }
+}

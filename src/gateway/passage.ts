@@ -1,0 +1,166 @@
+/** One request on its way through the gateway: what was asked, what is known of it by now, and every way to answer that is not a stream. */
+import type { FastifyReply } from "fastify";
+import { BadRequest } from "../core/errors.ts";
+import { isObject } from "../core/json.ts";
+import type { ErrorInfo, Request } from "../core/nouns.ts";
+import type { CallOptions } from "../engines/engine.ts";
+import { EngineError } from "../engines/error.ts";
+import { printBody } from "../wires/raw.ts";
+import { getWire } from "../wires/registry.ts";
+import type { EncoderOptions, Headers } from "../wires/wire.ts";
+import { Account, type Exchange } from "./exchange.ts";
+import type { Target } from "./models.ts";
+import type { State } from "./options.ts";
+import { Refusal } from "./refusal.ts";
+import type { Route, Visit } from "./routes.ts";
+import { openTaps, type Tap } from "./tap.ts";
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Headers that travel to the upstream; the wires carry their own. */
+const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
+
+export class Passage {
+  readonly visit: Visit;
+  readonly route: Route;
+  readonly state: State;
+  readonly reply: FastifyReply;
+  readonly account: Account;
+  readonly tap: Tap | undefined;
+  /** Of every answer. */
+  readonly headers: Record<string, string>;
+  #controller: AbortController | undefined;
+  #stop: (() => void) | undefined;
+  #aborted = false;
+
+  constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
+    this.visit = visit;
+    this.route = route;
+    this.state = state;
+    this.reply = reply;
+    this.account = new Account(id, route.wire, route.kind);
+    this.tap = openTaps(state.options.taps, this.account.exchange);
+    this.headers = {
+      "x-request-id": id,
+      "request-id": id,
+      "cache-control": "no-store, no-transform",
+      "x-content-type-options": "nosniff",
+    };
+  }
+
+  get exchange(): Exchange {
+    return this.account.exchange;
+  }
+
+  /** The client is gone, or the gateway closes. */
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort();
+    this.#stop?.();
+  }
+
+  /** Called when it is aborted. */
+  onAbort(stop: () => void): void {
+    this.#stop = stop;
+    if (this.#aborted) stop();
+  }
+
+  /** The same for those who need a signal; made when it is asked for. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  // ---- The upstream
+
+  /** Who answers for a model; the exchange knows it from then on. */
+  async aim(model: string): Promise<Target> {
+    const { exchange } = this;
+    exchange.model = model;
+    const target = await this.state.models.resolve(model);
+    exchange.upstream = target.upstream;
+    exchange.upstreamModel = target.model;
+    if (target.rule) exchange.rule = target.rule.name;
+    return target;
+  }
+
+  /** What goes with each call of an engine, beside a signal. */
+  get callOptions(): Omit<CallOptions, "signal"> {
+    const { headers } = this.visit;
+    const travelling: Record<string, string> = {};
+    for (const name of TRAVELLING) if (headers[name] !== undefined) travelling[name] = headers[name];
+    return { headers: travelling, tap: this.tap?.upstream };
+  }
+
+  get encoderOptions(): EncoderOptions {
+    const { route, exchange } = this;
+    return {
+      warn: (warning) => void exchange.warnings.push(warning),
+      ...(route.wire === "openai-chat" ? { mintId: () => `chatcmpl-${exchange.id.slice("req_".length)}` } : {}),
+    };
+  }
+
+  // ---- Answers
+
+  /** Status and headers, on top of those of every answer. */
+  head(status: number, headers: Headers): FastifyReply {
+    const all = { ...this.headers, ...headers };
+    this.tap?.replied?.({ status, headers: all });
+    return this.reply.code(status).headers(all);
+  }
+
+  send(status: number, headers: Headers, body = ""): void {
+    const reply = this.head(status, headers);
+    this.tap?.wrote?.(body);
+    reply.send(body);
+  }
+
+  /** The answer is a stream from now on, until it is closed. */
+  streams(): void {
+    const { metrics } = this.state.options;
+    if (!metrics) return;
+    metrics.streams(1);
+    this.reply.raw.once("close", () => metrics.streams(-1));
+  }
+
+  sendJson(body: unknown, headers: Headers = {}): void {
+    this.send(200, { ...headers, "content-type": JSON_TYPE }, printBody(body));
+  }
+
+  /** In the caller's own format. */
+  sendError(error: ErrorInfo, { request, status, headers = {} }: { request?: Request; status?: number; headers?: Headers } = {}): void {
+    if (this.#aborted) return void this.reply.hijack(); // there is nobody to tell
+    const encoded = getWire(this.route.wire).encodeError(error, request);
+    const { body } = encoded;
+    const all = { "content-type": JSON_TYPE, ...headers, ...encoded.headers };
+    this.send(status ?? encoded.status, all, typeof body === "string" ? body : printBody(body));
+  }
+
+  /** What was thrown on the way. */
+  refuse(thrown: unknown): void {
+    const info = infoOf(thrown);
+    this.account.fail(info, thrown);
+    this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
+  }
+
+  /** Named, not quoted: a header holds little, and no line ends. */
+  get warningHeader(): Headers {
+    const { warnings } = this.exchange;
+    if (warnings.length === 0) return {};
+    const text = warnings.map(({ message }) => message).join("; ");
+    return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
+  }
+}
+
+export function infoOf(error: unknown): ErrorInfo {
+  if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;
+  const status = isObject(error as never) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : undefined;
+  if (typeof status === "number" && status < 500)
+    return { code: status === 413 ? "too-large" : "bad-request", message: String((error as Error).message) };
+  return { code: "internal", message: "the gateway has a fault; its log says more" };
+}

@@ -1,0 +1,117 @@
+/** What a recording tells: what the model wrote, what became of it, what the client got; and where that does not add up. */
+import { collect } from "../../core/fold.ts";
+import type { Part, Response, WireId } from "../../core/nouns.ts";
+import { listDialects } from "../../dialects/registry.ts";
+import { BACKENDS, readMessage } from "../../engines/completions/backends.ts";
+import { Messages } from "../../engines/completions/reading.ts";
+import { getWire } from "../../wires/registry.ts";
+import { type Edge, type Recording, textOfEdge } from "./recording.ts";
+
+export interface Account {
+  /** What the upstream said: parts, where it speaks a wire; text, where it only completes text. Absent: nothing that can be read. */
+  readonly upstream?: Response | undefined;
+  readonly text?: string | undefined;
+  /** What the engine made of it. */
+  readonly events: Response;
+  /** What the client got. */
+  readonly client?: Response | undefined;
+  /** For people. */
+  readonly anomalies: readonly string[];
+}
+
+export function accountOf(recording: Recording): Account {
+  const last = recording.upstream.at(-1);
+  const events = collect(recording.events.map(([, event]) => event));
+  const client = recording.exchange.kind === "generate" ? responseOf(recording.client, recording.exchange.wire) : undefined;
+  const upstreamWire = last && wireOf(last);
+  const upstream = last && upstreamWire ? responseOf(last, upstreamWire) : undefined;
+  const text = last && !upstreamWire ? completionOf(last) : undefined;
+  return { upstream, text, events, client, anomalies: anomaliesOf(recording, { upstream, events, client }) };
+}
+
+const WIRES: readonly (readonly [RegExp, WireId])[] = [
+  [/\/chat\/completions$/, "openai-chat"],
+  [/\/responses$/, "openai-responses"],
+  [/\/messages$/, "anthropic"],
+  [/:(?:stream)?[gG]enerateContent$/, "gemini"],
+  [/\/api\/chat$/, "ollama"],
+];
+
+const wireOf = ({ request }: Edge): WireId | undefined => {
+  const path = new URL(request.url, "http://recorded").pathname;
+  return WIRES.find(([pattern]) => pattern.test(path))?.[1];
+};
+
+/** An answer as the wire's own decoder reads it. */
+function responseOf(edge: Edge, id: WireId): Response | undefined {
+  const { response } = edge;
+  if (!response || response.status >= 300) return undefined;
+  const wire = getWire(id);
+  const type = response.headers["content-type"] ?? "";
+  const isStream = /event-stream|ndjson/.test(type) || (id === "gemini" && /streamGenerateContent/.test(edge.request.url));
+  if (!isStream) return wire.decodeResponse(textOfEdge(edge));
+  const decoder = wire.createStreamDecoder();
+  return collect([...decoder.feed(textOfEdge(edge)), ...decoder.flush()]);
+}
+
+/** The text that a server completed. */
+function completionOf(edge: Edge): string | undefined {
+  const path = new URL(edge.request.url).pathname;
+  const backend = Object.values(BACKENDS).find((one) => path.endsWith(one.path));
+  if (!backend || !edge.response || edge.response.status >= 300) return undefined;
+  const messages = new Messages(edge.response.headers["content-type"] ?? "");
+  const texts = [...messages.feed(textOfEdge(edge)), ...messages.flush()].map((message) => {
+    try {
+      return readMessage(backend, JSON.parse(message)).text ?? "";
+    } catch {
+      return ""; // [DONE], or garbage: the events tell
+    }
+  });
+  return texts.join("");
+}
+
+// ---- What does not add up
+
+type Sides = Pick<Account, "upstream" | "events" | "client">;
+
+function anomaliesOf({ exchange, upstream: hops, cut }: Recording, { upstream, events, client }: Sides): string[] {
+  const found: string[] = [];
+  if (cut) found.push("the recording was too long: its rest is missing");
+  for (const { response, broken, request } of hops) {
+    const { host } = new URL(request.url);
+    if (!response) found.push(`${host} did not answer`);
+    else if (response.status >= 400) found.push(`${host} answered ${response.status}`);
+    if (broken) found.push(`the answer of ${host} broke off`);
+  }
+  if (exchange.error) found.push(`it ended with an error: ${exchange.error.code}, ${exchange.error.message}`);
+  const [from, between, to] = [upstream, events, client].map((response) => response && callsOf(response.content));
+  if (from && between) found.push(...vanished(from, between, "between the upstream and the events"));
+  if (between && to) found.push(...vanished(between, to, "between the events and the client"));
+  for (const part of events.content) {
+    if (part.type === "malformed") found.push(`a call could not be read (${part.code}): ${part.reason}`);
+    else if (part.type === "tool-call" && part.truncated) found.push(`the call of ${part.name} was cut`);
+  }
+  for (const part of client?.content ?? events.content) {
+    if (part.type !== "text" && part.type !== "thinking") continue;
+    for (const mark of MARKS) if (part.text.includes(mark)) found.push(`markup is left in the ${part.type}: ${mark}`);
+  }
+  return [...new Set(found)];
+}
+
+const callsOf = (parts: readonly Part[]): string[] =>
+  parts.flatMap((part) => (part.type === "tool-call" && !part.truncated ? [part.name] : []));
+
+function vanished(before: readonly string[], after: readonly string[], where: string): string[] {
+  const left = [...after];
+  return before.flatMap((name) => {
+    const at = left.indexOf(name);
+    if (at < 0) return [`the call of ${name} vanished ${where}`];
+    left.splice(at, 1);
+    return [];
+  });
+}
+
+/** What no dialect's text or thinking has in it. */
+const MARKS: readonly string[] = [
+  ...new Set(listDialects().flatMap((dialect) => [...dialect.stops, ...(dialect.grammar?.([], "auto").preserved ?? [])])),
+].filter((mark) => /^[<[].*[>\]]$/.test(mark));

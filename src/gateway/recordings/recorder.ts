@@ -1,0 +1,161 @@
+/** Keeps exchanges as files: one each, for the user's eyes only, without secrets, and never more than so many. */
+import { mkdir, readdir, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Event } from "../../core/nouns.ts";
+import type { Exchange } from "../exchange.ts";
+import type { OpenTap, Tap } from "../tap.ts";
+import { type Edge, type Piece, pieceOf, type Recording } from "./recording.ts";
+import { Secrets } from "./secrets.ts";
+
+export interface RecorderOptions {
+  folder: string;
+  /** What must never be written: the keys of the gateway and of its upstreams. */
+  secrets?: readonly string[] | undefined;
+  /** Of one recording, before it is written as JSON. */
+  maxBytes?: number | undefined;
+  /** The oldest go. */
+  maxFiles?: number | undefined;
+  /** Hears what went wrong: an exchange does not suffer from it. */
+  onProblem?: ((error: Error) => void) | undefined;
+}
+
+export interface Recorder {
+  readonly tap: OpenTap;
+  /** When everything that has ended is written. */
+  flush(): Promise<void>;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 1000;
+const KINDS: ReadonlySet<string> = new Set(["generate", "count", "pass"]);
+/** What names of recordings look like; no other file is touched. */
+const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+_req_[0-9a-f]+\.json$/;
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { folder, secrets = [], maxBytes = MAX_BYTES, maxFiles = MAX_FILES, onProblem } = options;
+  const cleaner = new Secrets(secrets);
+  let work: Promise<void> = Promise.resolve();
+  const keep = (exchange: Exchange, recording: Recording): void => {
+    work = work
+      .then(() => write(folder, exchange, cleaner.clean(JSON.stringify(recording)), maxFiles))
+      .catch((error) => onProblem?.(error));
+  };
+  return {
+    tap: (exchange) => (KINDS.has(exchange.kind) ? new Recordist(cleaner, maxBytes, (recording) => keep(exchange, recording)) : undefined),
+    flush: () => work,
+  };
+}
+
+async function write(folder: string, { wire, id }: Exchange, text: string, maxFiles: number): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const name = `${new Date().toISOString().replaceAll(/[:.]/g, "-")}_${wire}_${id}.json`;
+  const draft = join(folder, `.${name}`);
+  await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+  await rename(draft, join(folder, name));
+  const names = (await readdir(folder)).filter((one) => NAME.test(one)).toSorted();
+  await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => unlink(join(folder, one))));
+}
+
+interface Draft {
+  request: Edge["request"];
+  ms: number;
+  response?: NonNullable<Edge["response"]>;
+  readonly pieces: { readonly ms: number; readonly bytes: Buffer }[];
+  broken?: true;
+}
+
+const EMPTY: Edge["request"] = { method: "", url: "", headers: {}, body: "" };
+
+/** Listens to one exchange. */
+class Recordist implements Tap {
+  readonly #secrets: Secrets;
+  readonly #done: (recording: Recording) => void;
+  readonly #at = new Date().toISOString();
+  readonly #began = performance.now();
+  readonly #client: Draft = { request: EMPTY, ms: 0, pieces: [] };
+  readonly #upstream: Draft[] = [];
+  readonly #events: [number, Event][] = [];
+  #room: number;
+
+  constructor(secrets: Secrets, maxBytes: number, done: (recording: Recording) => void) {
+    this.#secrets = secrets;
+    this.#room = maxBytes;
+    this.#done = done;
+  }
+
+  asked(request: Edge["request"]): void {
+    this.#client.request = this.#kept(request);
+    this.#client.ms = this.#ms;
+  }
+  replied(response: { status: number; headers: Readonly<Record<string, string>> }): void {
+    this.#client.response = { ms: this.#ms, ...response };
+  }
+  wrote(bytes: string | Uint8Array): void {
+    this.#keep(this.#client, bytes);
+  }
+  event(event: Event): void {
+    // The text of an event is in the bytes, too: it is the same size again.
+    if (this.#takes(JSON.stringify(event).length)) this.#events.push([this.#ms, event]);
+  }
+
+  readonly upstream: NonNullable<Tap["upstream"]> = {
+    sent: ({ method, url, headers, body }) => {
+      const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+      this.#upstream.push({ request: this.#kept({ method, url, headers, body: text }), ms: this.#ms, pieces: [] });
+    },
+    answered: (response) => {
+      const last = this.#upstream.at(-1);
+      if (last) last.response = { ms: this.#ms, ...response };
+    },
+    received: (bytes) => {
+      const last = this.#upstream.at(-1);
+      if (last) this.#keep(last, bytes);
+    },
+    over: (whole) => {
+      const last = this.#upstream.at(-1);
+      if (last && !whole) last.broken = true;
+    },
+  };
+
+  ended({ fault: _, ...exchange }: Exchange): void {
+    this.#done({
+      version: 1,
+      at: this.#at,
+      exchange,
+      client: this.#edge(this.#client),
+      upstream: this.#upstream.map((draft) => this.#edge(draft)),
+      events: this.#events,
+      ...(this.#room < 0 ? { cut: true as const } : {}),
+    });
+  }
+
+  get #ms(): number {
+    return Math.round((performance.now() - this.#began) * 10) / 10;
+  }
+
+  /** Once it is full nothing more is kept: a recording with a hole in it would tell lies. */
+  #takes(size: number): boolean {
+    if (this.#room >= 0) this.#room -= size;
+    return this.#room >= 0;
+  }
+
+  #kept(request: Edge["request"]): Edge["request"] {
+    return this.#takes(request.body.length) ? request : { ...request, body: "" };
+  }
+
+  #keep({ pieces }: Draft, bytes: string | Uint8Array): void {
+    if (bytes.length > 0 && this.#takes(bytes.length)) pieces.push({ ms: this.#ms, bytes: Buffer.from(bytes as Uint8Array) });
+  }
+
+  #edge({ request, ms, response, pieces, broken }: Draft): Edge {
+    const cleaned = this.#secrets.pieces(pieces.map(({ bytes }) => bytes));
+    const kept = pieces.map((piece, i): Piece => pieceOf(piece.ms, cleaned[i]!));
+    return {
+      request: { ...request, url: this.#secrets.clean(request.url), headers: this.#secrets.headers(request.headers) },
+      ms,
+      ...(response ? { response: { ...response, headers: this.#secrets.headers(response.headers) } } : {}),
+      pieces: kept,
+      ...(broken ? { broken } : {}),
+    };
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * One exchange as a file: what the client sent and got, what the upstream was sent and answered, byte for byte and with the time of each
+ * piece, and the events between them.
+ *
+ *     { "version": 1, "client": { "request": { … }, "response": { "status": 200, … }, "pieces": [[12.1, "data: …"]] }, "upstream": [ … ], … }
+ */
+import type { Event } from "../../core/nouns.ts";
+import type { Headers } from "../../wires/wire.ts";
+import type { Exchange } from "../exchange.ts";
+
+export interface Recording {
+  readonly version: 1;
+  /** When it began. */
+  readonly at: string;
+  readonly exchange: Omit<Exchange, "fault">;
+  readonly client: Edge;
+  /** One for each request: a URL that did not answer, and the one that did. */
+  readonly upstream: readonly Edge[];
+  readonly events: readonly (readonly [ms: number, event: Event])[];
+  /** It was longer than recordings may be: its rest is missing. */
+  readonly cut?: true;
+}
+
+export interface Edge {
+  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers; readonly body: string };
+  /** When the request was there, since the beginning of the exchange. */
+  readonly ms: number;
+  /** Absent: there was none. */
+  readonly response?: { readonly ms: number; readonly status: number; readonly headers: Headers };
+  readonly pieces: readonly Piece[];
+  /** The answer broke off. */
+  readonly broken?: true;
+}
+
+/** Text; or base64, where a piece ends inside a character. */
+export type Piece = readonly [ms: number, text: string] | readonly [ms: number, bytes: { readonly base64: string }];
+
+export const bytesOfPiece = ([, content]: Piece): Buffer =>
+  typeof content === "string" ? Buffer.from(content, "utf8") : Buffer.from(content.base64, "base64");
+
+export function pieceOf(ms: number, bytes: Buffer): Piece {
+  const text = bytes.toString("utf8");
+  return Buffer.from(text, "utf8").equals(bytes) ? [ms, text] : [ms, { base64: bytes.toString("base64") }];
+}
+
+export const textOfEdge = ({ pieces }: Edge): string => new TextDecoder().decode(Buffer.concat(pieces.map(bytesOfPiece)));
+
+/** Throws with a sentence for people. */
+export function readRecording(text: string): Recording {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error("it is not JSON", { cause: error });
+  }
+  const { version, client, upstream, events } = (value ?? {}) as Partial<Recording>;
+  if (version !== 1 || !client || !Array.isArray(upstream) || !Array.isArray(events)) throw new Error("it is no recording of version 1");
+  return value as Recording;
+}

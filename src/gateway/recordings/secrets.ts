@@ -1,0 +1,69 @@
+/** Secrets taken out of what is kept: the keys that are known, and whatever looks like one. */
+
+/** Keys as the usual issuers make them. */
+const SHAPES = [
+  String.raw`\bsk-[A-Za-z0-9_-]{16,}`,
+  String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
+  String.raw`\bgh[pousr]_[A-Za-z0-9]{30,}`,
+  String.raw`\bgithub_pat_[A-Za-z0-9_]{30,}`,
+  String.raw`\bhf_[A-Za-z0-9]{30,}`,
+  String.raw`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
+  String.raw`\bAKIA[A-Z0-9]{16}\b`,
+  String.raw`(?<=\bBearer )[A-Za-z0-9._~+/-]{8,}=*`,
+  String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s-]{1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----`,
+];
+
+/** Headers that may hold one, whatever it looks like. */
+export const SECRET_HEADER = /auth|api-?key|secret|cookie|password|credential|-token$/i;
+
+const SECRET = "[secret]";
+
+export class Secrets {
+  readonly #pattern: RegExp;
+
+  constructor(known: readonly string[]) {
+    const forms = known.filter((secret) => secret.length >= 4).flatMap(formsOf);
+    const literals = [...new Set(forms)].toSorted((a, b) => b.length - a.length).map(escaped);
+    this.#pattern = new RegExp([...literals, ...SHAPES].join("|"), "g");
+  }
+
+  clean(text: string): string {
+    return text.replace(this.#pattern, SECRET);
+  }
+
+  headers(headers: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, SECRET_HEADER.test(name) ? SECRET : this.clean(value)]),
+    );
+  }
+
+  /** Pieces of one text. A secret may begin in one of them and end in another. */
+  pieces(pieces: readonly Buffer[]): Buffer[] {
+    const whole = Buffer.concat(pieces).toString("latin1");
+    const spans = [...whole.matchAll(this.#pattern)].map((match) => ({ from: match.index, to: match.index + match[0].length }));
+    let start = 0;
+    return pieces.map((piece) => {
+      const end = start + piece.length;
+      let out = "";
+      let at = start;
+      for (const { from, to } of spans) {
+        if (to <= start || from >= end) continue;
+        out += whole.slice(at, Math.max(at, from)) + (from >= start ? SECRET : "");
+        at = Math.max(at, Math.min(to, end));
+      }
+      out += whole.slice(at, end);
+      start = end;
+      return Buffer.from(out, "latin1");
+    });
+  }
+}
+
+/** As it is, in JSON, in a URL; bytes are looked at one by one, so the first also as those. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  Buffer.from(secret, "utf8").toString("latin1"),
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+];
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");

@@ -1,0 +1,139 @@
+/**
+ * HTTP: who comes in, and to whom each request goes. Fastify has one route here, and its limits are ours: paths are read by routes.ts, for
+ * model names hold whatever they like, and every error leaves in the caller's own format.
+ */
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Headers } from "../wires/wire.ts";
+import { count, look, passOn } from "./beside.ts";
+import { readBody } from "./body.ts";
+import { corsHeaders, hostAllowed, hostName, originAllowed, preflightHeaders, withoutSecrets } from "./edge.ts";
+import { generate } from "./generate.ts";
+import type { State } from "./options.ts";
+import { Passage } from "./passage.ts";
+import { Refusal } from "./refusal.ts";
+import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
+import { GREETING } from "./upstreams.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    passage: Passage | undefined;
+  }
+}
+
+export interface Watch {
+  /** The state that the next request belongs to. */
+  readonly state: State;
+  came(passage: Passage): void;
+  /** The answer is out, or the client gone. */
+  left(passage: Passage): void;
+}
+
+export function createServer(watch: Watch): FastifyInstance {
+  const { requestMs } = watch.state.patience;
+  const app = fastify({
+    rewriteUrl: () => "/",
+    bodyLimit: Number.MAX_SAFE_INTEGER, // ours counts what comes out of a compressed body, too
+    requestTimeout: requestMs,
+    // Who trickles is cut: Node looks for such connections only every 30 s, unless it is told otherwise.
+    http: { headersTimeout: Math.min(60_000, requestMs), connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestMs / 4)) },
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: "idle",
+    exposeHeadRoutes: false,
+    return503OnClosing: true,
+    clientErrorHandler: ({ code }, socket) => {
+      const status = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      else socket.destroy();
+    },
+  });
+  app.decorateRequest("passage", undefined);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", ({ passage }: FastifyRequest, payload: IncomingMessage) => readBody(payload, of(passage)));
+  app.addHook("onRequest", (request, reply, done) => {
+    receive(watch, request, reply);
+    done();
+  });
+  app.setErrorHandler((error, request) => of(request.passage).refuse(error));
+  const handler = async ({ passage, body }: FastifyRequest): Promise<void> => dispatch(of(passage), typeof body === "string" ? body : "");
+  app.setNotFoundHandler(handler);
+  app.route({ method: ["GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"], url: "/", handler });
+  return app;
+}
+
+function of(passage: Passage | undefined): Passage {
+  if (!passage) throw new Refusal(500, "the request was lost on its way");
+  return passage;
+}
+
+/** Before the body is read: who is it, and may they? */
+function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): void {
+  const { state } = watch;
+  const visit: Visit = { method: request.method, ...readUrl(request.originalUrl), headers: headersOf(request) };
+  const id = nextId();
+  const passage = new Passage(id, visit, routeOf(visit), state, reply);
+  request.passage = passage;
+  watch.came(passage);
+  reply.raw.once("close", () => watch.left(passage)).on("error", () => {}); // who is gone cannot be told
+  admit(passage, request.socket.localAddress);
+}
+
+function admit({ visit, route, state, headers }: Passage, local: string | undefined): void {
+  const { names = [], host: own, origins = [] } = state.options;
+  const { host, origin } = visit.headers;
+  if (!hostAllowed(host, local, own === undefined ? names : [...names, own])) {
+    throw new Refusal(403, `this server does not go by the name "${hostName(host ?? "")}"; its names are set with server.names`);
+  }
+  if (!originAllowed(origin, host, origins)) {
+    throw new Refusal(403, "a web page of another origin may not ask this server, unless it is listed in cors.origins");
+  }
+  if (origin !== undefined) Object.assign(headers, corsHeaders(origin));
+  if (visit.method !== "OPTIONS" && !OPEN.has(route.kind) && !state.keys.admit(visit)) {
+    throw new Refusal(401, "no key, or a wrong one: send the gateway's key as the client sends its API key");
+  }
+}
+
+/** What needs no key. */
+const OPEN: ReadonlySet<Route["kind"]> = new Set(["root", "health", "ready"]);
+
+async function dispatch(passage: Passage, body: string): Promise<void> {
+  const { visit, route, state, tap } = passage;
+  if (tap?.asked) tap.asked({ ...withoutSecrets(visit), body });
+  if (visit.method === "OPTIONS") return passage.send(204, preflightHeaders(visit));
+  if (visit.method === "HEAD" && route.kind !== "unknown") return passage.send(200, {});
+  switch (route.kind) {
+    case "generate":
+      return generate(passage, route, body);
+    case "count":
+      return count(passage, route, body);
+    case "pass":
+      return passOn(passage, route, body);
+    case "wrong-method":
+      throw new Refusal(405, `this path takes ${route.allow}, not ${visit.method}`, { headers: { allow: route.allow } });
+    case "upgrade":
+      throw new Refusal(426, "there are no WebSockets here: send the request over HTTP", { headers: { connection: "close" } });
+    case "unknown":
+      throw new Refusal(404, `there is nothing at ${visit.method} ${visit.path}: ${route.hint}`);
+    case "root":
+      return passage.send(200, { "content-type": "text/plain; charset=utf-8" }, GREETING);
+    case "metrics": {
+      const { metrics } = state.options;
+      if (!metrics) throw new Refusal(404, "there are no metrics: they are turned off");
+      return passage.send(200, { "content-type": metrics.contentType }, await metrics.print());
+    }
+    default:
+      return passage.sendJson(await look(route, state.models, body));
+  }
+}
+
+/** Node gives one string for each name but this, which no client sends. */
+function headersOf({ headers }: FastifyRequest): Headers {
+  const { "set-cookie": cookies, ...rest } = headers;
+  return (cookies === undefined ? headers : rest) as Headers;
+}
+
+/** Unlike those of any other run, and in order. */
+const RUN = randomBytes(8).toString("hex");
+let ids = 0;
+const nextId = (): string => `req_${RUN}${(ids++).toString(16).padStart(8, "0")}`;

@@ -1,0 +1,490 @@
+// The promises of a chat, each on an engine that says what it is told.
+import { getEventListeners } from "node:events";
+import { describe, expect, test } from "vitest";
+import { type Chat, type ChatEvent, type ChatOptions, createChat, defineTool, readChat, ToolAnswer } from "../../src/chat/index.ts";
+import type { Event, Message } from "../../src/core/nouns.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { createScripted, type Script } from "../../src/engines/scripted.ts";
+import { signalOf } from "../servers.ts";
+import { all, calls, says, speaking, stop, toolCalls } from "./engines.ts";
+
+const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+const assistant = (text: string): Message => ({ role: "assistant", content: [{ type: "text", text }] });
+
+const painted: string[] = [];
+const paint = defineTool({
+  name: "paint",
+  description: "Paints the page.",
+  parameters: { type: "object", properties: { color: { type: "string", enum: ["red", "blue"] } }, required: ["color"] },
+  run({ color }) {
+    painted.push(color);
+    return { color };
+  },
+});
+
+const scriptedChat = (scripts: readonly Script[], options: Partial<ChatOptions> = {}) => {
+  const engine = createScripted(scripts);
+  return { engine, chat: createChat({ engine, model: "m", tools: [paint], ...options }) };
+};
+
+/** Every call of a history has one result, and every result its call. */
+function paired(history: readonly Message[]): boolean {
+  const asked = history.flatMap((message) =>
+    message.role === "assistant" ? message.content.flatMap((part) => ("id" in part ? [part.id] : [])) : [],
+  );
+  const answered = history.flatMap((message) => (message.role === "tool" ? [message.id] : []));
+  return new Set(asked).size === asked.length && JSON.stringify(asked) === JSON.stringify(answered);
+}
+const resultsOf = (chat: Chat) => chat.history.filter((message) => message.role === "tool");
+
+describe("a turn", () => {
+  test("runs the call, tells the model, and ends with its words", async () => {
+    const { engine, chat } = scriptedChat([[...calls("paint", { color: "red" }), toolCalls], says("It is red.")], { system: "You paint." });
+    const events = await all(chat.send("make it red"));
+    expect(events.map(({ type }) => type)).toEqual(
+      "tool-start tool-delta tool-end finish tool-run tool-result text finish turn-end".split(" "),
+    );
+    expect(chat.history).toEqual([
+      user("make it red"),
+      {
+        role: "assistant",
+        content: [{ type: "tool-call", id: "call_0", name: "paint", arguments: { color: "red" }, json: '{"color":"red"}' }],
+      },
+      { role: "tool", id: "call_0", name: "paint", output: { color: "red" } },
+      assistant("It is red."),
+    ]);
+    expect(engine.requests[0]).toMatchObject({
+      model: "m",
+      tools: [paint.tool],
+      messages: [{ role: "system", content: [{ type: "text", text: "You paint." }] }, user("make it red")],
+    });
+    expect(chat.turns).toEqual([{ from: 0, to: 4, steps: 2, model: "m", reason: "stop", usage: {} }]);
+  });
+
+  test("text() and turn() say what it came to", async () => {
+    const say = (text: string): Event => ({ type: "text", text });
+    const { chat } = scriptedChat([[say("Let me see. "), ...calls("paint", { color: "red" }), toolCalls], says("Done."), says("Bye.")]);
+    expect(await chat.send("red").text()).toBe("Done.");
+    expect(await chat.send("bye").turn()).toMatchObject({ from: 4, to: 6, reason: "stop" });
+    const failing = scriptedChat([[{ type: "finish", reason: "error", error: { code: "upstream", message: "no luck" } }]]).chat;
+    await expect(failing.send("x").text()).rejects.toThrow("no luck");
+  });
+
+  test("usage is summed over its steps", async () => {
+    const usage = (inputTokens: number, outputTokens: number): Event => ({ type: "usage", inputTokens, outputTokens });
+    const { chat } = scriptedChat([
+      [...calls("paint", { color: "red" }), usage(10, 1), usage(10, 5), toolCalls],
+      [{ type: "text", text: "Red." }, usage(20, 3), stop],
+    ]);
+    expect((await chat.send("red").turn()).usage).toEqual({ inputTokens: 30, outputTokens: 8 });
+  });
+
+  test("calls of one answer run together, and their results stand in order", async () => {
+    const first = signalOf();
+    const order: string[] = [];
+    const wait = defineTool({
+      name: "wait",
+      parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+      async run({ n }) {
+        // The first can only end when the second runs.
+        if (n === 1) await first.promise;
+        else first.resolve();
+        order.push(`ended ${n}`);
+        return n;
+      },
+    });
+    const { chat } = scriptedChat([[...calls("wait", { n: 1 }, "a", 0), ...calls("wait", { n: 2 }, "b", 1), toolCalls], says("ok")], {
+      tools: [wait],
+    });
+    await chat.send("go").turn();
+    expect(order).toContain("ended 2");
+    expect(resultsOf(chat).map(({ id, output }) => [id, output])).toEqual([
+      ["a", 1],
+      ["b", 2],
+    ]);
+  });
+
+  test("ends after maxSteps, with a result for every call", async () => {
+    const again = [...calls("paint", { color: "red" }), toolCalls];
+    const { chat, engine } = scriptedChat([again, again, again], { maxSteps: 2 });
+    expect(await chat.send("go").turn()).toMatchObject({ reason: "max-steps", steps: 2 });
+    expect(engine.requests).toHaveLength(2);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("only one at a time", async () => {
+    const { chat } = scriptedChat([says("Hi")]);
+    const events = chat.send("hi")[Symbol.asyncIterator]();
+    await events.next();
+    await expect(chat.send("again").turn()).rejects.toThrow("under way");
+    expect(() => chat.undo()).toThrow("under way");
+  });
+
+  test("without tools: none is declared, and none runs", async () => {
+    const { chat, engine } = scriptedChat([says("Hi"), [...calls("paint", { color: "red" }), toolCalls], says("Red."), says("No tools.")]);
+    await chat.send("hi", { tools: false }).turn();
+    expect(engine.requests[0]).not.toHaveProperty("tools");
+    await chat.send("red").turn();
+    await chat.send("in words", { tools: false }).turn();
+    // Once declared they stay declared: what was sent before does not change.
+    expect(engine.requests.at(-1)).toMatchObject({ tools: [paint.tool], toolChoice: "none" });
+    const disobedient = scriptedChat([[...calls("paint", { color: "blue" }), toolCalls], says("Sorry.")]).chat;
+    painted.length = 0;
+    await disobedient.send("in words", { tools: false }).turn();
+    expect(painted).toEqual([]);
+    expect(resultsOf(disobedient)).toMatchObject([{ isError: true, output: expect.stringContaining("switched off") }]);
+  });
+
+  test("the model is the engine's first, unless one is named", async () => {
+    const engine = createScripted([says("Hi")], { models: [{ id: "first" }, { id: "second" }] });
+    await createChat({ engine }).send("hi").turn();
+    expect(engine.requests[0]?.model).toBe("first");
+  });
+});
+
+describe("a call that does not fit is not run, and the model is told why", () => {
+  const bad = [...calls("paint", { color: 7, size: 1 }), toolCalls];
+
+  test("arguments that the schema refuses, then right ones", async () => {
+    painted.length = 0;
+    const { chat } = scriptedChat([bad, [...calls("paint", { color: "blue" }), toolCalls], says("Blue.")]);
+    expect(await chat.send("blue").turn()).toMatchObject({ reason: "stop", steps: 3 });
+    expect(painted).toEqual(["blue"]);
+    expect(resultsOf(chat)[0]).toMatchObject({ isError: true, output: expect.stringContaining('color: must be one of "red","blue"') });
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("not for ever", async () => {
+    const { chat, engine } = scriptedChat([bad, bad, bad, bad], { maxRepairs: 2 });
+    expect(await chat.send("blue").turn()).toMatchObject({ reason: "error", error: { code: "malformed-call" }, steps: 3 });
+    expect(engine.requests).toHaveLength(3);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("a tool that is not there", async () => {
+    const { chat } = scriptedChat([[...calls("erase", {}), toolCalls], says("Sorry.")]);
+    await chat.send("erase it").turn();
+    expect(resultsOf(chat)).toMatchObject([{ name: "erase", isError: true, output: expect.stringContaining("The tools are: paint.") }]);
+  });
+
+  test("a call that was cut, beside one that was not", async () => {
+    painted.length = 0;
+    const engine = speaking(
+      "gemma4",
+      ['<|tool_call>call:paint{color:<|"|>red<|"|>}<tool_call|><|tool_call>call:paint{color:<|"|>blu', "Red, but not blue."],
+      { length: [0] },
+    );
+    const chat = createChat({ engine, model: "m", tools: [paint] });
+    expect(await chat.send("both").turn()).toMatchObject({ reason: "stop", steps: 2 });
+    expect(painted).toEqual(["red"]);
+    expect(resultsOf(chat)).toMatchObject([{ output: { color: "red" } }, { isError: true, output: expect.stringContaining("cut off") }]);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("a call that cannot be read", async () => {
+    painted.length = 0;
+    const engine = speaking("gemma4", [
+      "<|tool_call>paint red please<tool_call|>",
+      '<|tool_call>call:paint{color:<|"|>red<|"|>}<tool_call|>',
+      "Red.",
+    ]);
+    const chat = createChat({ engine, model: "m", tools: [paint] });
+    expect(await chat.send("red").turn()).toMatchObject({ reason: "stop", steps: 3 });
+    expect(painted).toEqual(["red"]);
+    expect(resultsOf(chat)[0]).toMatchObject({ isError: true, output: expect.stringContaining("cannot be read") });
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("calls of an answer that broke off, or was filtered", async () => {
+    painted.length = 0;
+    const finishes: Event[] = [
+      { type: "finish", reason: "error", error: { code: "upstream", message: "connection lost" } },
+      { type: "finish", reason: "content-filter" },
+    ];
+    for (const finish of finishes) {
+      const { chat } = scriptedChat([[...calls("paint", { color: "red" }), finish]]);
+      expect((await chat.send("red").turn()).reason).toBe(finish.type === "finish" ? finish.reason : "");
+      expect(paired(chat.history)).toBe(true);
+    }
+    expect(painted).toEqual([]);
+  });
+});
+
+describe("what a tool gives", () => {
+  const resultWith = async (run: () => unknown) => {
+    const tool = defineTool({ name: "act", run });
+    const { chat } = scriptedChat([[...calls("act", {}), toolCalls], says("ok")], { tools: [tool] });
+    await chat.send("act").turn();
+    const { role: _, id: __, name: ___, ...rest } = resultsOf(chat)[0] as Message & { role: "tool" };
+    return rest;
+  };
+
+  test.each([
+    ["text", () => "fine", { output: "fine" }],
+    ["an object, as JSON has it", () => ({ at: new Date(0), nothing: undefined }), { output: { at: "1970-01-01T00:00:00.000Z" } }],
+    ["nothing", () => undefined, { output: "done" }],
+    ["a promise", async () => [1], { output: [1] }],
+    [
+      "an image",
+      () => new ToolAnswer("a dot", { media: [{ type: "media", mediaType: "image/png", data: "AA==" }] }),
+      { output: "a dot", media: [{ type: "media", mediaType: "image/png", data: "AA==" }] },
+    ],
+    ["an error of its own", () => new ToolAnswer("no", { isError: true }), { output: "no", isError: true }],
+    [
+      "what it throws",
+      () => {
+        throw new Error("disk full");
+      },
+      { output: "disk full", isError: true },
+    ],
+    ["what JSON cannot hold", () => 1n, { isError: true }],
+    ["a function", () => () => 1, { isError: true, output: expect.stringContaining("function") }],
+  ])("%s", async (_, run, result) => {
+    expect(await resultWith(run)).toMatchObject(result);
+  });
+});
+
+describe("approval", () => {
+  test("is asked for one call after the other, and a refusal goes to the model", async () => {
+    painted.length = 0;
+    const asked: unknown[] = [];
+    const { chat } = scriptedChat(
+      [[...calls("paint", { color: "red" }, "a"), ...calls("paint", { color: "blue" }, "b", 1), toolCalls], says("Only blue.")],
+      {
+        approve: (call) => {
+          asked.push(call.arguments);
+          return call.arguments.color === "blue" ? true : "not before lunch";
+        },
+      },
+    );
+    expect(await chat.send("both").turn()).toMatchObject({ reason: "stop" });
+    expect(asked).toEqual([{ color: "red" }, { color: "blue" }]);
+    expect(painted).toEqual(["blue"]);
+    expect(resultsOf(chat)).toMatchObject([
+      { isError: true, output: expect.stringContaining("not before lunch") },
+      { output: { color: "blue" } },
+    ]);
+  });
+});
+
+describe("an abort leaves what was said, and every call has a result", () => {
+  const forever: Script = (async function* (): AsyncGenerator<Event> {
+    yield { type: "text", text: "Once upon" };
+    await new Promise(() => {});
+  })();
+
+  test("while the model speaks", async () => {
+    const { chat } = scriptedChat([forever, says("Hello.")]);
+    const abort = new AbortController();
+    const events: ChatEvent[] = [];
+    for await (const event of chat.send("a story", { signal: abort.signal })) {
+      events.push(event);
+      if (event.type === "text") abort.abort();
+    }
+    expect(events.at(-1)).toMatchObject({ type: "turn-end", turn: { reason: "aborted" } });
+    expect(chat.history).toEqual([user("a story"), assistant("Once upon")]);
+    expect(getEventListeners(abort.signal, "abort")).toEqual([]);
+    expect(await chat.send("hi").text()).toBe("Hello.");
+  });
+
+  test("in the middle of a call", async () => {
+    const { chat } = scriptedChat([[...calls("paint", { color: "red" }).slice(0, 2)]]);
+    for await (const event of chat.send("red")) if (event.type === "tool-delta") break;
+    expect(chat.history).toMatchObject([{}, { content: [{ type: "tool-call", truncated: true }] }, { role: "tool", isError: true }]);
+    expect(paired(chat.history)).toBe(true);
+    expect(chat.turns).toMatchObject([{ reason: "aborted", from: 0, to: 3 }]);
+  });
+
+  test("while a tool runs, whether it listens to the signal or not", async () => {
+    const abort = new AbortController();
+    const deaf = defineTool({
+      name: "deaf",
+      run: () => {
+        abort.abort();
+        return new Promise(() => {});
+      },
+    });
+    const { chat } = scriptedChat([[...calls("paint", { color: "red" }, "a"), ...calls("deaf", {}, "b", 1), toolCalls]], {
+      tools: [paint, deaf],
+    });
+    expect(await chat.send("go", { signal: abort.signal }).turn()).toMatchObject({ reason: "aborted" });
+    expect(resultsOf(chat)).toMatchObject([{ id: "a" }, { id: "b", isError: true }]);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("while somebody is asked for approval", async () => {
+    const abort = new AbortController();
+    const { chat } = scriptedChat([[...calls("paint", { color: "red" }), toolCalls]], {
+      approve: () => {
+        abort.abort();
+        return new Promise<boolean>(() => {});
+      },
+    });
+    expect(await chat.send("go", { signal: abort.signal }).turn()).toMatchObject({ reason: "aborted" });
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("before it began", async () => {
+    const { chat } = scriptedChat([says("Hi")]);
+    expect(await chat.send("hi", { signal: AbortSignal.abort() }).turn()).toMatchObject({ reason: "aborted" });
+    expect(chat.history).toEqual([user("hi")]);
+  });
+});
+
+describe("tools that somebody else runs", () => {
+  const remote = defineTool({ name: "remote" });
+  const script = [...calls("remote", {}, "a"), ...calls("paint", { color: "red" }, "b", 1), toolCalls];
+
+  test("end the turn; answer() goes on with their results, in the order of the calls", async () => {
+    const { chat } = scriptedChat([script, says("ok")], { tools: [paint, remote] });
+    expect(await chat.send("go").turn()).toMatchObject({ reason: "tool-calls" });
+    await expect(chat.answer([]).turn()).rejects.toThrow("a");
+    expect(await chat.answer([{ id: "a", output: "here" }]).text()).toBe("ok");
+    expect(resultsOf(chat)).toMatchObject([
+      { id: "a", name: "remote", output: "here" },
+      { id: "b", output: { color: "red" } },
+    ]);
+    expect(paired(chat.history)).toBe(true);
+    await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call waits");
+  });
+
+  test("whoever sends other words instead leaves an error as their result", async () => {
+    const { chat } = scriptedChat([[...calls("remote", {}, "a"), toolCalls], says("ok")], { tools: [remote] });
+    await chat.send("go").turn();
+    await chat.send("never mind").turn();
+    expect(resultsOf(chat)).toMatchObject([{ id: "a", isError: true }]);
+    expect(paired(chat.history)).toBe(true);
+  });
+});
+
+describe("history is plain data", () => {
+  const first = [...calls("paint", { color: "red" }), toolCalls];
+
+  test("saved as JSON and read again, it is the same conversation", async () => {
+    const { chat } = scriptedChat([first, says("Red.")], { system: "Paint." });
+    await chat.send("red").turn();
+    const text = JSON.stringify(chat.save());
+    const { chat: again, engine } = scriptedChat([says("You are welcome.")], { data: readChat(JSON.parse(text)) });
+    expect(again.save()).toEqual(chat.save());
+    await again.send("thanks").turn();
+    expect(engine.requests[0]?.messages).toEqual([
+      { role: "system", content: [{ type: "text", text: "Paint." }] },
+      ...chat.history,
+      user("thanks"),
+    ]);
+    expect(again.turns).toHaveLength(2);
+  });
+
+  test("a fork goes its own way", async () => {
+    const { chat } = scriptedChat([says("One."), says("Two.")]);
+    await chat.send("1").turn();
+    const fork = chat.fork();
+    await fork.send("2").turn();
+    expect([chat.history.length, fork.history.length]).toEqual([2, 4]);
+  });
+
+  test("undo takes a turn back; resume asks again", async () => {
+    const failed: Event = { type: "finish", reason: "error", error: { code: "overloaded", message: "busy" } };
+    const { chat, engine } = scriptedChat([says("One."), [failed], says("Two.")]);
+    await chat.send("1").turn();
+    expect(await chat.send("2").turn()).toMatchObject({ reason: "error", error: { code: "overloaded" } });
+    expect(await chat.resume().text()).toBe("Two.");
+    expect(engine.requests.at(-1)?.messages.at(-1)).toEqual(user("2"));
+    chat.undo();
+    expect(chat.history.at(-1)).toEqual(user("2"));
+    expect(chat.undo()).toMatchObject({ from: 2 });
+    expect(chat.history).toEqual([user("1"), assistant("One.")]);
+  });
+
+  test("ids are new, though the model counts from zero each time", async () => {
+    const { chat } = scriptedChat([first, first, says("Red twice.")]);
+    await chat.send("red").turn();
+    expect(resultsOf(chat).map(({ id }) => id)).toEqual(["call_0", "call_0_1"]);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test.each([
+    [null, "must be an object"],
+    [{ version: 2 }, "version is 2"],
+    [{ version: 1, messages: {} }, "messages must be a list"],
+    [{ version: 1, messages: [{ role: "robot" }] }, "messages[0].role"],
+    [{ version: 1, messages: [{ role: "user", content: [{ type: "song" }] }] }, "messages[0].content[0].type"],
+    [{ version: 1, messages: [{ role: "tool", id: "a" }], turns: [] }, "messages[0] must have"],
+  ])("what no chat has written is refused: %j", (value, why) => {
+    expect(() => readChat(value)).toThrow(why);
+  });
+});
+
+describe("promptOf", () => {
+  test("is the exact prompt of every step, whatever came after", async () => {
+    const engine = speaking("functiongemma", [
+      "<start_function_call>call:paint{color:<escape>red<escape>}<end_function_call>",
+      "Red.",
+      "Bye.",
+    ]);
+    const chat = createChat({ engine, model: "m", tools: [paint] });
+    const turn = await chat.send("make it red").turn();
+    await chat.send("bye").turn();
+    const textOf = async (step?: number) => {
+      const { sent } = await chat.promptOf(turn, step);
+      return sent && "prompt" in sent ? promptText(sent.prompt) : "";
+    };
+    expect(await textOf(0)).toMatch(/^<start_of_turn>developer\n.*declaration:paint.*make it red<end_of_turn>\n<start_of_turn>model\n$/s);
+    expect(await textOf()).toMatch(/<start_function_response>response:paint\{color:<escape>red<escape>\}<end_function_response>$/);
+    expect((await chat.promptOf(turn, 0)).request).toEqual(engine.requests[0]);
+    expect((await chat.promptOf()).request).toEqual(engine.requests[2]);
+    // A chat that was loaded has only its history: it says what it would send.
+    const loaded = createChat({ engine, model: "m", tools: [paint], data: chat.save() });
+    expect(await loaded.promptOf(loaded.turns[0], 0)).toEqual(await chat.promptOf(turn, 0));
+  });
+
+  test("there is none before the first turn", async () => {
+    await expect(scriptedChat([]).chat.promptOf()).rejects.toThrow("no turn");
+  });
+});
+
+describe("the context", () => {
+  const long = (n: number) => `${n} ${"word ".repeat(200)}`;
+  const scripts = (n: number): Script[] => Array.from({ length: n }, (_, i) => says(long(i)));
+
+  test("the oldest turns are left out whole, once and for a while; the history keeps them", async () => {
+    const { chat, engine } = scriptedChat(scripts(8), { context: { limit: 3000 }, system: "Paint." });
+    const left: number[] = [];
+    for (let i = 0; i < 8; i++) for await (const event of chat.send(long(i))) if (event.type === "left-out") left.push(event.messages);
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(4);
+    expect(chat.history).toHaveLength(16);
+    for (const { messages } of engine.requests) expect([messages[0]?.role, messages[1]?.role]).toEqual(["system", "user"]);
+    expect((await chat.promptOf()).request).toEqual(engine.requests.at(-1));
+  });
+
+  test("within one long turn, calls go with their results, and the question stays", async () => {
+    const big = defineTool({ name: "big", run: () => long(0) });
+    const step = [...calls("big", {}), toolCalls];
+    const { chat, engine } = scriptedChat([step, step, step, step, step, step, says("ok")], { context: { limit: 2000 }, tools: [big] });
+    await chat.send("go").turn();
+    for (const { messages } of engine.requests) {
+      expect(messages[0]).toEqual(user("go"));
+      expect(paired(messages)).toBe(true);
+    }
+    expect(engine.requests.at(-1)?.messages.length).toBeLessThan(13);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("a server that knows its limit better is asked once more, with less", async () => {
+    const tooLong: Event = { type: "finish", reason: "error", error: { code: "context-length", message: "too long" } };
+    const { chat, engine } = scriptedChat([...scripts(3), [tooLong], says("ok")], { context: { limit: 1_000_000 } });
+    for (let i = 0; i < 3; i++) await chat.send(long(i)).turn();
+    expect(await chat.send("and?").text()).toBe("ok");
+    expect(engine.requests[4]?.messages.length).toBeLessThan(engine.requests[3]?.messages.length ?? 0);
+    expect(engine.requests[4]?.messages.at(-1)).toEqual(user("and?"));
+  });
+
+  test("a policy of one's own may put something else in the place of what it leaves out", async () => {
+    const { chat, engine } = scriptedChat(scripts(4), {
+      context: { limit: 1500, policy: (blocks) => [{ messages: [user("(earlier: words)")], tokens: 5 }, ...blocks.slice(-1)] },
+    });
+    for (let i = 0; i < 4; i++) await chat.send(long(i)).turn();
+    expect(engine.requests.at(-1)?.messages[0]).toEqual(user("(earlier: words)"));
+  });
+});

@@ -1,0 +1,105 @@
+// What defineTool makes of a schema: what the model is told, what is checked, and what `run` is typed with.
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { type Arguments, defineTool } from "../../src/chat/index.ts";
+import type { JsonObject } from "../../src/core/nouns.ts";
+
+const problemsOf = async (tool: ReturnType<typeof defineTool>, args: unknown) => (await tool.check(args as JsonObject)).problems;
+
+describe("a JSON Schema", () => {
+  const tool = defineTool({
+    name: "book",
+    parameters: {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      type: "object",
+      properties: {
+        title: { type: "string", minLength: 2 },
+        copies: { type: ["integer", "null"] },
+        format: { enum: ["paper", "audio"] },
+        when: { type: "string", format: "date" },
+        to: { type: "object", properties: { zip: { type: "string" } }, required: ["zip"] },
+        tags: { type: "array", items: { type: "string" } },
+      },
+      required: ["title"],
+      additionalProperties: false,
+    },
+    run(args) {
+      expectTypeOf(args).toEqualTypeOf<{
+        title: string;
+        copies?: number | null;
+        format?: "paper" | "audio";
+        when?: string;
+        to?: { zip: string };
+        tags?: string[];
+      }>();
+    },
+  });
+
+  test("lets pass what fits, as it is", async () => {
+    const args = { title: "Momo", copies: null, format: "audio", when: "2026-02-28", to: { zip: "02134" }, tags: [] };
+    expect(await tool.check(args)).toEqual({ arguments: args });
+  });
+
+  test.each([
+    [{}, ["title: is missing"]],
+    [{ title: "Momo", copies: "2" }, ["copies: must be integer,null"]],
+    [{ title: "M" }, ["title: must NOT have fewer than 2 characters"]],
+    [{ title: "Momo", format: "film" }, ['format: must be one of "paper","audio"']],
+    [{ title: "Momo", when: "2026-02-30" }, ['when: must match format "date"']],
+    [{ title: "Momo", to: {} }, ["to.zip: is missing"]],
+    [{ title: "Momo", tags: ["a", 1] }, ["tags.1: must be string"]],
+    [{ title: "Momo", color: "red" }, ["color: there is no such parameter"]],
+  ])("says what is wrong with %j", async (args, problems) => {
+    expect(await problemsOf(tool, args)).toEqual(problems);
+  });
+
+  test("two tools may have schemas with the same $id, and keywords that nobody knows", async () => {
+    const schema = { $id: "https://example.org/s", type: "object", properties: { a: { type: "string", "x-note": 1 } } } as const;
+    for (const name of ["one", "two"])
+      expect(await problemsOf(defineTool({ name, parameters: schema }), { a: 1 })).toEqual(["a: must be string"]);
+  });
+
+  test("that is none is refused at once", () => {
+    expect(() => defineTool({ name: "bad", parameters: { type: "thing" } })).toThrow("the tool bad");
+    expect(() => defineTool({ name: "" })).toThrow("name");
+  });
+
+  test("none: a tool that takes nothing", async () => {
+    const ping = defineTool({ name: "ping", run: () => "pong" });
+    expect(ping.tool).toEqual({ name: "ping", parameters: { type: "object", properties: {} } });
+    expect(await ping.check({})).toEqual({ arguments: {} });
+  });
+});
+
+describe("a Standard Schema", () => {
+  test("Zod: the model gets its JSON Schema, run gets what it parses to", async () => {
+    const schema = z.object({ city: z.string().describe("The city"), days: z.number().int().default(3) });
+    const tool = defineTool({
+      name: "forecast",
+      parameters: schema,
+      run: (args) => expectTypeOf(args).toEqualTypeOf<{ city: string; days: number }>(),
+    });
+    expect(tool.tool.parameters).toMatchObject({
+      type: "object",
+      properties: { city: { type: "string", description: "The city" }, days: { type: "integer" } },
+      required: ["city"],
+    });
+    expect(tool.tool.parameters).not.toHaveProperty("$schema");
+    expect(await tool.check({ city: "Oslo" })).toEqual({ arguments: { city: "Oslo", days: 3 } });
+    expect(await problemsOf(tool, { city: 7, days: 1.5 })).toEqual([
+      expect.stringMatching(/^city: .*expected string/),
+      expect.stringMatching(/^days: .*expected int/),
+    ]);
+  });
+
+  test("Valibot, which needs its JSON Schema beside it", async () => {
+    const schema = v.object({ at: v.object({ zip: v.pipe(v.string(), v.length(5)) }) });
+    expectTypeOf<Arguments<typeof schema>>().toEqualTypeOf<{ at: { zip: string } }>();
+    expect(() => defineTool({ name: "send", parameters: schema })).toThrow("a schema of valibot");
+    const jsonSchema = { type: "object", properties: { at: { type: "object" } } };
+    const tool = defineTool({ name: "send", parameters: schema, jsonSchema });
+    expect(tool.tool.parameters).toBe(jsonSchema);
+    expect(await problemsOf(tool, { at: { zip: "1" } })).toEqual([expect.stringMatching(/^at\.zip: Invalid length/)]);
+  });
+});

@@ -1,0 +1,180 @@
+// Models in process, from the command line: `dragoman serve --model` and `dragoman start`. The model is a small one of ours that says one call.
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type Started, startPage } from "../../src/cli/start-page.ts";
+import { widthOf } from "../../src/cli/terminal.ts";
+import { fileOf, QUESTION, TRYOUTS } from "../../src/cli/tryout.ts";
+import type { WireId } from "../../src/core/nouns.ts";
+import { EMBEDDED } from "../../src/engines/llama/index.ts";
+import { getWire } from "../../src/wires/registry.ts";
+import { speaker, writeGguf } from "../engines/llama/gguf.ts";
+import { dragoman, envWith, main } from "./run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "dragoman-model-"));
+const model = join(folder, "speaker.gguf");
+const children: ChildProcess[] = [];
+beforeAll(() => {
+  writeFileSync(model, writeGguf(speaker()));
+});
+afterAll(async () => {
+  for (const child of children) {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+  rmSync(folder, { recursive: true });
+});
+
+type Line = Record<string, unknown>;
+
+/** Its lines of JSON. */
+async function* run(args: string[]): AsyncGenerator<Line, void, undefined> {
+  const child = spawn(process.execPath, [main, ...args], { env: envWith(), stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  for await (const line of createInterface({ input: child.stdout! })) yield JSON.parse(line) as Line;
+}
+
+async function first(lines: AsyncIterable<Line>, fits: (line: Line) => boolean): Promise<Line> {
+  for await (const line of lines) if (fits(line)) return line;
+  throw new Error("it ended without that line");
+}
+
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+describe("dragoman start", () => {
+  let started: Line & { url: string; try: Record<WireId, string>; call: Record<string, unknown> };
+  beforeAll(async () => {
+    started = (await first(run(["start", "--model", model, "--port", "0"]), () => true)) as typeof started;
+  }, 60_000);
+
+  test("is one line of JSON in a pipe, with one call that went through", () => {
+    expect(started).toMatchObject({ model: { id: "speaker", dialect: "functiongemma" }, wires: TRYOUTS.map(({ wire }) => wire) });
+    expect(started.call).toMatchObject({
+      asked: QUESTION,
+      model: "<start_function_call>call:get_weather{city:<escape>Paris<escape>}<end_function_call><start_function_response>",
+      client: expect.stringContaining('"functionCall":{"id":"call_0","name":"get_weather","args":{"city":"Paris"}}'),
+    });
+  });
+
+  const wires = TRYOUTS.map(({ wire }) => wire);
+  test.skipIf(!hasCurl).each(wires)(
+    `the command for %s answers with a call${hasCurl ? "" : " (skipped: there is no curl)"}`,
+    async (wire) => {
+      const answer = await new Promise<string>((resolve, reject) =>
+        execFile("sh", ["-c", started.try[wire]], (error, stdout) => (error ? reject(error) : resolve(stdout))),
+      );
+      expect(getWire(wire).decodeResponse(answer)).toMatchObject({
+        content: [{ type: "tool-call", name: "get_weather", arguments: { city: "Paris" } }],
+        finish: { reason: "tool-calls" },
+      });
+    },
+  );
+
+  test.each(wires)("and %s streams it", async (wire) => {
+    const path = TRYOUTS.find((tryout) => tryout.wire === wire)!.path("speaker");
+    const body = { ...(JSON.parse(readFileSync(fileOf({ wire }), "utf8")) as object), ...(wire === "gemini" ? {} : { stream: true }) };
+    const url = started.url + path.replace(":generateContent", ":streamGenerateContent?alt=sse");
+    const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+    const decoder = getWire(wire).createStreamDecoder();
+    const events = [...decoder.feed(await answer.text()), ...decoder.flush()];
+    expect(events.filter(({ type }) => type === "tool-end")).toMatchObject([{ name: "get_weather", arguments: { city: "Paris" } }]);
+    expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
+  });
+});
+
+describe("the page of dragoman start", () => {
+  beforeAll(() => void vi.stubEnv("NO_COLOR", "1"));
+  afterAll(() => void vi.unstubAllEnvs());
+
+  const facts = { id: "dragoman-tiny", bytes: 7_300_000, path: EMBEDDED } as Started["engine"]["facts"];
+  const call = { model: "<|tool_call>call:f{}<tool_call|>", client: `data: ${'{"x":"y"},'.repeat(50)}\n\n`, ms: 12 };
+  const started: Started = {
+    url: "http://127.0.0.1:8080",
+    engine: { facts },
+    call,
+    found: [{ url: "http://127.0.0.1:11434", wire: "ollama" }],
+  };
+  const page = (columns: number) => stripVTControlCharacters(startPage(started, { isTTY: true, columns, write: () => true }));
+
+  test.each([80, 100, 120, 200])("fits into %i columns", (columns) => {
+    expect(
+      page(columns)
+        .split("\n")
+        .filter((line) => widthOf(line) > columns),
+    ).toEqual([]);
+  });
+
+  test("says what the model is, what was found, and what to do", () => {
+    const text = page(120);
+    for (const word of [
+      "no language model",
+      "http://127.0.0.1:11434 speaks ollama",
+      "npx dragoman chat",
+      "gemini-cli",
+      "Claude Code",
+      "Codex",
+    ])
+      expect(text).toContain(word);
+    for (const { wire } of TRYOUTS) expect(text).toContain(`-d @${join("docs", "examples", `${wire}.json`)}`);
+  });
+
+  test("the files of all wires ask the same", () => {
+    for (const tryout of TRYOUTS) {
+      const body: unknown = JSON.parse(readFileSync(fileOf(tryout), "utf8"));
+      const { messages, tools } = getWire(tryout.wire).decodeRequest({ path: tryout.path("m"), query: {}, headers: {}, body });
+      expect(messages).toMatchObject([{ role: "user", content: [{ type: "text", text: QUESTION }] }]);
+      expect(tools).toMatchObject([{ name: "get_weather", parameters: { required: ["city"] } }]);
+    }
+  });
+});
+
+describe("dragoman serve --model", () => {
+  test("puts a GGUF behind the wires", async () => {
+    const lines = run(["serve", "--model", model, "--port", "0"]);
+    const { url } = await first(lines, (line) => line.url !== undefined);
+    const answer = await fetch(`${String(url)}/v1/models`);
+    expect(await answer.json()).toMatchObject({ data: [{ id: "speaker" }] });
+  });
+
+  test("--check says what it is", () => {
+    const { code, stdout } = dragoman(["serve", "--model", model, "--check", "--context", "512", "--parallel", "3"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/model speaker: 2\.\d MB, .*speaks functiongemma .*, 512 tokens, 3 at once/);
+  });
+
+  test.each([
+    [["--model", join(folder, "none.gguf")], /there is no file .*none\.gguf/],
+    [["--model", "README.gguf.md/../package.json.gguf"], /there is no file/],
+    [["--model", model, "--dialect", "klingon"], /unknown dialect "klingon"/],
+    [["--model", model, "--gpu", "abacus"], /--gpu takes auto, metal, cuda, vulkan/],
+    [["--model", "hf:nonsense"], /hf:owner\/repo/],
+  ])("%j is one line, and exit code 2", (args, message) => {
+    const { code, stderr } = dragoman(["serve", ...args, "--check"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("a file that is no model is one line, and exit code 2", () => {
+    const bad = join(folder, "bad.gguf");
+    writeFileSync(bad, readFileSync(model).subarray(0, 5000));
+    expect(dragoman(["serve", "--model", bad, "--check"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^dragoman: cannot load bad.gguf: it is cut off/),
+    });
+  });
+
+  test("without the runtime one line says how to get it", () => {
+    const { status, stderr } = spawnSync(process.execPath, ["--import", "./test/cli/without-llama.mjs", main, "serve", "--model", model], {
+      encoding: "utf8",
+      env: envWith(),
+    });
+    expect(status).toBe(2);
+    expect(stderr).toBe("dragoman: models in process need node-llama-cpp, which is not installed: npm install node-llama-cpp@3.21.1\n");
+  });
+});

@@ -1,0 +1,89 @@
+// Children: a client in a home of its own with nothing of the user's environment, and the gateway as `dragoman serve` starts it.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+/** A home, and a project in it; `drop` removes both. */
+export function createHome() {
+  const home = mkdtempSync(join(tmpdir(), "dragoman-client-"));
+  const cwd = join(home, "project");
+  mkdirSync(join(home, "tmp"));
+  mkdirSync(cwd);
+  const put = (name, content) => {
+    mkdirSync(dirname(join(home, name)), { recursive: true });
+    writeFileSync(join(home, name), typeof content === "string" ? content : JSON.stringify(content));
+  };
+  return { home, cwd, put, drop: () => rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) };
+}
+
+/** Runs to its end, or until it has taken too long. */
+export function runChild(command, args, { home, cwd, env = {}, timeoutMs = 60_000, input }) {
+  const child = spawn(command, args, {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: home, TMPDIR: join(home, "tmp"), LANG: "C.UTF-8", ...env },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    detached: process.platform !== "win32", // a group of its own, so that its children end with it
+  });
+  const run = { code: null, stdout: "", stderr: "", timedOut: false, ms: 0 };
+  const began = performance.now();
+  for (const name of ["stdout", "stderr"]) {
+    child[name].setEncoding("utf8").on("data", (text) => {
+      run[name] += text;
+    });
+  }
+  child.stdin?.end(input);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      run.timedOut = true;
+      stop(child);
+    }, timeoutMs);
+    child.on("error", reject);
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve({ ...run, code, ms: performance.now() - began });
+    });
+  });
+}
+
+function stop(child) {
+  try {
+    process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
+  } catch {
+    // it is gone
+  }
+}
+
+/** `dragoman serve`, and the lines of its log. `config` is the text of a dragoman.toml; otherwise there are flags. */
+export async function startGateway({ home, args = [], config, env = {} }) {
+  const flags = config === undefined ? args : ["--config", join(home, "dragoman.toml"), ...args];
+  if (config !== undefined) writeFileSync(join(home, "dragoman.toml"), config);
+  const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", ...flags], {
+    cwd: home,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const log = [];
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  const url = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const entry = JSON.parse(line);
+      log.push(entry);
+      if (entry.url) resolve(entry.url);
+    });
+    gone.then((code) => reject(new Error(`the gateway ended with ${code}: ${stderr}`)));
+  });
+  const close = async () => {
+    child.kill("SIGKILL");
+    await gone;
+  };
+  return { url, log, close };
+}

@@ -1,0 +1,173 @@
+// llama-server, vLLM, SGLang and Ollama as far as an engine needs them, with a real tokenizer: they know which ids are control tokens.
+import type { JsonObject } from "../../../src/core/nouns.ts";
+import type { Dialect } from "../../../src/dialects/dialect.ts";
+import { listDialects } from "../../../src/dialects/registry.ts";
+import type { ServerId } from "../../../src/engines/engine.ts";
+import { bpeVocabulary, type Vocabulary } from "../../dialects/tokenizers.ts";
+import { type Seen, startServer, type TestServer } from "../../servers.ts";
+
+export interface Completion {
+  /** In pieces, as it is sent. */
+  text: readonly string[];
+  end?: "stop" | "length";
+  /** The string at which it stopped. */
+  word?: string;
+}
+
+export interface FakeOptions {
+  template?: string;
+  model?: string;
+  context?: number;
+  /** Without `/tokenize`. */
+  mute?: boolean;
+}
+
+export interface Fake extends TestServer {
+  /** The bodies of completions, in order. */
+  asked: (JsonObject & { prompt: string | number[] })[];
+  /** How many texts were tokenized. */
+  tokenized: number;
+}
+
+const BOS = "<|begin_of_text|>";
+
+export async function startFake(
+  id: ServerId,
+  answer: (body: JsonObject) => Completion,
+  { template = "", model = "some-model", context = 8192, mute = false }: FakeOptions = {},
+): Promise<Fake> {
+  const bos = vocabulary.idOf(BOS)!;
+  const idsOf = (text: string, special: boolean): number[] => (special ? vocabulary.whole(text) : vocabulary.plain(text, true));
+  const server = (await startServer((response, seen) => {
+    const json = (body: unknown, status = 200): void => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    const body = (seen.body === "" ? {} : JSON.parse(seen.body)) as JsonObject;
+    const path = seen.url.split("?")[0]!;
+    if (path === "/tokenize" && !mute && id !== "ollama") {
+      server.tokenized++;
+      const text = String(body.content ?? body.prompt);
+      const special = id !== "llama-server" || body.parse_special === true;
+      const first = (body.add_special ?? body.add_special_tokens) ? [bos] : [];
+      return json({ tokens: [...first, ...idsOf(text, special)], ...(id === "llama-server" ? {} : { max_model_len: context }) });
+    }
+    const about = ABOUT[id][path];
+    if (about) return json(about({ template, model, context }));
+    if (path === PATHS[id]) {
+      server.asked.push(body as Fake["asked"][number]);
+      const { text, end = "stop", word } = answer(body);
+      const written = STREAMS[id](text, { end, word, prompt: Array.isArray(body.prompt) ? body.prompt.length : 7, model });
+      response.writeHead(200, { "content-type": id === "ollama" ? "application/x-ndjson" : "text/event-stream" });
+      for (const piece of written) response.write(piece);
+      response.end();
+      return undefined;
+    }
+    return json({ error: "not found" }, 404);
+  })) as Fake;
+  return Object.assign(server, { asked: [], tokenized: 0 });
+}
+
+type Facts = { template: string; model: string; context: number };
+const models = ({ model, context }: Facts) => ({ object: "list", data: [{ id: model, object: "model", max_model_len: context }] });
+
+const ABOUT: Readonly<Record<ServerId, Readonly<Record<string, (facts: Facts) => unknown>>>> = {
+  "llama-server": {
+    "/props": ({ template, model, context }) => ({
+      default_generation_settings: { n_ctx: context },
+      chat_template: template,
+      model_path: `/m/${model}.gguf`,
+    }),
+    "/v1/models": models,
+  },
+  vllm: { "/version": () => ({ version: "0.20.0" }), "/v1/models": models },
+  sglang: { "/get_model_info": ({ model }) => ({ model_path: `org/${model}` }), "/v1/models": models },
+  ollama: {
+    "/api/version": () => ({ version: "0.20.0" }),
+    "/api/tags": ({ model }) => ({ models: [{ name: model, model }] }),
+    "/api/show": ({ template, context }) => ({ template, model_info: { "x.context_length": context } }),
+  },
+};
+
+const PATHS: Readonly<Record<ServerId, string>> = {
+  "llama-server": "/completion",
+  vllm: "/v1/completions",
+  sglang: "/v1/completions",
+  ollama: "/api/generate",
+};
+
+interface End {
+  end: "stop" | "length";
+  word: string | undefined;
+  prompt: number;
+  model: string;
+}
+
+const data = (value: unknown): string => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`;
+
+function openaiStream(word: "stop_reason" | "matched_stop") {
+  return (text: readonly string[], { end, word: stop, prompt, model }: End): string[] => {
+    const chunk = (choice: object) => data({ id: "cmpl-1", model, choices: [{ index: 0, ...choice }], usage: null });
+    return [
+      ...text.map((piece) => chunk({ text: piece, finish_reason: null })),
+      chunk({ text: "", finish_reason: end, [word]: stop ?? null }),
+      data({ id: "cmpl-1", model, choices: [], usage: { prompt_tokens: prompt, completion_tokens: text.length } }),
+      data("[DONE]"),
+    ];
+  };
+}
+
+const STREAMS: Readonly<Record<ServerId, (text: readonly string[], end: End) => string[]>> = {
+  "llama-server": (text, { end, word, prompt, model }) => [
+    ...text.map((content) => data({ content, stop: false })),
+    data({
+      content: "",
+      stop: true,
+      model,
+      stop_type: end === "length" ? "limit" : word ? "word" : "eos",
+      stopping_word: word ?? "",
+      tokens_evaluated: prompt,
+      tokens_predicted: text.length,
+      timings: { cache_n: 3 },
+    }),
+  ],
+  vllm: openaiStream("stop_reason"),
+  sglang: openaiStream("matched_stop"),
+  ollama: (text, { end, prompt, model }) => [
+    ...text.map((response) => `${JSON.stringify({ model, response, done: false })}\n`),
+    `${JSON.stringify({ model, response: "", done: true, done_reason: end, prompt_eval_count: prompt, eval_count: text.length })}\n`,
+  ],
+};
+
+/** All control tokens of a dialect that its prompts and its outputs have. */
+export function controlsOf(dialect: Dialect): string[] {
+  const tools = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
+  const call = { id: "functions.f:0", name: "f", arguments: { a: "b" } };
+  const prompts = dialect.variants.map((variant) =>
+    dialect.render(
+      {
+        model: "m",
+        tools,
+        messages: [
+          { role: "system", content: [{ type: "text", text: "s" }] },
+          { role: "user", content: [{ type: "text", text: "u" }] },
+          {
+            role: "assistant",
+            content: [
+              { type: "thinking", text: "t" },
+              { type: "tool-call", ...call },
+            ],
+          },
+          { role: "tool", id: call.id, name: "f", output: "r" },
+        ],
+      },
+      { variant },
+    ),
+  );
+  const written = prompts.flat().flatMap(({ text, control }) => (control ? [text] : []));
+  return [...new Set([...written, ...(dialect.grammar?.(tools, "auto").preserved ?? []), ...dialect.stops])];
+}
+
+/** One for all, since it is large: it has the control tokens of every dialect. */
+export const vocabulary: Vocabulary = bpeVocabulary([...new Set(listDialects().flatMap(controlsOf))]);
+
+export const sentTo = (seen: readonly Seen[], path: string): Seen[] => seen.filter(({ url }) => url.split("?")[0] === path);

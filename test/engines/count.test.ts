@@ -1,0 +1,43 @@
+// Tokens are counted by whoever has the tokenizer.
+import { describe, expect, test } from "vitest";
+import type { Request } from "../../src/core/nouns.ts";
+import { createRemote } from "../../src/engines/remote.ts";
+import { closeLater, startServer } from "../servers.ts";
+
+const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], tools: [{ name: "f" }] };
+
+/** Answers these paths, and 404 to all others. */
+const start = async (answers: Record<string, object>) => {
+  const server = await startServer((response, { url }) => {
+    const answer = answers[url.split("?")[0] ?? ""];
+    response.writeHead(answer ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
+  });
+  const engine = createRemote({ wire: "openai-chat", url: `${server.url}/v1` });
+  closeLater(() => engine.close());
+  return { engine, sent: (path: string) => JSON.parse(server.seen.find(({ url }) => url === path)?.body ?? "null") };
+};
+
+describe("tokens are counted", () => {
+  test("by vLLM, which renders the chat itself", async () => {
+    const { engine, sent } = await start({ "/version": { version: "0.11" }, "/tokenize": { count: 42, tokens: [] } });
+    expect(await engine.countTokens(request)).toEqual({ tokens: 42, exact: true });
+    expect(sent("/tokenize")).toMatchObject({ model: "m", messages: [{ role: "user", content: "Hi" }], tools: [{ type: "function" }] });
+  });
+  test("by llama-server, in two steps", async () => {
+    const { engine, sent } = await start({
+      "/props": { default_generation_settings: {} },
+      "/apply-template": { prompt: "<|turn>user\nHi" },
+      "/tokenize": { tokens: [1, 2, 3] },
+    });
+    expect(await engine.countTokens(request)).toEqual({ tokens: 3, exact: true });
+    expect(sent("/tokenize")).toEqual({ content: "<|turn>user\nHi", add_special: true, parse_special: true });
+  });
+  test.each([
+    ["a server that nobody knows", {}],
+    ["one that does not count", { "/version": { version: "0.1" } }],
+    ["SGLang", { "/get_model_info": { model_path: "x" } }],
+  ])("roughly, for %s", async (_, answers) => {
+    const { engine } = await start(answers);
+    expect(await engine.countTokens(request)).toMatchObject({ exact: false });
+  });
+});

@@ -1,0 +1,215 @@
+// Calls that leaked into the text of an answer become calls; calls that a text shows stay text. Over every dialect, in pieces of any size.
+import { describe, expect, test } from "vitest";
+import { collect } from "../../../src/core/fold.ts";
+import type { Event, Request, Warning } from "../../../src/core/nouns.ts";
+import type { Dialect } from "../../../src/dialects/dialect.ts";
+import { promptText } from "../../../src/dialects/prompt.ts";
+import { getDialect, listDialects } from "../../../src/dialects/registry.ts";
+import { CodeTracker } from "../../../src/engines/inband/code.ts";
+import { createRescue, Rescue } from "../../../src/engines/inband/rescue.ts";
+import { createScripted } from "../../../src/engines/scripted.ts";
+
+const tools = [
+  { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
+  { name: "write_file", parameters: { type: "object", properties: { path: { type: "string" }, text: { type: "string" } } } },
+];
+const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], tools };
+const oslo = { id: "functions.get_weather:0", name: "get_weather", arguments: { city: "Oslo" } };
+const file = { id: "functions.write_file:1", name: "write_file", arguments: { path: "a.md", text: "# A\n```js\nlet a = `b`;\n```\n" } };
+
+const stop: Event = { type: "finish", reason: "stop" };
+
+/** The answer as it comes out, from text that comes in pieces of so many characters. */
+function answerOf(dialect: Dialect, text: string, size = 7, { asked = request, end = stop, more = [] as Event[] } = {}): Event[] {
+  const rescue = new Rescue(dialect, asked, asked.tools ?? []);
+  const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size));
+  const said = pieces.map((piece): Event => ({ type: "text", text: piece }));
+  return [...said, ...more, end].flatMap((event) => rescue.feed(event));
+}
+
+const callsIn = (events: readonly Event[]) => events.flatMap((event) => (event.type === "tool-end" ? [event] : []));
+const textIn = (events: readonly Event[]) => events.map((event) => (event.type === "text" ? event.text : "")).join("");
+
+const dialects = listDialects().filter(({ id }) => id !== "json");
+const written = (dialect: Dialect, ...calls: (typeof oslo | typeof file)[]): string => promptText(dialect.renderToolCalls(calls));
+/** No mark says where a call begins: behind words it is an example. */
+const BARE = new Set(["llama3", "xlam"]);
+
+describe.each(dialects.map((dialect) => [dialect.id, dialect] as const))("%s", (id, dialect) => {
+  const call = written(dialect, oslo);
+
+  describe("a call that leaked is a call", () => {
+    const leaks: [string, string, object[]][] = [
+      ["alone", call, [oslo.arguments]],
+      ["with blanks behind it", `${call}\n\n  `, [oslo.arguments]],
+      ["two of them, with code in their arguments", written(dialect, oslo, file), [oslo.arguments, file.arguments]],
+    ];
+    if (!BARE.has(id)) {
+      leaks.push(
+        ["behind words", `Let me look.\n${call}`, [oslo.arguments]],
+        ["behind code", `Like this:\n\`\`\`sh\nls\n\`\`\`\nand \`this\`.\n${call}`, [oslo.arguments]],
+      );
+    }
+    test.each(leaks)("%s", (_, text, expected) => {
+      for (const size of [1, 7, 10_000]) {
+        const events = answerOf(dialect, text, size);
+        expect(callsIn(events).map((event) => event.arguments)).toEqual(expected);
+        expect(events.at(-1)).toEqual({ type: "finish", reason: "tool-calls" });
+        expect(textIn(events).trim()).toBe(text.slice(0, text.length - text.slice(text.indexOf(call.slice(0, 3))).length).trim());
+      }
+    });
+  });
+
+  const shown: [string, string][] = [
+    ["with text behind it", `${call}\nThat is how a call looks.`],
+    ["between words", `I would write ${call} to call it.`],
+    ["in a fence", `For example:\n\`\`\`\n${call}\n\`\`\``],
+    ["in a fence of tildes", `~~~xml\n${call}\n~~~\n`],
+    ["in a longer fence with a fence in it", `\`\`\`\`md\n\`\`\`\n${call}\n\`\`\`\n${call}\n\`\`\`\``],
+    ["in a fence that is never closed", `\`\`\`\n${call}`],
+    ["in code", `It is \`${call.replaceAll("`", "'").replaceAll("\n", " ")}\``],
+    ["in a quotation", `They said:\n> ${call}`],
+    ["in quotation marks", `They said "${call}`],
+    ["indented", `So:\n\n    ${call}`],
+    ["of a tool that is not declared", promptText(dialect.renderToolCalls([{ ...oslo, name: "rm" }]))],
+    ["twice, with words between", `${call}\nand then\n${call}`],
+    ["cut", call.slice(0, Math.ceil(call.length / 2))],
+  ];
+  describe("a call that the text shows is text", () => {
+    test.each(shown)("%s", (_, text) => {
+      for (const size of [1, 7, 10_000]) {
+        const events = answerOf(dialect, text, size);
+        expect(callsIn(events)).toEqual([]);
+        expect(textIn(events)).toBe(text);
+        expect(events.at(-1)).toEqual(stop);
+      }
+    });
+
+    test("and one that the conversation has, behind words", () => {
+      const asked: Request = {
+        ...request,
+        messages: [
+          ...request.messages,
+          { role: "assistant", content: [{ type: "tool-call", ...oslo }] },
+          { role: "tool", id: oslo.id, name: oslo.name, output: "rain" },
+        ],
+      };
+      const text = `This is what I called:\n${call}`;
+      const events = answerOf(dialect, text, 7, { asked });
+      expect(callsIn(events)).toEqual([]);
+      expect(textIn(events)).toBe(text);
+    });
+  });
+
+  test("after a call of the server's own, all text is text", () => {
+    const native: Event[] = [
+      { type: "tool-start", id: "a", index: 0, name: "get_weather" },
+      { type: "tool-end", id: "a", index: 0, name: "get_weather", arguments: {} },
+    ];
+    const events = answerOf(dialect, call, 7, { more: native });
+    expect(callsIn(events).map((event) => event.id)).toEqual(["a"]);
+    expect(textIn(events)).toBe(call);
+    const types = events.map((event) => event.type);
+    expect(types.indexOf("tool-start")).toBeGreaterThan(types.lastIndexOf("text")); // in the order it was said
+  });
+
+  test("an answer that was cut runs nothing", () => {
+    const events = answerOf(dialect, call, 7, { end: { type: "finish", reason: "length" } });
+    expect(callsIn(events)).toEqual([]);
+    expect(textIn(events)).toBe(call);
+  });
+});
+
+const hermes = getDialect("hermes");
+const call = written(hermes, oslo);
+
+test("text leaves at once, and only what may be a call waits", () => {
+  const rescue = new Rescue(hermes, request, tools);
+  expect(rescue.feed({ type: "text", text: "Let me see. <too" })).toEqual([{ type: "text", text: "Let me see. " }]);
+  expect(textIn(rescue.feed({ type: "text", text: "ls> and `<tool_call>` " }))).toBe("<tools> and `<tool_call>` ");
+  expect(rescue.feed({ type: "text", text: call })).toEqual([]);
+  expect(textIn(rescue.feed({ type: "text", text: " is a" }))).toBe(`${call} is a`);
+  expect(rescue.feed({ type: "text", text: call })).toEqual([{ type: "text", text: call }]);
+});
+
+describe("thinking", () => {
+  test("that leaked at the beginning is thinking", () => {
+    const { content } = collect(answerOf(hermes, `<think>\nHm.\n</think>\n\nYes.\n${call}`));
+    expect(content).toMatchObject([{ type: "thinking", text: "\nHm.\n" }, { type: "text" }, { type: "tool-call", name: "get_weather" }]);
+  });
+  test.each(["Use <think>Hm.</think> for it.", "<think> opens a thought.", `<think>${call}`])("is text elsewhere: %s", (text) => {
+    expect(answerOf(hermes, text, 10_000).filter(({ type }) => type !== "text")).toEqual([stop]);
+    expect(textIn(answerOf(hermes, text))).toBe(text);
+  });
+  test("a call inside it is not run", () => {
+    expect(callsIn(answerOf(hermes, `<think>I could ${call}</think>Done.`))).toEqual([]);
+  });
+  test("beside the server's own, text is text", () => {
+    const rescue = new Rescue(hermes, request, tools);
+    const own: Event[] = [{ type: "thinking-start" }, { type: "thinking-delta", text: "Hm." }, { type: "thinking-end" }];
+    expect(own.flatMap((event) => rescue.feed(event))).toEqual(own);
+    const said = [rescue.feed({ type: "text", text: "<think>a</think>b" }), rescue.feed(stop)].flat();
+    expect(textIn(said)).toBe("<think>a</think>b");
+  });
+});
+
+describe("the engine", () => {
+  const leaking = () => createScripted(() => [{ type: "text", text: call }, { type: "usage", outputTokens: 9 }, stop]);
+  const run = async (engine: ReturnType<typeof leaking>, dialect: Dialect | undefined, asked = request, always = false) => {
+    const warnings: Warning[] = [];
+    const events: Event[] = [];
+    const outer = createRescue(engine, { dialect: async () => dialect, always });
+    for await (const event of outer.generate(asked, { onWarning: (warning) => warnings.push(warning) })) events.push(event);
+    return { events, warnings };
+  };
+
+  test("says what it did", async () => {
+    const { events, warnings } = await run(leaking(), hermes);
+    expect(events.map(({ type }) => type)).toEqual(["tool-start", "tool-delta", "tool-end", "control", "usage", "finish"]);
+    expect(warnings).toEqual([{ code: "rescued", message: expect.stringContaining("get_weather") }]);
+  });
+  test.each<[string, Dialect | undefined, Request]>([
+    ["no dialect is known", undefined, request],
+    ["the dialect is JSON", getDialect("json"), request],
+    ["there are no tools", hermes, { ...request, tools: [] }],
+    ["no tool may be called", hermes, { ...request, toolChoice: "none" }],
+    ["another tool must be called", hermes, { ...request, toolChoice: { name: "write_file" } }],
+  ])("touches nothing where %s", async (_, dialect, asked) => {
+    const { events, warnings } = await run(leaking(), dialect, asked);
+    expect(textIn(events)).toBe(call);
+    expect(callsIn(events)).toEqual([]);
+    expect(warnings).toEqual([]);
+  });
+  test("ids count on from the conversation's", async () => {
+    const asked: Request = {
+      ...request,
+      messages: [...request.messages, { role: "assistant", content: [{ type: "tool-call", ...file }] }],
+    };
+    expect(callsIn((await run(leaking(), hermes, asked)).events)[0]?.id).toBe("call_1");
+  });
+});
+
+describe("code in Markdown", () => {
+  test.each([
+    ["a `b", true],
+    ["a `b` c", false],
+    ["a ``b ` c", true],
+    ["a ``b`` c", false],
+    ["a `b\n\nc", false],
+    ["```\na", true],
+    ["```\na\n```\nb", false],
+    ["```\na\n``` b\nc", false],
+    ["```js\na\n```x\nb", true],
+    ["```a``` b", false],
+    ["~~~\n```\n", true],
+    ["a ~~~ b", false],
+    ["a ``` b", true],
+    ["   ```\na", true],
+  ])("%j: %s", (text, inside) => {
+    for (const pieces of [[text], [...text]]) {
+      const tracker = new CodeTracker();
+      for (const piece of pieces) tracker.see(piece);
+      expect(tracker.inside("x")).toBe(inside);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+// Files that are not what they should be. Most of these end the process of whoever gives them to llama.cpp; here they are errors.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { EngineError } from "../../../src/engines/error.ts";
+import { createLlama } from "../../../src/engines/llama/index.ts";
+import { type Lies, type Metadata, type ModelFile, randomModel, type Tensor, vocabulary, writeGguf } from "./gguf.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "dragoman-check-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const model = randomModel();
+const whole = writeGguf(model);
+
+async function complaint(bytes: Uint8Array): Promise<string> {
+  const path = join(folder, "model.gguf");
+  writeFileSync(path, bytes);
+  const error = await createLlama({ model: path, gpu: false, threads: 1 }).then(
+    (engine) => engine.close().then(() => "it was loaded"),
+    (error: unknown) => error,
+  );
+  expect(error).toBeInstanceOf(EngineError);
+  return (error as EngineError).message;
+}
+
+const withMetadata = (changes: Partial<Record<string, Metadata[string]>>): Buffer => {
+  const entries = Object.entries({ ...model.metadata, ...changes }).filter(([, value]) => value !== undefined);
+  return writeGguf({ ...model, metadata: Object.fromEntries(entries) as Metadata });
+};
+const withTensor = (name: string, change: Partial<Tensor>): Buffer => {
+  const tensors: ModelFile["tensors"] = model.tensors.map((tensor) => (tensor.name === name ? { ...tensor, ...change } : tensor));
+  return writeGguf({ ...model, tensors });
+};
+
+describe("a file that is no model", () => {
+  test.each<[string, Uint8Array, RegExp]>([
+    ["nothing", Buffer.alloc(0), /it is no GGUF/],
+    ["another kind", Buffer.from("PK\x03\x04 a zip"), /it is no GGUF/],
+    ["another magic", writeGguf(model, { magic: "GGML" }), /it is no GGUF/],
+    ["a page of HTML", Buffer.from("<!doctype html>"), /it is no GGUF/],
+  ])("%s", async (_, bytes, message) => {
+    expect(await complaint(bytes)).toMatch(message);
+  });
+
+  test("a folder", async () => {
+    await expect(createLlama({ model: folder })).rejects.toThrow(/it is a folder/);
+  });
+});
+
+describe("a header that lies", () => {
+  test.each<[string, Lies, RegExp]>([
+    ["a version of the future", { version: 4 }, /its GGUF version is 4/],
+    ["more pairs than there are", { pairs: 1_000_000 }, /cut off|broken/],
+    ["pairs without end", { pairs: 2n ** 63n }, /cut off|broken/],
+    ["fewer pairs than there are", { pairs: 5 }, /cut off|broken|does not say|dimensions/],
+    ["more tensors than there are", { tensorCount: 100_000 }, /cut off|broken|dimensions/],
+    ["tensors without end", { tensorCount: 2n ** 63n }, /cut off|broken|dimensions/],
+    ["no tensors", { tensorCount: 0 }, /it has no tensors/],
+    ["tensors behind the end", { shift: 2n ** 40n }, /it is cut off: token_embd/],
+    ["tensors a little off", { shift: 32 }, /cut off|cannot load/],
+  ])("%s", async (_, lies, message) => {
+    expect(await complaint(writeGguf(model, lies))).toMatch(message);
+  });
+});
+
+describe("a file that is cut", () => {
+  const places = [4, 20, 100, 1000, 5000, whole.length >> 1, whole.length - 1];
+  test.each(places)("at byte %i", async (at) => {
+    expect(await complaint(whole.subarray(0, at))).toMatch(/cut off/);
+  });
+});
+
+describe("metadata", () => {
+  const needed = ["context_length", "embedding_length", "block_count", "feed_forward_length", "attention.head_count"];
+  const keys = ["general.architecture", ...needed.map((key) => `gemma3.${key}`), "tokenizer.ggml.model"];
+  test.each(keys)("without %s", async (key) => {
+    expect(await complaint(withMetadata({ [key]: undefined }))).toContain(`it does not say its ${key}`);
+  });
+
+  const counts = [...needed.slice(1), "attention.head_count_kv", "attention.key_length", "attention.value_length"];
+  test.each(counts)("a %s of 0, or of text", async (key) => {
+    for (const value of [0, "many"]) {
+      expect(await complaint(withMetadata({ [`gemma3.${key}`]: value }))).toContain(`its gemma3.${key} is no count`);
+    }
+  });
+
+  test.each<[string, Record<string, Metadata[string]>, RegExp]>([
+    ["a thousand blocks", { "gemma3.block_count": 1000 }, /says that it has 1000 blocks/],
+    ["no heads in any block", { "gemma3.attention.head_count": { i32: [0, 0] } }, /is no count/],
+    ["an odd rotation", { "gemma3.rope.dimension_count": 7 }, /is odd/],
+    ["parts counted in the wrong type", { "split.count": 3 }, /split.count has the wrong type/],
+    ["an alignment of 7", { "general.alignment": 7 }, /alignment/],
+    ["no tokens", { "tokenizer.ggml.tokens": [] }, /no vocabulary/],
+    ["tokens that are numbers", { "tokenizer.ggml.tokens": { i32: [1, 2] } }, /no vocabulary/],
+    ["no vocabulary", { "tokenizer.ggml.model": "none" }, /no vocabulary/],
+    ["one token twice", { "tokenizer.ggml.tokens": vocabulary.map((token) => (token === "the" ? "th" : token)) }, /1 of them twice/],
+    ["no bytes", { "tokenizer.ggml.tokens": vocabulary.map((token) => token.replace("<0x", "<1x")) }, /lacks \d+ of 256 bytes/],
+    // What llama.cpp itself refuses in words is told in its words.
+    ["another architecture", { "general.architecture": "bert" }, /does not say its bert.context_length/],
+    ["half of the scores", { "tokenizer.ggml.scores": { f32s: [1, 2] } }, /cannot load model.gguf: /],
+    ["one more block", { "gemma3.block_count": 3 }, /missing tensor/],
+  ])("%s", async (_, changes, message) => {
+    expect(await complaint(withMetadata(changes))).toMatch(message);
+  });
+});
+
+describe("tensors", () => {
+  test.each<[string, string, Partial<Tensor>, RegExp]>([
+    ["of an unknown type", "token_embd.weight", { type: 99 }, /is of an unknown type, 99/],
+    ["of whole numbers", "blk.0.attn_q.weight", { type: 26 }, /nobody can calculate with/],
+    ["of quantized norms", "output_norm.weight", { type: 8 }, /nobody can calculate with/],
+    ["that are empty", "token_embd.weight", { dims: [64, 0] }, /is empty/],
+    ["of five dimensions", "token_embd.weight", { dims: [2, 2, 2, 2, 2] }, /has 5 dimensions/],
+    ["larger than any file", "token_embd.weight", { dims: [2 ** 40, 2 ** 12] }, /cut off/],
+    ["with rows that no block fills", "token_embd.weight", { dims: [63, 100], type: 8 }, /blocks of 32 do not fill/],
+    ["without the first", "token_embd.weight", { name: "other.weight" }, /has no token_embd.weight/],
+    ["of another shape", "output.weight", { dims: [32, 10] }, /cannot load model.gguf: /],
+  ])("%s", async (_, name, change, message) => {
+    expect(await complaint(withTensor(name, change))).toMatch(message);
+  });
+});
+
+test("and the same file, as it was, is loaded", async () => {
+  const path = join(folder, "good.gguf");
+  writeFileSync(path, whole);
+  const engine = await createLlama({ model: path, gpu: false, threads: 1 });
+  await engine.close();
+});

@@ -1,0 +1,53 @@
+// Tool calls as the gateway judges them: arguments outside a schema are passed on, counted and named.
+import { describe, expect, test } from "vitest";
+import type { Event } from "../../src/core/nouns.ts";
+import { createMetrics } from "../../src/gateway/metrics.ts";
+import { outsideSchema } from "../../src/gateway/validate.ts";
+import { ask, json, scripted, startGateway } from "./start.ts";
+
+const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"], additionalProperties: false };
+const calling = (args: string): Event[] => [
+  { type: "start" },
+  { type: "tool-start", id: "a", index: 0, name: "read" },
+  { type: "tool-delta", id: "a", json: args },
+  { type: "tool-end", id: "a", index: 0, name: "read", arguments: JSON.parse(args), json: args },
+  { type: "finish", reason: "tool-calls" },
+];
+const request = {
+  model: "m",
+  messages: [{ role: "user", content: "Hi" }],
+  tools: [{ type: "function", function: { name: "read", parameters: { $schema: "http://json-schema.org/draft-07/schema#", ...schema } } }],
+};
+
+describe("arguments outside the schema", () => {
+  test.each([true, false])("are passed on, counted and named (stream: %s)", async (stream) => {
+    const metrics = createMetrics();
+    const gateway = await startGateway({ upstreams: { up: scripted(() => calling('{"path":7}')) }, metrics });
+    const { body } = await ask(gateway.url, "POST", "/v1/chat/completions", {
+      headers: json,
+      body: JSON.stringify({ ...request, stream }),
+    });
+    expect(body).toContain('{\\"path\\":7');
+    expect(await gateway.ended(1)).toMatchObject([{ calls: { complete: 1 }, outside: [{ name: "read", why: "/path must be string" }] }]);
+    expect(await metrics.print()).toMatch(/dragoman_calls_outside_schema_total\{.*\} 1/);
+  });
+  test('validate = "off" does not look', async () => {
+    const models = [{ name: "m", upstream: "up", validate: "off" as const }];
+    const gateway = await startGateway({ upstreams: { up: scripted(() => calling("{}")) }, models });
+    await ask(gateway.url, "POST", "/v1/chat/completions", { headers: json, body: JSON.stringify(request) });
+    expect(await gateway.ended(1)).toMatchObject([{ calls: { complete: 1 }, outside: [] }]);
+  });
+});
+
+describe("a schema", () => {
+  test.each([
+    [schema, { path: "x" }, undefined],
+    [schema, {}, "must have required property 'path'"],
+    [{ $ref: "#/$defs/a", $defs: { a: schema } }, { path: 1 }, "/path must be string"],
+    [{ type: "strange", properties: 3 }, {}, undefined],
+    [undefined, { anything: 1 }, undefined],
+    [{ ...schema, description: "x".repeat(100_000) }, {}, undefined],
+  ])("%#", async (parameters, args, expected) => {
+    expect(await outsideSchema({ name: "f", ...(parameters ? { parameters } : {}) }, args)).toBe(expected);
+  });
+});

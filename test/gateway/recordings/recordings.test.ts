@@ -1,0 +1,322 @@
+// Exchanges kept as files: both edges to the byte, no secret in any, and played again they give the client the same bytes.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { show } from "../../../src/cli/recordings.ts";
+import type { Event, WireId } from "../../../src/core/nouns.ts";
+import { createCompletions } from "../../../src/engines/completions/completions.ts";
+import { createRemote } from "../../../src/engines/remote.ts";
+import type { GatewayOptions } from "../../../src/gateway/options.ts";
+import { accountOf } from "../../../src/gateway/recordings/account.ts";
+import { createRecorder, type RecorderOptions } from "../../../src/gateway/recordings/recorder.ts";
+import { type Recording, readRecording, textOfEdge } from "../../../src/gateway/recordings/recording.ts";
+import { createReplay } from "../../../src/gateway/recordings/replay.ts";
+import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
+import { getWire, listWires } from "../../../src/wires/registry.ts";
+import { answering, closeLater, sse, startServer } from "../../servers.ts";
+import { ask, json, STREAMED, startGateway } from "../start.ts";
+
+const WIRES = listWires().map(({ id }) => id);
+
+function folderOf(): string {
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-"));
+  closeLater(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A gateway that records, and what it has recorded. */
+async function recording(options: GatewayOptions, more: Partial<RecorderOptions> = {}) {
+  const folder = folderOf();
+  const recorder = createRecorder({ folder, ...more });
+  const gateway = await startGateway({ ...options, taps: [recorder.tap] });
+  const files = async (count: number): Promise<string[]> => {
+    await gateway.ended(count);
+    await recorder.flush();
+    return readdirSync(folder)
+      .toSorted()
+      .map((name) => join(folder, name));
+  };
+  const read = async (count: number): Promise<Recording[]> => (await files(count)).map((file) => readRecording(readFileSync(file, "utf8")));
+  return { ...gateway, folder, files, read };
+}
+
+const weather: Event[] = [
+  { type: "start", id: "a1", model: "m" },
+  { type: "text", text: "Grüße 👋 " },
+  { type: "tool-start", id: "call_1", index: 0, name: "f" },
+  { type: "tool-delta", id: "call_1", json: '{"a":1.0}' },
+  { type: "tool-end", id: "call_1", index: 0, name: "f", arguments: { a: 1 }, json: '{"a":1.0}' },
+  { type: "usage", inputTokens: 3, outputTokens: 5 },
+  { type: "finish", reason: "tool-calls" },
+];
+
+function streamOf(wire: WireId): { body: string; type: string } {
+  const stream = wire === "ollama" ? ("ndjson" as const) : ("sse" as const);
+  const encoder = getWire(wire).createStreamEncoder(
+    { model: "m", messages: [], stream },
+    { now: () => new Date(0), mintId: (n) => `id-${n}` },
+  );
+  const body = weather.map((event) => encoder.encode(event)).join("") + encoder.end();
+  return { body, type: wire === "ollama" ? "application/x-ndjson" : "text/event-stream" };
+}
+
+/** Byte by byte in a few places: characters are cut. */
+const upstreamOf = (wire: WireId) =>
+  startServer(async (response, { method }) => {
+    if (method === "GET") return answering("{}", { status: 404 })(response, {} as never, {} as never);
+    const { body, type } = streamOf(wire);
+    response.writeHead(200, { "content-type": type, "x-request-id": "up-1" });
+    for (const byte of Buffer.from(body)) response.write(Buffer.of(byte));
+    response.end();
+    return undefined;
+  });
+
+/** What differs from one exchange to the next: ids that are minted at random, and the time. */
+const settled = (text: string, exchange: { id: string }): string =>
+  text
+    .replaceAll(exchange.id.slice("req_".length), "ID")
+    .replaceAll(/"(created|created_at|completed_at)":("[^"]*"|\d+)/g, '"$1":0')
+    .replaceAll(/\b(resp|msg|rs|fc|ctc|item|chatcmpl|call|toolu)_?-?[0-9a-z]{8,}[\w-]*/g, "$1_ID")
+    .replaceAll(/"responseId":"[^"]*"/g, '"responseId":"ID"')
+    .replaceAll(/"(total_duration|load_duration|prompt_eval_duration|eval_duration)":\d+/g, '"$1":0');
+
+async function replayed(given: Recording): Promise<{ url: string }> {
+  const server = createReplay(given, { fast: true });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closeLater(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+describe.each(WIRES)("a client that speaks %s", (client) => {
+  test.each(WIRES)("an upstream that speaks %s: both edges are kept, and play again to the same bytes", async (wire) => {
+    const upstream = await upstreamOf(wire);
+    const first = await recording({ upstreams: { up: createRemote({ wire, url: upstream.url }) } });
+    const { path, body } = STREAMED[client];
+    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    const [kept] = await first.read(1);
+    expect(textOfEdge(kept!.client)).toBe(answer.body);
+    expect(kept!.client.request.body).toBe(JSON.stringify(body));
+    expect(textOfEdge(kept!.upstream[0]!)).toBe(streamOf(wire).body);
+    expect(kept!.upstream[0]!.request.body).toBe(upstream.seen.find(({ method }) => method === "POST")!.body);
+    expect(kept!.events.map(([, event]) => event.type)).toContain("tool-end");
+    expect(accountOf(kept!).anomalies).toEqual([]);
+
+    const { url } = await replayed(kept!);
+    const second = await recording({ upstreams: { up: createRemote({ wire, url }) } });
+    const again = await ask(second.url, "POST", path, { headers: json, body: kept!.client.request.body });
+    const [repeated] = await second.read(1);
+    expect(settled(again.body, repeated!.exchange)).toBe(settled(answer.body, kept!.exchange));
+  });
+});
+
+describe("replays", () => {
+  test("an answer that broke off breaks off again", async () => {
+    const upstream = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(sse({ choices: [{ index: 0, delta: { content: "Hel" } }] }), () => response.destroy());
+    });
+    const first = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+    const { path, body } = STREAMED.anthropic;
+    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    const [kept] = await first.read(1);
+    expect(kept!.upstream.at(-1)).toMatchObject({ broken: true });
+    expect(accountOf(kept!).anomalies.join()).toContain("broke off");
+    const second = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: (await replayed(kept!)).url }) } });
+    const again = await ask(second.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    const hosts = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+    expect(hosts(settled(again.body, (await second.read(1))[0]!.exchange))).toBe(hosts(settled(answer.body, kept!.exchange)));
+  });
+
+  test("a status is answered again", async () => {
+    const upstream = await startServer(answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "3" }));
+    const first = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+    const { path, body } = STREAMED.gemini;
+    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    const [kept] = await first.read(1);
+    const second = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: (await replayed(kept!)).url }) } });
+    const again = await ask(second.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    expect([again.status, again.headers["retry-after"], again.body]).toEqual([answer.status, "3", answer.body]);
+  });
+
+  test("a server that completes text is known again", async () => {
+    const upstream = await startServer((response, { url, method }) => {
+      if (url.startsWith("/props")) return answering('{"default_generation_settings":{}}')(response, {} as never, {} as never);
+      if (method === "GET" || url === "/tokenize") return answering("{}", { status: 404 })(response, {} as never, {} as never);
+      const said = [
+        { content: "Hel" },
+        { content: "lo" },
+        { content: "", stop: true, stop_type: "eos", tokens_predicted: 2, tokens_evaluated: 9 },
+      ];
+      return answering(sse(...said), { "content-type": "text/event-stream" })(response, {} as never, {} as never);
+    });
+    const engineAt = (url: string) => createCompletions({ url, dialect: "hermes" });
+    const first = await recording({ upstreams: { up: engineAt(upstream.url) } });
+    const { path, body } = STREAMED["openai-chat"];
+    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    const [kept] = await first.read(1);
+    expect(kept!.upstream).toHaveLength(1); // the exchange, and not how it was prepared
+    expect(accountOf(kept!).text).toBe("Hello");
+    const second = await recording({ upstreams: { up: engineAt((await replayed(kept!)).url) } });
+    const again = await ask(second.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    expect(settled(again.body, (await second.read(1))[0]!.exchange)).toBe(settled(answer.body, kept!.exchange));
+  });
+});
+
+describe("secrets", () => {
+  const CANARIES = { gate: "gate-canary-4711", upstream: "up-canary-0815", header: "hdr-canary-1234", shaped: "sk-canaryabcdefghijklmnop" };
+
+  test("are in no file: keys of the gateway, of the upstream, in headers, in echoes, cut in two, and what looks like one", async () => {
+    const upstream = await startServer((response, { method }) => {
+      if (method === "GET") return answering("{}", { status: 404 })(response, {} as never, {} as never);
+      response.writeHead(200, { "content-type": "text/event-stream", "set-cookie": CANARIES.header });
+      const text = sse({ choices: [{ index: 0, delta: { content: `your key is ${CANARIES.upstream}, mine ${CANARIES.shaped}` } }] });
+      const middle = text.indexOf(CANARIES.upstream) + 5;
+      response.write(text.slice(0, middle));
+      setImmediate(() => response.end(text.slice(middle) + sse({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]")));
+      return undefined;
+    });
+    const engine = createRemote({
+      wire: "openai-chat",
+      url: upstream.url,
+      key: CANARIES.upstream,
+      headers: { "x-api-secret": CANARIES.header },
+    });
+    const started = await recording({ upstreams: { up: engine }, keys: [CANARIES.gate] }, { secrets: [CANARIES.gate, CANARIES.upstream] });
+    for (const wire of WIRES) {
+      const { path, body } = STREAMED[wire];
+      const sign = path.includes("?") ? "&" : "?";
+      const headers = {
+        ...json,
+        authorization: `Bearer ${CANARIES.gate}`,
+        cookie: `a=${CANARIES.header}`,
+        "x-custom-auth": CANARIES.header,
+      };
+      await ask(started.url, "POST", `${path}${sign}key=${CANARIES.gate}`, {
+        headers,
+        body: JSON.stringify({ ...body, user: CANARIES.shaped }),
+      });
+    }
+    const files = await started.files(WIRES.length);
+    expect(files).toHaveLength(WIRES.length);
+    for (const file of files) {
+      const text = readFileSync(file, "utf8");
+      for (const canary of Object.values(CANARIES)) expect(text).not.toContain(canary);
+      expect(text).toContain("[secret]");
+      expect(() => readRecording(text)).not.toThrow();
+    }
+  });
+
+  test("pieces keep their borders", () => {
+    const pieces = ["a key", "12", "34 b", "key1234"].map((text) => Buffer.from(text));
+    expect(new Secrets(["key1234"]).pieces(pieces).map(String)).toEqual(["a [secret]", "", " b", "[secret]"]);
+  });
+});
+
+describe("files", () => {
+  const started = (more: Partial<RecorderOptions>) =>
+    upstreamOf("openai-chat").then(({ url }) => recording({ upstreams: { up: createRemote({ wire: "openai-chat", url }) } }, more));
+  const askOnce = (url: string) => ask(url, "POST", STREAMED.gemini.path, { headers: json, body: JSON.stringify(STREAMED.gemini.body) });
+
+  test.skipIf(process.platform === "win32")("are for the user's eyes only (Windows has no such modes)", async () => {
+    const gateway = await started({});
+    await askOnce(gateway.url);
+    const [file] = await gateway.files(1);
+    expect(statSync(file!).mode & 0o777).toBe(0o600);
+  });
+
+  test("are never more than so many, and other files are left alone", async () => {
+    const gateway = await started({ maxFiles: 2 });
+    writeFileSync(join(gateway.folder, "notes.json"), "mine");
+    for (let n = 0; n < 4; n++) await askOnce(gateway.url);
+    const files = await gateway.files(4);
+    expect(files).toHaveLength(3);
+    expect(files.some((file) => file.endsWith("notes.json"))).toBe(true);
+  });
+
+  test("are never longer than so much, and say that they were cut", async () => {
+    const gateway = await started({ maxBytes: 600 });
+    await askOnce(gateway.url);
+    const [kept] = await gateway.read(1);
+    expect(kept).toMatchObject({ cut: true });
+    expect(accountOf(kept!).anomalies[0]).toContain("too long");
+  });
+
+  test("a list of models is no exchange", async () => {
+    const gateway = await started({});
+    await ask(gateway.url, "GET", "/v1/models");
+    expect(await gateway.files(1)).toEqual([]);
+  });
+});
+
+describe("what is odd", () => {
+  const base: Recording = {
+    version: 1,
+    at: "2026-01-31T12:00:00.000Z",
+    exchange: {
+      ...{
+        id: "req_1",
+        wire: "openai-chat",
+        kind: "generate",
+        model: "m",
+        upstream: "up",
+        upstreamModel: "m",
+        streamed: true,
+        status: 200,
+        outcome: "ok",
+      },
+      ...{ ms: 12, calls: { complete: 1, truncated: 0, malformed: 0, rescued: 0 }, outside: [], fragments: 1, warnings: [] },
+    },
+    client: {
+      request: { method: "POST", url: "/v1/chat/completions", headers: {}, body: "{}" },
+      ms: 0,
+      response: { ms: 1, status: 200, headers: { "content-type": "text/event-stream" } },
+      pieces: [
+        [
+          2,
+          sse(
+            { choices: [{ index: 0, delta: { content: "Look: <tool_call>" } }] },
+            { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+            "[DONE]",
+          ),
+        ],
+      ],
+    },
+    upstream: [],
+    events: [[1, { type: "tool-end", id: "a", index: 0, name: "f", arguments: { city: "Oslo" } }]],
+  };
+
+  test("a call that vanished, and markup that was left in the text", () => {
+    expect(accountOf(base).anomalies).toEqual([
+      "the call of f vanished between the events and the client",
+      "markup is left in the text: <tool_call>",
+    ]);
+  });
+
+  test.each([60, 120])("is printed, %d wide", (columns) => {
+    let printed = "";
+    const write = (text: string): boolean => {
+      printed += text;
+      return true;
+    };
+    show(base, { columns, write });
+    expect(printed).toContain("the client got");
+    expect(printed).toContain("! the call of f vanished");
+    expect(
+      Math.max(
+        ...printed
+          .split("\n")
+          .slice(0, 8)
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(columns);
+  });
+
+  test.each(["{", "[]", '{"version":2}'])("what is no recording is said to be none: %s", (text) => {
+    expect(() => readRecording(text)).toThrow(/^it is /);
+  });
+});

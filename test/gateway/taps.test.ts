@@ -1,0 +1,87 @@
+// Whoever listens to an exchange hears every byte at both edges, and no credential.
+import { expect, test } from "vitest";
+import type { Tap } from "../../src/gateway/tap.ts";
+import { sse, startServer } from "../servers.ts";
+import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted, startGateway } from "./start.ts";
+
+const stream = sse({ id: "c", model: "m", choices: [{ index: 0, delta: { content: "Grüße" }, finish_reason: "stop" }] }, "[DONE]");
+
+interface Heard {
+  lines: string[];
+  in: string;
+  out: string;
+}
+
+/** What it hears, in order; bytes by edge. */
+function listener(): { tap: Tap; heard: Heard } {
+  const heard: Heard = { lines: [], in: "", out: "" };
+  const text = new TextDecoder();
+  const decode = (bytes: string | Uint8Array): string => (typeof bytes === "string" ? bytes : text.decode(bytes, { stream: true }));
+  const tap: Tap = {
+    asked: ({ method, url, headers, body }) => heard.lines.push(`asked ${method} ${url} ${JSON.stringify(headers)} ${body}`),
+    replied: ({ status, headers }) => heard.lines.push(`replied ${status} ${headers["content-type"]}`),
+    wrote: (bytes) => {
+      heard.out += decode(bytes);
+    },
+    event: ({ type }) => heard.lines.push(type),
+    ended: ({ outcome }) => heard.lines.push(`ended ${outcome}`),
+    upstream: {
+      sent: ({ method, url, headers, body }) =>
+        heard.lines.push(`sent ${method} ${new URL(url).pathname} ${JSON.stringify(headers)} ${decode(body)}`),
+      answered: ({ status }) => heard.lines.push(`answered ${status}`),
+      received: (bytes) => {
+        heard.in += decode(bytes);
+      },
+    },
+  };
+  return { tap, heard };
+}
+
+test.each([1, 2])("%i taps hear a stream from its beginning to its end", async (count) => {
+  const upstream = await startServer((response, { method }) => {
+    if (method === "GET") return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(stream);
+  });
+  const listeners = Array.from({ length: count }, listener);
+  const gateway = await startGateway({
+    keys: ["client-canary"],
+    upstreams: { up: remote(upstream.url, "openai-chat", "upstream-canary") },
+    taps: listeners.map(
+      ({ tap }) =>
+        () =>
+          tap,
+    ),
+  });
+  const { body } = await askSmallest(gateway.url, "gemini", STREAMED, { "x-goog-api-key": "client-canary", cookie: "cookie-canary" });
+  await gateway.ended(1);
+  for (const { heard } of listeners) {
+    expect(heard.out).toBe(body);
+    expect(heard.in).toBe(stream);
+    const kinds = heard.lines.map((line) => line.split(" ")[0]);
+    expect(kinds.filter((kind) => kind !== "replied")).toEqual(["asked", "sent", "answered", "start", "text", "finish", "ended"]);
+    expect(kinds.indexOf("replied")).toBeGreaterThan(kinds.indexOf("answered"));
+    expect(heard.lines.find((line) => line.startsWith("asked"))).toContain(JSON.stringify(STREAMED.gemini.body));
+    expect(heard.lines.find((line) => line.startsWith("sent"))).toContain('"stream":true');
+    expect(JSON.stringify(heard)).not.toContain("canary");
+  }
+});
+
+test("answers that are no stream, errors, and bytes that are passed on", async () => {
+  const upstream = await startServer(
+    (response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"data":[1]}'),
+  );
+  const { tap, heard } = listener();
+  const gateway = await startGateway({ upstreams: { up: remote(upstream.url) }, taps: [() => tap] });
+  const passed = await ask(gateway.url, "POST", "/v1/embeddings?key=canary", { headers: json, body: '{"model":"m","input":"x"}' });
+  expect([heard.in, heard.out]).toEqual(['{"data":[1]}', passed.body]);
+  const wrong = await ask(gateway.url, "POST", "/v1/messages", { headers: json, body: "{" });
+  expect(heard.out).toBe(passed.body + wrong.body);
+  expect(heard.lines.join()).not.toContain("canary");
+});
+
+test("a whole answer", async () => {
+  const { tap, heard } = listener();
+  const gateway = await startGateway({ upstreams: { up: scripted() }, taps: [() => undefined, () => tap] });
+  const { body } = await askSmallest(gateway.url, "anthropic", SMALLEST);
+  expect(heard.out).toBe(body);
+});
