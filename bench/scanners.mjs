@@ -3,6 +3,8 @@ import { listDialects, promptText } from "../dist/index.js";
 import { TOOLS } from "./workloads.mjs";
 
 const TAG = /<[^\s<>]{1,40}>|```(?:json)?/g;
+/** What opens a call before its name is there: `<function=`, `functools[{`. */
+const OPENER = /^<\w+=|^\w+[[{]+/;
 
 /** Everything in rendered text that looks like a mark. */
 export const tagsIn = (text) => [...new Set(text.match(TAG) ?? [])];
@@ -17,6 +19,7 @@ function marksOf(dialect, opener) {
   ];
   const control = prompts.flat().flatMap((piece) => (piece.control ? [piece.text] : []));
   const marks = new Set([...dialect.stops, ...control, ...prompts.flatMap((prompt) => tagsIn(promptText(prompt)))]);
+  for (const text of [opener, ...marks]) for (const mark of text.match(OPENER) ?? []) marks.add(mark);
   if (opener !== "" && ![...marks].some((mark) => opener.includes(mark))) marks.add(opener);
   return [...marks];
 }

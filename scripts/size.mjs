@@ -7,18 +7,23 @@ import { build } from "esbuild";
 const core = readdirSync("dist/core")
   .filter((file) => file.endsWith(".js"))
   .map((file) => `core/${file}`);
-const dialects = ["functiongemma", "gemma4", "json"].map((id) => `dialects/${id}.js`);
+const file = (id) => `dialects/${id}.js`;
+const { listDialects } = await import("../dist/index.js");
+const ids = listDialects().map(({ id }) => id);
 
 const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
     limit: 18_500,
-    files: [...core, ...dialects],
+    files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 12_200, files: ["dialects/gemma4.js"] },
-  { name: "the five wires", goal: 28_000, limit: 48_700, files: ["wires/registry.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 12_200, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 16_600, largestOf: ids.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 42_000, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 53_400, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the five wires", goal: 28_000, limit: 48_900, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {
@@ -36,7 +41,8 @@ async function gzippedSize({ files, helpers }) {
 }
 
 for (const entry of entries) {
-  const size = await gzippedSize(entry);
+  const alone = entry.largestOf ? entry.largestOf.map((one) => ({ files: [one] })) : [entry];
+  const size = Math.max(...(await Promise.all(alone.map(gzippedSize))));
   const { name, goal, limit = goal } = entry;
   if (size > limit) process.exitCode = 1;
   const verdict = size > limit ? `  OVER THE LIMIT of ${limit}` : size > goal ? "  over the goal" : "";

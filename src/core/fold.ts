@@ -1,9 +1,8 @@
 /** Folds the events of one answer into a response: all at once, or while they come, for whoever shows an answer being written. */
-import { isObject, JsonBuilder } from "./json.ts";
+import { isObject, JsonWriter } from "./json.ts";
 import { JSON_SYNTAX } from "./json-syntax.ts";
 import type { Event, Opaque, OpenCall, Part, Response } from "./nouns.ts";
-import { Reader } from "./reader.ts";
-import { Marks } from "./window.ts";
+import { NO_MARKS, Reader } from "./reader.ts";
 
 export interface Fold {
   add(event: Event): void;
@@ -21,20 +20,20 @@ export function createFold(): Fold {
   return new Folding();
 }
 
-const NO_MARKS = new Marks([]);
 const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The arguments of a call that is being written, built while their text comes. */
 export class PartialArguments {
-  readonly #builder = new JsonBuilder();
-  readonly #reader = new Reader().begin(JSON_SYNTAX, this.#builder, { marks: NO_MARKS, maxDepth: NO_DEPTH_LIMIT });
+  readonly #writer = new JsonWriter(true);
+  readonly #reader = new Reader(NO_DEPTH_LIMIT).begin(JSON_SYNTAX, this.#writer, NO_MARKS);
 
   add(json: string): void {
     this.#reader.add(json);
     this.#reader.read();
+    this.#writer.take();
   }
   get value(): OpenCall["partial"] {
-    const { value } = this.#builder;
+    const { value } = this.#writer;
     return isObject(value) ? value : {};
   }
 }

@@ -1,17 +1,18 @@
 /** JSON, and what models make of it: single quotes, bare keys, comments, trailing commas, raw control characters, invalid escapes. */
 import { escapeJson, jsonScalar } from "./json.ts";
 import type { Outcome, Reader, Syntax } from "./reader.ts";
-import { charTable, charTableExcept, Marks } from "./window.ts";
+import { charTable, charTableExcept, ESCAPED, Marks } from "./window.ts";
 
 const QUOTES = new Marks(['"', "'"]);
 const LINE_END = new Marks(["\n"]);
 const BLOCK_END = new Marks(["*/"]);
-const STRING_STOPS = charTable(`"'\\${String.fromCharCode(...Array(32).keys())}`);
+const STRING_STOPS = charTable(`'${ESCAPED}`);
 export const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
 const HEX = /^[0-9a-fA-F]*$/;
 
 export const JSON_SYNTAX: Syntax = {
   quotes: QUOTES,
+  plainEnd: STRING_STOPS,
   readString: (reader) => (reader.tail === undefined ? inString(reader) : closing(reader, ",}]:")),
   gap,
   keyEnd: WORD_END,
@@ -22,8 +23,7 @@ export const JSON_SYNTAX: Syntax = {
 
 export function inString(r: Reader): Outcome | undefined | true {
   const code = r.span(STRING_STOPS, false);
-  if (r.from < r.pos) r.say(r.run);
-  if (code === undefined) return undefined;
+  if (!r.sayPassed() || code === undefined) return undefined;
   if (code === -1) return "cut";
   if (code === 92) {
     const json = readEscape(r);
@@ -60,11 +60,11 @@ export function closing(r: Reader, before: string, quote = r.quote): undefined |
 
 /** Valid escapes stay as they are written; of an invalid one the backslash is dropped. */
 function readEscape(r: Reader): string | undefined {
-  const { text, pos, stop } = r;
+  const { pos, stop } = r;
   if (pos + 1 >= stop) return undefined;
-  const char = text.charAt(pos + 1);
+  const char = r.slice(pos + 1, pos + 2);
   if (char === "u") {
-    const hex = text.slice(pos + 2, Math.min(pos + 6, stop));
+    const hex = r.slice(pos + 2, Math.min(pos + 6, stop));
     if (HEX.test(hex)) {
       if (hex.length < 4) return undefined;
       r.pos += 6;
@@ -87,9 +87,9 @@ function gap(r: Reader): number | undefined {
     if (r.from < r.pos) r.space(r.run);
     if (code !== 47) return code;
     if (r.pos + 1 >= r.stop) return r.last ? code : undefined;
-    const next = r.text.charAt(r.pos + 1);
-    if (next !== "/" && next !== "*") return code;
+    const next = r.codes[r.pos + 1];
+    if (next !== 47 && next !== 42) return code;
     r.pos += 2;
-    r.comment = next === "/" ? LINE_END : BLOCK_END;
+    r.comment = next === 47 ? LINE_END : BLOCK_END;
   }
 }

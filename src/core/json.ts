@@ -1,28 +1,9 @@
 /**
- * JSON text: how strings and numbers are spelled, one writer of it, and one builder of the value that it stands for. Both are sinks of
- * the reader in `reader.ts`, which turns JSON, or another syntax of the same shape, into calls of `Sink`.
+ * JSON text: how strings and numbers are spelled, and one writer of it, which also builds the value. The reader in `reader.ts` turns
+ * JSON, or another syntax of the same shape, into calls of the writer.
  */
 import type { Json, JsonObject } from "./nouns.ts";
 import { Pile } from "./pile.ts";
-
-/** What a reader says, in the order in which it is written. Strings come in runs of JSON text, escaped and never cut inside an escape. */
-export interface Sink {
-  /** An answer is who listens to what is inside, up to `shut`. */
-  open(bracket: "{" | "["): Sink | undefined;
-  shut(): void;
-  /** A key, decoded, and as JSON text with the colon behind it. */
-  key(key: string, json: string): void;
-  comma(): void;
-  /** Blanks between tokens, where the syntax has JSON's own. */
-  space(blanks: string): void;
-  string(): void;
-  run(json: string): void;
-  done(): void;
-  /** A number, `true`, `false` or `null`, as JSON text. */
-  scalar(json: string): void;
-  /** The reader need not go on. */
-  readonly halted?: boolean;
-}
 
 /** The text as it stands between the quotes of a JSON string. Half a surrogate pair is escaped, so that no encoder can spoil it. */
 export function escapeJson(text: string): string {
@@ -55,176 +36,146 @@ export function jsonNumber(text: string): string | undefined {
 
 /** The JSON text of a number or a literal, also as Python spells it; `undefined` if it is none. */
 export function jsonScalar(text: string): string | undefined {
-  if (text === "None") return "null";
-  return /^([tT]rue|[fF]alse|null)$/.test(text) ? text.toLowerCase() : jsonNumber(text);
+  return jsonNumber(text) ?? (text === "None" ? "null" : /^([tT]rue|[fF]alse|null)$/.test(text) ? text.toLowerCase() : undefined);
 }
 
 type Draft = Json[] | { [key: string]: Json };
 
-/** Builds a value while its text is still being written. */
-export class JsonBuilder implements Sink {
-  #root: Json | undefined;
-  #draft: Draft | undefined;
-  readonly #outer: Draft[] = [];
-  #key = "";
-  readonly #text = new Pile();
-  #inString = false;
-  /** The open string stands in its container already. */
-  #placed = false;
-
-  /** What is there so far: an unfinished string keeps what was written, a key without a value is dropped. */
-  get value(): Json | undefined {
-    if (this.#inString) this.#place();
-    return this.#root;
-  }
-  get complete(): boolean {
-    return this.#root !== undefined && this.#draft === undefined && !this.#inString;
-  }
-
-  open(bracket: "{" | "["): undefined {
-    const draft: Draft = bracket === "{" ? {} : [];
-    this.#put(draft);
-    if (this.#draft) this.#outer.push(this.#draft);
-    this.#draft = draft;
-  }
-  shut(): void {
-    this.#draft = this.#outer.pop();
-  }
-  key(key: string): void {
-    this.#key = key;
-  }
-  comma(): void {}
-  space(): void {}
-  string(): void {
-    this.#inString = true;
-    this.#placed = false;
-  }
-  run(json: string): void {
-    this.#text.add(unescapeJson(json));
-  }
-  done(): void {
-    this.#place();
-    this.#inString = false;
-    this.#text.clear();
-  }
-  scalar(json: string): void {
-    this.#put(json === "null" ? null : json === "true" ? true : json === "false" ? false : Number(json));
-  }
-
-  #place(): void {
-    if (this.#placed && Array.isArray(this.#draft)) this.#draft.pop();
-    this.#placed = true;
-    this.#put(this.#text.toString());
-  }
-  #put(value: Json): void {
-    const draft = this.#draft;
-    if (draft === undefined) this.#root = value;
-    else if (Array.isArray(draft)) draft.push(value);
-    else setOwn(draft, this.#key, value);
-  }
-}
-
-/** A string longer than this is cheaper to parse at the end than to build on the way. */
-const LONG = 1024;
-
-/** Writes JSON text as it becomes certain: a comma, a key and blanks wait for the value that they belong to. Never closes what was cut. */
-export class JsonWriter implements Sink {
+/**
+ * Writes JSON text as it becomes certain, and builds the value beside it: a comma, a key and blanks wait for the value that they belong to.
+ * Strings come in runs, escaped and never cut inside an escape. Never closes what was cut.
+ */
+export class JsonWriter {
   /** What was written and not taken yet. */
   delta = "";
   readonly #taken = new Pile();
-  #builder: JsonBuilder | undefined = new JsonBuilder();
+  /** The open string as far as it was taken, and where the rest of it begins in `delta`. -1: none is open. */
+  readonly #string = new Pile();
+  #stringAt = -1;
+  /** The same decoded, for whoever looks at the value while it grows. */
+  readonly #decoded: Pile | undefined;
+  /** The open string stands in its container already. */
+  #placed = false;
   #gap = "";
   #comma = false;
   #empty = true;
-  readonly #closers: string[] = [];
-  #inString = false;
-  #stringLength = 0;
+  #root: Json | undefined;
+  #draft: Draft | undefined;
+  #outer: Draft[] | undefined;
+  #key = "";
+
+  constructor(watched = false) {
+    if (watched) this.#decoded = new Pile();
+  }
 
   /** The next piece of the text. */
   take(): string {
     const { delta } = this;
-    this.#taken.add(delta);
+    const at = this.#stringAt;
     this.delta = "";
+    if (at < 0) this.#taken.add(delta);
+    else if (at === 0) this.#keep(delta);
+    else {
+      this.#taken.add(delta.slice(0, at));
+      this.#keep(delta.slice(at));
+      this.#stringAt = 0;
+    }
     return delta;
+  }
+  #keep(run: string): void {
+    this.#decoded?.add(unescapeJson(run));
+    this.#string.add(run);
   }
 
   get text(): string {
-    return this.#taken.toString() + this.delta;
+    return this.#taken.toString() + this.#string.toString() + this.delta;
   }
-
+  get begun(): boolean {
+    return this.#root !== undefined || this.#stringAt >= 0;
+  }
   /** Whether the value is whole. */
   get complete(): boolean {
-    return !this.#empty && this.#closers.length === 0 && !this.#inString;
+    return this.#root !== undefined && this.#draft === undefined && this.#stringAt < 0;
   }
-
   /** The value so far: an unfinished string keeps what was written, a key without a value is dropped. */
   get value(): Json | undefined {
-    if (this.#builder) return this.#builder.value;
-    return JSON.parse(this.text + (this.#inString ? '"' : "") + this.#closers.toReversed().join("")) as Json;
+    if (this.#stringAt >= 0) this.#place();
+    return this.#root;
   }
 
-  open(bracket: "{" | "["): undefined {
-    this.#begin(bracket);
-    this.#closers.push(bracket === "{" ? "}" : "]");
+  open(list: boolean): void {
+    this.#begin(list ? "[" : "{");
+    const draft: Draft = list ? [] : {};
+    this.#put(draft);
+    if (this.#draft) {
+      this.#outer ??= [];
+      this.#outer.push(this.#draft);
+    }
+    this.#draft = draft;
     this.#empty = true;
-    this.#builder?.open(bracket);
   }
   shut(): void {
-    if (this.#gap !== "") {
-      if (!this.#comma) this.delta += this.#gap;
-      this.#gap = "";
-      this.#comma = false;
-    }
-    this.delta += this.#closers.pop();
-    this.#empty = false;
-    this.#builder?.shut();
+    this.delta += (this.#comma ? "" : this.#gap) + (Array.isArray(this.#draft) ? "]" : "}");
+    this.#gap = "";
+    this.#comma = this.#empty = false;
+    this.#draft = this.#outer?.pop();
   }
+  /** A key, decoded, and as JSON text with the colon behind it. */
   key(key: string, json: string): void {
-    if (this.#gap === "") this.#gap = this.#empty ? json : `,${json}`;
-    else this.#gap += this.#empty || this.#comma ? json : `,${json}`;
+    this.#gap += this.#empty || this.#comma ? json : `,${json}`;
     this.#empty = true;
     this.#comma = false;
-    this.#builder?.key(key);
+    this.#key = key;
   }
   comma(): void {
     if (this.#empty || this.#comma) return;
     this.#gap += ",";
     this.#comma = true;
   }
+  /** Blanks between tokens, where the syntax has JSON's own. */
   space(blanks: string): void {
     this.#gap += blanks;
   }
   string(): void {
     this.#begin('"');
-    this.#inString = true;
-    this.#stringLength = 0;
-    this.#builder?.string();
+    this.#stringAt = this.delta.length;
+    this.#placed = false;
   }
   run(json: string): void {
     this.delta += json;
-    if (this.#builder === undefined) return;
-    this.#stringLength += json.length;
-    if (this.#stringLength > LONG) this.#builder = undefined;
-    else this.#builder.run(json);
   }
   done(): void {
+    this.#place();
+    this.#stringAt = -1;
     this.delta += '"';
-    this.#inString = false;
-    this.#builder?.done();
+    if (this.#string.length > 0) {
+      this.#taken.add(this.#string.toString());
+      this.#string.clear();
+      this.#decoded?.clear();
+    }
   }
+  /** A number, `true`, `false` or `null`, as JSON text. */
   scalar(json: string): void {
     this.#begin(json);
-    this.#builder?.scalar(json);
+    this.#put(json === "null" ? null : json === "true" ? true : json === "false" ? false : Number(json));
   }
 
   #begin(text: string): void {
-    if (this.#gap !== "") {
-      this.delta += this.#gap;
-      this.#gap = "";
-    }
-    this.delta += this.#empty || this.#comma ? text : `,${text}`;
-    this.#comma = false;
-    this.#empty = false;
+    this.delta += this.#gap + (this.#empty || this.#comma ? text : `,${text}`);
+    this.#gap = "";
+    this.#comma = this.#empty = false;
+  }
+  #place(): void {
+    if (this.#placed && Array.isArray(this.#draft)) this.#draft.pop();
+    this.#placed = true;
+    const rest = this.delta.slice(this.#stringAt);
+    this.#put(this.#decoded ? this.#decoded.toString() + unescapeJson(rest) : unescapeJson(this.#string.toString() + rest));
+  }
+  #put(value: Json): void {
+    const draft = this.#draft;
+    if (draft === undefined) this.#root = value;
+    else if (Array.isArray(draft)) draft.push(value);
+    else setOwn(draft, this.#key, value);
   }
 }
 

@@ -1,14 +1,16 @@
 /**
  * One incremental reader for objects, that is for values with brackets, pairs and strings. What differs between JSON and the value
- * syntaxes of models is a `Syntax` constant. It keeps an explicit stack, and says what it reads to a `Sink` as soon as it is certain.
+ * syntaxes of models is a `Syntax` constant. It keeps an explicit stack, and has what it reads written as soon as it is certain.
  */
-import { escapeJson, type Sink, unescapeJson } from "./json.ts";
+import { escapeJson, type JsonWriter, unescapeJson } from "./json.ts";
 import type { SchemaNode } from "./schema.ts";
 import { Marks, Window } from "./window.ts";
 
 export interface Syntax {
   /** What opens a string. */
   readonly quotes: Marks;
+  /** What may end a string, or stands for itself only in an escape. */
+  readonly plainEnd: Uint8Array;
   /** Reads on in a string. */
   readString(reader: Reader): Outcome | undefined | true;
   /** Passes over blanks, and what counts as such; the code of what follows, -1 at the end. */
@@ -25,99 +27,114 @@ export interface Syntax {
   inner?(schema: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined;
 }
 
-/** `halt`: the sink wants no more. `cut`: the input ended first. */
-export type Outcome = "done" | "bad" | "deep" | "cut" | "halt";
-
-export interface ReaderOptions {
-  /** Outside a string they cannot be part of a value. */
-  readonly marks: Marks;
-  readonly maxDepth: number;
-  readonly schema?: SchemaNode | undefined;
-  /** The value need not be an object. */
-  readonly any?: boolean;
-}
+/**
+ * `cut`: the input ended first. `long`: the word that is kept is too long. Of an object whose fields somebody looks at, `field`: before
+ * the value of a key, unread; `value`: behind it.
+ */
+export type Outcome = "done" | "bad" | "deep" | "cut" | "long" | "field" | "value";
 
 /** Where the reader stands. */
 const VALUE = 0;
 const KEY = 1;
-const BARE_KEY = 2;
-const COLON = 3;
-const AFTER = 4;
-const STRING = 5;
-const BARE = 6;
+const COLON = 2;
+const AFTER = 3;
+const STRING = 4;
+const BARE = 5;
+const BARE_KEY = 6;
 
 interface Frame {
   readonly close: number;
-  array: boolean;
+  list: boolean;
   readonly pair: number;
   readonly schema: SchemaNode | undefined;
-  /** Who listens outside. */
-  readonly sink: Sink;
 }
 
-const NO_MARKS = new Marks([]);
-/** Listens to what does not matter. */
-export const NO_SINK: Sink = {
-  open: () => undefined,
-  shut() {},
-  key() {},
-  comma() {},
-  space() {},
-  string() {},
-  run() {},
-  done() {},
-  scalar() {},
-};
+/** Names, ids and the like may have so many characters. */
+export const MAX_NAME = 256;
+/** Farther than any string reaches; a small integer, as engines handle those best. */
+export const NO_LIMIT = 0x3fff_ffff;
+export const NO_MARKS = new Marks([]);
 
 export class Reader extends Window {
+  readonly maxDepth: number;
   /** Why the last outcome was `bad`. */
   reason = "";
+  /** Outside a string they cannot be part of a value. */
   marks = NO_MARKS;
+  /** Who writes what is read. */
+  out: JsonWriter | undefined;
+  /** While a string is written, or text is read: a piece without these characters is nothing else. */
+  quiet: Uint8Array | undefined;
+  /** The key that was read last. */
+  key = "";
+  /** The fields of objects so deep are looked at; 0: of none. */
+  fieldDepth = 0;
+  /** So many characters of strings are kept in `word`. */
+  keeps = 0;
+  word = "";
   /** What opened the open string; and whether it is a key. */
   quote = "";
   inKey = false;
   /** For a syntax: the blanks behind a quote that may close, and what ends the comment that is open. */
   tail: string | undefined;
   comment: Marks | undefined;
-
-  #syntax: Syntax | undefined;
-  #sink = NO_SINK;
-  #maxDepth = 0;
-  #any = false;
-  #outer: Frame[] = [];
-  #frame: Frame | undefined;
   /** So many brackets are open. */
   depth = 0;
+
+  #syntax: Syntax | undefined;
+  #depths = 0;
+  #any = false;
+  readonly #outer: Frame[] = [];
+  #frame: Frame | undefined;
   #state = VALUE;
-  /** The schema of the value that comes next. */
   #schema: SchemaNode | undefined;
   /** The first thing behind an open brace will tell a set. */
   #brace = false;
-  /** A key or a bare value, so far; the key as it stands in JSON, and the blanks behind it. */
+  /** The value of a field is being read. */
+  #inField = false;
+  /** A bare word, so far; the key as it stands in JSON, and the blanks behind it. */
   #text = "";
   #keyJson = "";
   #keyGap = "";
 
-  /** Begins to read a value. */
-  begin(syntax: Syntax, sink: Sink, { marks, maxDepth, schema, any = false }: ReaderOptions): this {
+  constructor(maxDepth: number) {
+    super();
+    this.maxDepth = maxDepth;
+  }
+
+  /** Begins to read an object. */
+  begin(syntax: Syntax, out: JsonWriter | undefined, marks: Marks, schema?: SchemaNode, fieldDepth = 0): this {
     this.#syntax = syntax;
-    this.#sink = sink;
+    this.out = out;
     this.marks = marks;
-    this.#maxDepth = maxDepth;
-    this.#any = any;
     this.#schema = schema;
-    this.#outer = [];
-    this.#frame = this.tail = this.comment = undefined;
+    this.fieldDepth = fieldDepth;
+    this.#depths = this.maxDepth + fieldDepth;
+    while (this.#outer.length > 0) this.#outer.pop(); // setting a length is slow
     this.depth = 0;
+    this.#frame = this.tail = this.comment = undefined;
+    this.#inField = false;
+    this.keeps = 0;
     this.#state = VALUE;
     return this;
   }
 
-  /** Begins inside an object whose bracket has been read, and maybe its first key. */
-  enter(close: "}" | ")", pair: ":" | "=", key?: string): this {
-    if (this.#syntax) this.#push(this.#syntax, false, close, pair);
-    if (key !== undefined) this.#keyRead(key, escapeJson(key));
+  /** The value need not be an object. */
+  any(): this {
+    this.#any = true;
     return this;
+  }
+
+  /** Begins inside an object whose bracket has been read, and maybe its first key. */
+  enter(close: 125 | 41, pair: 58 | 61, key?: string): void {
+    this.#push(close, pair, this.#schema);
+    if (key !== undefined) this.#keyRead(key, escapeJson(key));
+  }
+
+  /** The value of this field is an object whose fields are looked at, too. */
+  descend(): void {
+    this.fieldDepth++;
+    this.#inField = false;
   }
 
   /** Reads on; `undefined` while the value is not finished. */
@@ -125,147 +142,152 @@ export class Reader extends Window {
     const syntax = this.#syntax;
     if (!syntax) return "bad";
     for (;;) {
-      const outcome = this.#step(syntax);
-      if (outcome !== true) return outcome;
-      if (this.#sink.halted) return "halt";
+      const state = this.#state;
+      const outcome = state === STRING ? syntax.readString(this) : state >= BARE ? this.#bare(syntax) : this.#token(syntax);
+      if (this.keeps > 0 && this.word.length > this.keeps) return "long";
+      if (outcome === true) continue;
+      if (state === STRING && outcome === undefined && this.out && this.tail === undefined && !this.inKey) this.quiet = syntax.plainEnd;
+      return outcome;
     }
   }
 
-  #step(syntax: Syntax): Outcome | undefined | true {
-    if (this.#state === STRING) return syntax.readString(this);
-    if (this.#state === BARE_KEY) return this.#bareKey(syntax);
-    if (this.#state === BARE) return this.#bare(syntax);
-    if (this.#state === AFTER && !this.#frame) return "done";
+  #token(syntax: Syntax): Outcome | undefined | true {
+    const frame = this.#frame;
+    if (this.#state === AFTER) {
+      if (!frame) return "done";
+      if (this.#inField && this.depth === this.fieldDepth) {
+        this.#inField = false;
+        return "value";
+      }
+    }
     // Mostly there is no gap: neither a blank nor, where those count, a comment.
-    let code: number | undefined = this.pos < this.stop && this.comment === undefined ? this.text.charCodeAt(this.pos) : 0;
-    if (code <= 32 || code === 47) code = syntax.gap(this);
+    let code = this.pos < this.stop && this.comment === undefined ? this.codes[this.pos] : 0;
+    if (code === undefined || code <= 32 || code === 47) code = syntax.gap(this);
     if (code === undefined) return undefined;
     if (code === -1) return "cut";
+    if (this.#state === COLON) return this.#colon(syntax, code);
+    if (frame && code === frame.close && (this.#state !== VALUE || frame.list)) return this.#shut();
     if (this.#state === VALUE) return this.#value(syntax, code);
-    if (this.#state === KEY) return this.#key(syntax, code);
-    return this.#state === COLON ? this.#colon(syntax, code) : this.#after(syntax, code);
+    if (code !== 44)
+      return this.#state === KEY ? this.#open(syntax, code, BARE_KEY) : this.bad("a comma or a closing bracket was expected");
+    this.pos++;
+    if (this.#state === AFTER) {
+      this.out?.comma();
+      this.#state = frame?.list ? VALUE : KEY;
+    }
+    return true;
   }
 
   #value(syntax: Syntax, code: number): Outcome | undefined | true {
-    const frame = this.#frame;
-    const free = frame !== undefined || this.#any;
-    if (frame?.array && code === frame.close) return this.#shut();
+    if (this.depth === this.fieldDepth && this.depth > 0 && !this.#inField) {
+      this.#inField = true;
+      return "field";
+    }
+    const free = this.#frame !== undefined || this.#any;
     if (code === 123 || (free && (code === 91 || (code === 40 && syntax.tuples)))) {
       this.pos++;
-      if (this.depth >= this.#maxDepth) return "deep";
-      this.#push(syntax, code !== 123, code === 123 ? "}" : code === 91 ? "]" : ")", ":");
+      if (this.depth >= this.#depths) return "deep";
+      this.#push(code === 40 ? 41 : code + 2, 58, this.#inner(syntax));
       return true;
     }
-    return free ? this.#openString(syntax, code, BARE) : this.bad("an object was expected");
+    return free ? this.#open(syntax, code, BARE) : this.bad("an object was expected");
   }
 
-  #key(syntax: Syntax, code: number): Outcome | undefined | true {
-    if (code === this.#frame?.close) return this.#shut();
-    if (code !== 44) return this.#openString(syntax, code, BARE_KEY);
-    this.pos++;
-    return true;
-  }
-
-  #bareKey(syntax: Syntax): Outcome | undefined | true {
-    const ended = this.#gather(syntax.keyEnd, syntax.wide);
-    if (ended !== true) return ended;
-    const key = trimBlanks(this.#text);
-    if (key === "" && syntax.wide) return this.bad("a key was expected");
-    this.#keyRead(key, escapeJson(key));
-    return true;
+  /** The schema of the value that comes next. */
+  #inner(syntax: Syntax): SchemaNode | undefined {
+    const frame = this.#frame;
+    return frame && syntax.inner ? syntax.inner(frame.schema, frame.list ? undefined : this.key) : this.#schema;
   }
 
   #colon(syntax: Syntax, code: number): Outcome | undefined | true {
     const frame = this.#frame;
     const set = this.#brace && (code === 44 || code === 125);
-    if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.#text)} has no value`);
-    frame.array = set;
-    if (this.#brace) this.#open(set);
-    if (set) return this.#scalar(syntax);
+    if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.key)} has no value`);
+    frame.list = set;
+    if (this.#brace) this.#opened(set);
+    if (set) return this.#scalar(this.quote === "" ? syntax.bare(this.key, undefined) : `"${this.#keyJson}"`);
     this.pos++;
-    this.#sink.key(this.#text, `"${this.#keyJson}"${this.#keyGap}:`);
-    if (syntax.inner) this.#schema = syntax.inner(frame.schema, this.#text);
+    this.out?.key(this.key, `"${this.#keyJson}"${this.#keyGap}:`);
     this.#state = VALUE;
     return true;
   }
 
-  #after(syntax: Syntax, code: number): Outcome | undefined | true {
-    const frame = this.#frame;
-    if (!frame || code === frame.close) return this.#shut();
-    if (code !== 44) return this.bad("a comma or a closing bracket was expected");
-    this.pos++;
-    this.#sink.comma();
-    this.#next(syntax, frame);
+  /** A bare word. A free one may hold the first character of a mark, but no mark. */
+  #bare(syntax: Syntax): Outcome | undefined | true {
+    const { wide } = syntax;
+    const isKey = this.#state === BARE_KEY;
+    for (;;) {
+      const code = this.span(isKey ? syntax.keyEnd : syntax.bareEnd, wide);
+      if (this.from < this.pos) this.#text += this.run;
+      if (code === undefined) return undefined;
+      if (code === -1) return "cut";
+      if (wide || code >= 128 || this.marks.leads[code] === 0) break;
+      const mark = this.match(this.marks);
+      if (mark === undefined) return undefined;
+      if (mark !== "") return this.bad(`${mark} inside a value`);
+      this.#text += this.slice(this.pos, ++this.pos);
+    }
+    const word = trimBlanks(this.#text);
+    if (!isKey) return this.#scalar(syntax.bare(word, this.#inner(syntax)), word);
+    if (word === "" && wide) return this.bad("a key was expected");
+    this.#keyRead(word, escapeJson(word));
     return true;
   }
 
-  #bare(syntax: Syntax): Outcome | undefined | true {
-    const ended = this.#gather(syntax.bareEnd, syntax.wide);
-    return ended === true ? this.#scalar(syntax) : ended;
-  }
-
   /** What was read is a value. */
-  #scalar(syntax: Syntax): Outcome | undefined | true {
-    const text = trimBlanks(this.#text);
-    const json = this.quote === "" ? syntax.bare(text, this.#schema) : `"${this.#keyJson}"`;
-    if (json === undefined) return this.bad(text === "" ? "a value was expected" : `${JSON.stringify(text)} is not a value`);
-    if (json.startsWith('"')) {
-      this.#sink.string();
-      this.#sink.run(json.slice(1, -1));
-      this.#sink.done();
-    } else this.#sink.scalar(json);
+  #scalar(json: string | undefined, word = this.key): Outcome | undefined | true {
+    if (json === undefined) return this.bad(word === "" ? "a value was expected" : `${JSON.stringify(word)} is not a value`);
+    if (json.charCodeAt(0) === 34) {
+      this.out?.string();
+      this.out?.run(json.slice(1, -1));
+      this.out?.done();
+    } else this.out?.scalar(json);
     this.#state = AFTER;
     return true;
   }
 
-  /** Gathers a bare word. A free one may hold the first character of a mark, but no mark. */
-  #gather(end: Uint8Array, wide: boolean): Outcome | undefined | true {
-    for (;;) {
-      const code = this.span(end, wide);
-      if (this.from < this.pos) this.#text = this.#text === "" ? this.run : this.#text + this.run;
-      if (code === undefined) return undefined;
-      if (code === -1) return "cut";
-      if (wide || code >= 128 || this.marks.leads[code] === 0) return true;
-      const mark = this.match(this.marks);
-      if (mark === undefined) return undefined;
-      if (mark !== "") return this.bad(`${mark} inside a value`);
-      this.#text += this.text.charAt(this.pos++);
-    }
-  }
-
   /** A string, if a quote stands here; else a bare word. */
-  #openString(syntax: Syntax, code: number, bare: typeof BARE | typeof BARE_KEY): undefined | true {
+  #open(syntax: Syntax, code: number, bare: typeof BARE | typeof BARE_KEY): undefined | true {
     let mark: string | undefined = "";
     if (code < 128 && syntax.quotes.leads[code] === 1) mark = this.match(syntax.quotes);
     if (mark === undefined) return undefined;
     this.#text = "";
     this.quote = mark;
-    this.#state = mark === "" ? bare : STRING;
+    this.#state = bare;
     if (mark === "") return true;
+    this.#state = STRING;
     this.pos += mark.length;
     this.inKey = bare === BARE_KEY;
-    if (!this.inKey) this.#sink.string();
+    if (!this.inKey) this.out?.string();
     return true;
   }
 
   /** The next piece of the open string, as JSON text. */
   say(json: string): void {
     if (this.inKey) this.#text += json;
-    else this.#sink.run(json);
+    else if (this.keeps > 0) this.word += unescapeJson(json);
+    else this.out?.run(json);
+  }
+  /** The same, where it is what the last question passed over; whether it may be so long. */
+  sayPassed(): boolean {
+    if (this.from < this.pos) this.say(this.run);
+    const excess = this.keeps > 0 ? this.word.length - this.keeps : 0;
+    if (excess > 0) this.pos -= excess;
+    return excess <= 0;
   }
 
   /** The open string ends here. */
   closeString(): true {
     if (this.inKey) this.#keyRead(unescapeJson(this.#text), this.#text);
     else {
-      this.#sink.done();
+      this.out?.done();
       this.#state = AFTER;
     }
     return true;
   }
 
   #keyRead(key: string, json: string): void {
-    this.#text = key;
+    this.key = key;
     this.#keyJson = json;
     this.#keyGap = "";
     this.#state = COLON;
@@ -274,13 +296,13 @@ export class Reader extends Window {
   /** Blanks that are JSON's own. */
   space(blanks: string): void {
     if (this.#state === COLON) this.#keyGap += blanks;
-    else this.#sink.space(blanks);
+    else this.out?.space(blanks);
   }
 
   /** What stands here cannot be read, unless the input was cut inside a mark. */
   bad(reason: string): Outcome | undefined {
     this.reason = reason;
-    if (this.pos === this.stop || this.marks.at(this.text, this.pos, this.stop, false) !== undefined) return "bad";
+    if (this.pos === this.stop || this.marks.at(this.codes, this.pos, this.stop, false) !== undefined) return "bad";
     return this.cut();
   }
 
@@ -291,33 +313,28 @@ export class Reader extends Window {
     return "cut";
   }
 
-  #push(syntax: Syntax, array: boolean, close: string, pair: string): void {
-    const frame = { close: close.charCodeAt(0), array, pair: pair.charCodeAt(0), schema: this.#schema, sink: this.#sink };
+  #push(close: number, pair: number, schema: SchemaNode | undefined): void {
+    const list = close === 93 || (close === 41 && pair === 58);
     if (this.#frame) this.#outer.push(this.#frame);
-    this.#frame = frame;
+    this.#frame = { close, list, pair, schema };
     this.depth++;
-    if (syntax.tuples && close === "}") this.#brace = true;
-    else this.#open(array);
-    this.#next(syntax, frame);
+    if (this.#syntax?.tuples && close === 125) this.#brace = true;
+    else this.#opened(list);
+    this.#state = list ? VALUE : KEY;
   }
 
-  #open(array: boolean): void {
+  #opened(list: boolean): void {
     this.#brace = false;
-    this.#sink = this.#sink.open(array ? "[" : "{") ?? this.#sink;
-  }
-
-  #next(syntax: Syntax, frame: Frame): void {
-    this.#state = frame.array ? VALUE : KEY;
-    if (frame.array && syntax.inner) this.#schema = syntax.inner(frame.schema, undefined);
+    this.out?.open(list);
   }
 
   #shut(): Outcome | true {
     this.pos++;
-    if (this.#brace) this.#open(false);
-    this.#sink.shut();
-    if (this.#frame) this.#sink = this.#frame.sink;
-    this.#frame = this.#outer.pop();
+    if (this.#brace) this.#opened(false);
+    this.out?.shut();
+    this.#frame = this.#outer.length > 0 ? this.#outer.pop() : undefined;
     this.depth--;
+    if (this.depth < this.fieldDepth) this.fieldDepth = this.depth;
     this.#state = AFTER;
     return this.#frame ? true : "done";
   }

@@ -13,7 +13,7 @@ export interface SchemaNode {
 export const schemaNode = (schema: JsonObject | undefined): SchemaNode | undefined => schema && { schema, root: schema };
 
 const MAX_BRANCHES = 64;
-const ANY: ReadonlySet<JsonType> = new Set();
+const NONE: readonly JsonType[] = [];
 
 /** The schema behind a local reference (`#/$defs/x`). */
 export function followRef(ref: string, root: JsonObject): JsonObject | undefined {
@@ -45,17 +45,28 @@ export function branches(node: SchemaNode): JsonObject[] {
   return found;
 }
 
+/** What was asked of a schema before: scanners ask the same for every value of every call. */
+const typesOf = new WeakMap<JsonObject, { readonly root: JsonObject; readonly types: readonly JsonType[] }>();
+
 /** The types that a schema names; none: it allows anything. */
-export function schemaTypes(node: SchemaNode | undefined): ReadonlySet<JsonType> {
-  if (!node) return ANY;
-  const types = new Set<JsonType>();
+export function schemaTypes(node: SchemaNode | undefined): readonly JsonType[] {
+  if (!node) return NONE;
+  const known = typesOf.get(node.schema);
+  if (known?.root === node.root) return known.types;
+  const types: JsonType[] = [];
+  typesOf.set(node.schema, { root: node.root, types });
   for (const schema of branches(node)) {
-    for (const type of [schema.type].flat()) if (typeof type === "string") types.add(type.toLowerCase() as JsonType);
-    if (schema.nullable === true) types.add("null");
-    if (schema.type === undefined) for (const value of literals(schema)) types.add(typeOf(value));
+    const { type } = schema;
+    if (typeof type === "string") types.push(typeNamed(type));
+    else if (Array.isArray(type)) for (const one of type) types.push(typeNamed(String(one)));
+    else if (type === undefined) for (const value of literals(schema)) types.push(typeOf(value));
+    if (schema.nullable === true) types.push("null");
   }
   return types;
 }
+
+/** Some write types in capitals. */
+const typeNamed = (type: string): JsonType => type.toLowerCase() as JsonType;
 
 function literals(schema: JsonObject): readonly Json[] {
   if (schema.const !== undefined) return [schema.const];

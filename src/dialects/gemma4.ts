@@ -31,10 +31,8 @@ const TOKENS = [
 const calls = gemmaSteps({
   quote: QUOTE,
   ends: ["<tool_call|>", "<|tool_call>", ...STOPS],
-  scalar: (text) => {
-    if (/^(null|none|nil|None|NULL)$/.test(text)) return "null";
-    return /^(true|false)$/.test(text) ? text : jsonNumber(text);
-  },
+  scalar: (text) =>
+    jsonNumber(text) ?? (/^(null|none|nil|None|NULL)$/.test(text) ? "null" : /^(true|false)$/.test(text) ? text : undefined),
   none: "null",
   asciiQuotes: true,
 });
@@ -48,7 +46,7 @@ const channel: Step = (s) => {
   const mark = s.match(LABELS);
   if (mark === undefined) return undefined;
   if (mark === `${LABEL}\n`) s.pos += mark.length;
-  else if (mark !== "" || (s.last && s.text.slice(s.pos, s.stop) === LABEL)) s.pos += LABEL.length;
+  else if (mark !== "" || (s.last && s.ahead === LABEL)) s.pos += LABEL.length;
   return think;
 };
 

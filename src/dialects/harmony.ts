@@ -6,13 +6,14 @@
 import { isObject } from "../core/json.ts";
 import { JSON_SYNTAX } from "../core/json-syntax.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { argumentsText, compactJson, pythonJson } from "./print.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
-import { MAX_NAME, type Scan, type Step } from "./scan/scan.ts";
-import { broken, closingThen, control, cut, readArguments, speak, tooLong } from "./scan/steps.ts";
+import type { Scan, Step } from "./scan/scan.ts";
+import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain } from "./tools.ts";
 import { callsOf, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcript.ts";
@@ -59,7 +60,7 @@ const header: Step = (s) => {
   if (excess > 0) {
     s.pos -= excess;
     s.word = s.word.slice(0, -excess);
-    return abandon;
+    return s.word.includes(" to=") ? nameTooLong : abandon;
   }
   if (mark === undefined) return undefined;
   if (mark === "") return cutHeader;
@@ -118,8 +119,7 @@ const body: Step = (s) => {
     s.endCall();
     return closing;
   }
-  if (s.call) s.begin(JSON_SYNTAX, s.call.json, { marks: MARKS, maxDepth: s.maxDepth });
-  return readArguments(s, closing);
+  return readArguments(s, JSON_SYNTAX, MARKS, closing);
 };
 
 const createMessageScanner = scannerOf({

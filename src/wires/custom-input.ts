@@ -1,43 +1,24 @@
 /** The plain text of a custom call, out of the JSON that stands for it (`{"input":"…`), while it is being written. */
-import { type Sink, unescapeJson } from "../core/json.ts";
 import { JSON_SYNTAX } from "../core/json-syntax.ts";
-import { Reader } from "../core/reader.ts";
-import { Marks } from "../core/window.ts";
+import { NO_LIMIT, NO_MARKS, Reader } from "../core/reader.ts";
 
-const NO_MARKS = new Marks([]);
-
-export class CustomInput implements Sink {
-  readonly #reader = new Reader().begin(JSON_SYNTAX, this, { marks: NO_MARKS, maxDepth: 256 });
-  #depth = 0;
-  #key = "";
-  #text = "";
+export class CustomInput {
+  readonly #reader = new Reader(256).begin(JSON_SYNTAX, undefined, NO_MARKS, undefined, 1);
 
   /** The next piece of the JSON; the piece of text that it holds. */
   add(json: string): string {
-    this.#reader.add(json);
-    this.#reader.read();
+    const reader = this.#reader;
+    reader.add(json);
+    for (;;) {
+      const outcome = reader.read();
+      if (outcome === "field")
+        reader.keeps = reader.key === "input" && /["']/.test(reader.slice(reader.pos, reader.pos + 1)) ? NO_LIMIT : 0;
+      else if (outcome !== "value") break;
+    }
     // Half a character, written as an escape, waits for its other half.
-    const end = /[\ud800-\udbff]$/.test(this.#text) ? this.#text.length - 1 : this.#text.length;
-    const text = this.#text.slice(0, end);
-    this.#text = this.#text.slice(end);
-    return text;
+    const { word } = reader;
+    const end = /[\ud800-\udbff]$/.test(word) ? word.length - 1 : word.length;
+    reader.word = word.slice(end);
+    return word.slice(0, end);
   }
-
-  open(): undefined {
-    this.#depth++;
-  }
-  shut(): void {
-    this.#depth--;
-  }
-  key(key: string): void {
-    if (this.#depth === 1) this.#key = key;
-  }
-  run(json: string): void {
-    if (this.#depth === 1 && this.#key === "input") this.#text += unescapeJson(json);
-  }
-  comma(): void {}
-  space(): void {}
-  string(): void {}
-  done(): void {}
-  scalar(): void {}
 }

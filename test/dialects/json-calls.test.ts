@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
 import type { ScannerOptions } from "../../src/dialects/dialect.ts";
+import { hermes } from "../../src/dialects/hermes.ts";
 import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
@@ -75,6 +76,34 @@ describe("phi4-mini", () => {
   });
   test("Microsoft's marks stand around the same list", () => {
     expect(lines(phi4Mini, '<|tool_call|>[{"name": "f"}]<|/tool_call|>')).toEqual(["call f{}", "control ]", "control <|/tool_call|>"]);
+  });
+});
+
+describe("hermes", () => {
+  const raws = (input: string): string[] =>
+    scanPieces(hermes, [input]).flatMap((event) => (event.type === "malformed" || event.type === "control" ? [event.raw] : []));
+
+  test("a name or an id has 256 characters at most; the limit acts at that very character", () => {
+    const long = "x".repeat(256);
+    const fits = `<tool_call>{"id": "${long}", "name": "${long}", "arguments": {}}</tool_call>`;
+    expect(lines(hermes, fits)).toEqual([`call ${long}{}`, "control </tool_call>"]);
+    expect(raws(`<tool_call>{"name": "${long}y", "arguments": {}}</tool_call>`)).toEqual([
+      `<tool_call>{"name": "${long}`,
+      'y", "arguments": {}}</tool_call>',
+    ]);
+    expect(raws(`<tool_call>{"id": "${long}yy", "name": "f"}</tool_call>`)).toEqual([
+      `<tool_call>{"id": "${long}`,
+      'yy", "name": "f"}</tool_call>',
+    ]);
+    expect(lines(hermes, `<tool_call>{"name": "f", "arguments": {}, "id": "${long}y"}</tool_call>`)).toEqual([
+      "malformed too-long",
+      'control y"}</tool_call>',
+    ]);
+  });
+  test("an escape counts as the character that it stands for", () => {
+    const long = "\\u00e9".repeat(256);
+    expect(lines(hermes, `<tool_call>{"name": "${long}", "arguments": {}}</tool_call>`)[0]).toMatch(/^call é+\{\}$/);
+    expect(lines(hermes, `<tool_call>{"name": "${long}\\u00e9", "arguments": {}}</tool_call>`)[0]).toBe("malformed too-long");
   });
 });
 

@@ -305,6 +305,17 @@ for (const dialect of listDialects()) {
       expect(endsOf(scanPieces(dialect, [text], { tools, maxCallChars: text.length }))).toHaveLength(1);
     });
 
+    test("a name of more than 256 characters is malformed, or text, at the same character however it is cut", () => {
+      const name = "n".repeat(600);
+      const text = callsText(dialect, [{ id: "call_0", name, arguments: { content: "x" } }]);
+      const whole = scanPieces(dialect, [text]);
+      expectSound(whole, text);
+      const announced = !/^[{[]["{]/.test(text); // else it is a call only once it has been read
+      expect(whole.flatMap((event) => (event.type === "malformed" ? [event.code] : []))).toEqual(announced ? ["too-long"] : []);
+      expect(endsOf(whole)).toEqual([]);
+      expect(scanPieces(dialect, units(text))).toEqual(whole);
+    });
+
     test("no string ends in half a surrogate pair unless the input has a lone one", () => {
       const text = `😀 ${callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "😀👍🏽" } }])}`;
       const scanner = dialect.createScanner({ tools });

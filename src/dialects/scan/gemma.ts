@@ -76,14 +76,19 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     // Python's spelling of a call: only a declared name makes it one.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
     s.pos++;
-    s.begin(keywords, s.startCall(name).json, { marks, maxDepth: s.maxDepth }).enter(")", "=");
-    return readArguments(s, closing);
+    return begin(s, name, keywords, 41, 61);
   };
 
   const named = (s: Scan, name: string): Step => {
     s.pos++;
-    s.begin(syntax, s.startCall(name).json, { marks, maxDepth: s.maxDepth, schema: s.schemaOf(name) }).enter("}", ":");
-    return readArguments(s, closing);
+    return begin(s, name, syntax, 125, 58);
+  };
+
+  const begin = (s: Scan, name: string, syntax: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
+    s.startCall(name);
+    const step = readArguments(s, syntax, marks, closing, s.schemaOf(name));
+    s.enter(close, pair);
+    return step;
   };
 
   return {
@@ -108,8 +113,8 @@ function bareValue({ scalar, none, asciiQuotes }: GemmaCalls, text: string, sche
   if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);
   const json = scalar(text);
-  if (json !== undefined && (!types.has("string") || literalTypes(json).some((type) => types.has(type)))) return json;
-  if (types.has("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
+  if (json !== undefined && (!types.includes("string") || literalTypes(json).some((type) => types.includes(type)))) return json;
+  if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
   const quoted = asciiQuotes && text.length > 1 && /^["']/.test(text) && text.endsWith(text.charAt(0));
   return `"${escapeJson(quoted ? text.slice(1, -1) : text)}"`;
 }
@@ -120,10 +125,12 @@ function literalTypes(json: string): JsonType[] {
 }
 
 /** Strings without escapes: everything up to the next quote is literal. */
-function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "readString" | "gap"> {
+function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "plainEnd" | "readString" | "gap"> {
+  const quotes = new Marks(list);
   const closers = list.map((quote) => new Marks([quote]));
   return {
-    quotes: new Marks(list),
+    quotes,
+    plainEnd: quotes.plainEnd,
     readString: (reader) => inLiteral(reader, closers[list.indexOf(reader.quote)] as Marks),
     gap: (reader) => reader.blanks(),
   };

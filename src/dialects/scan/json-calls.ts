@@ -4,10 +4,11 @@
  * wait, and whatever turns out to be no call leaves as text from there on, read once.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
+import type { Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, control, cut, readArguments, speak, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, control, cut, nameTooLong, readArguments, skip, speak, tooDeep, tooLong } from "./steps.ts";
 
 export interface JsonForm {
   /** What may stand around calls that no mark announces, and what closes it. */
@@ -41,20 +42,15 @@ export interface JsonSteps {
   named(s: Scan, name: string, id?: string): Step;
 }
 
-/** What stands around a call. */
-interface Block {
-  readonly closer: string;
-  readonly list: boolean;
-  /** A mark stands in front. */
-  readonly marked: boolean;
-  /** A call must be here: what cannot be read is malformed. Else it is text. */
-  readonly sure: boolean;
-  /** A name must be declared to count: other text came before. */
-  readonly strict: boolean;
-}
+// What stands around a call is a set of flags in `s.block`.
 
-const BARE: Block = { closer: "", list: false, marked: false, sure: false, strict: false };
-const MARKED: Block = { ...BARE, marked: true, sure: true };
+const LIST = 1;
+/** A mark stands in front. */
+const MARKED = 2;
+/** A call must be here: what cannot be read is malformed. Else it is text. */
+const SURE = 4;
+/** A name must be declared to count: other text came before. */
+const STRICT = 8;
 
 /** How most call objects begin, and little else: here they are found again behind what cannot be read, and in prose. */
 export const OBJECT = '{"name"';
@@ -73,128 +69,150 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (code === undefined) return undefined;
     const mark = s.match(lineMarks);
     if (mark === undefined) return undefined;
-    if (openers.list.includes(mark)) return open(s, mark, { ...BARE, strict: s.prose && s.tools.length > 0 });
+    if (openers.list.includes(mark)) return open(s, mark, s.prose && s.tools.length > 0 ? STRICT : 0);
     s.lineStart = false;
     s.prose ||= mark === "" && code !== -1;
     return speak;
   };
 
-  /** An opener stands here. */
-  const open = (s: Scan, mark: string, block: Block): Step => {
-    s.bound(block.sure ? tooLong : release);
-    if (mark === "{") return readObject(s, block);
+  /** An opener stands here; `block`: what is around it, if that is new. */
+  const open = (s: Scan, mark: string, block?: number): Step => {
+    if (block !== undefined) around(s, block);
+    s.bound(s.block & SURE ? tooLong : release);
+    if (mark === "{") {
+      s.openCall();
+      s.object = new CallObject();
+      s.begin(JSON_SYNTAX, undefined, marks, undefined, 1);
+      return inObject;
+    }
     s.pos += mark.length;
-    return inside(mark === "[" ? { ...block, list: true } : { ...block, closer: wrappers[mark] ?? "" });
+    if (mark === "[") s.block |= LIST;
+    else s.closer = wrappers[mark] ?? "";
+    return inside;
   };
 
   /** Behind a mark, a wrapper or a bracket. */
-  const inside =
-    (block: Block): Step =>
-    (s) => {
-      const code = s.blanks();
-      if (code === undefined) return undefined;
-      if (code === 123) return open(s, "{", block);
-      if (code === 91 && !block.list) return open(s, "[", block);
-      if (!block.sure) return release;
-      if (code === 93 && block.list) return behind(block);
-      const mark = s.match(s.table.ends);
-      if (mark === undefined) return undefined;
-      return mark === "" ? broken(s, "no-name", "a JSON object was expected") : broken(s, "empty", "the block is empty");
-    };
+  const inside: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    const list = s.block & LIST;
+    if (code === 123) return open(s, "{");
+    if (code === 91 && !list) return open(s, "[");
+    if (!(s.block & SURE)) return release;
+    if (code === 93 && list) return behind;
+    const mark = s.match(s.table.ends);
+    if (mark === undefined) return undefined;
+    return mark === "" ? broken(s, "no-name", "a JSON object was expected") : broken(s, "empty", "the block is empty");
+  };
 
-  const readObject = (s: Scan, block: Block): Step => {
-    const call = s.openCall();
-    const object = new CallObject({
-      json: call.json,
-      maxDepth: s.maxDepth,
-      get sure() {
-        return block.sure || call.id !== undefined;
-      },
-      accepts: (key) => block.sure || (firstKeys?.has(key) ?? true),
-      ready({ name, id, hasArguments }) {
-        if (name === undefined || call.id !== undefined || !(hasArguments || (block.sure && !needsArguments))) return true;
-        if (block.strict && !s.declares(name)) return false;
-        s.bound(tooLong);
-        s.startCall(name, id);
-        return true;
-      },
-    });
-    s.begin(JSON_SYNTAX, object, { marks, maxDepth: s.maxDepth + 1 });
-    return (s) => {
+  const inObject: Step = (s) => {
+    const { call, object } = s;
+    if (!call || !object) return release;
+    for (;;) {
       const outcome = s.read();
+      object.piece(s);
       if (outcome === undefined) return undefined;
-      if (outcome === "done" && call.id === undefined && !needsArguments && isCallWithoutArguments(s, object))
-        s.startCall(object.name ?? "");
-      if (call.id === undefined && !block.sure) return release;
-      if (outcome === "cut") return cut;
-      if (outcome === "deep") return tooDeep;
-      if (outcome === "bad") {
-        const skip = broken(s, "bad-arguments", s.reason);
-        return block.list ? nextElement(block, skip) : skip;
-      }
-      const { name, hasArguments, fault } = object;
-      if (name === undefined) s.malformed("no-name", fault ?? "the call has no name");
-      else if (fault !== undefined) s.malformed("bad-arguments", fault);
-      else if (needsArguments && !hasArguments) s.malformed("bad-arguments", "the call has no arguments");
-      else s.endCall(false, object.id);
-      s.unclosed = block.marked || block.closer !== "";
-      s.prose = false;
-      if (block.marked && !block.list) return closing;
-      s.bound(release);
-      return behind(block.list && needsArguments ? { ...block, sure: true } : block);
-    };
+      if (outcome !== "field" && outcome !== "value") return endObject(s, object, outcome);
+      if (outcome === "value") object.value(s);
+      else if (object.field(s) && !(s.block & SURE) && firstKeys?.has(s.key) === false) return release;
+      const { name, id, hasArguments } = object;
+      if (call.id !== undefined) continue;
+      if (object.fault !== undefined && !(s.block & SURE)) return release;
+      if (name === undefined || !(hasArguments || (s.block & SURE && !needsArguments))) continue;
+      if (s.block & STRICT && !s.declares(name)) return release;
+      s.bound(tooLong);
+      s.startCall(name, id);
+    }
+  };
+
+  const endObject = (s: Scan, object: CallObject, outcome: Outcome): Step => {
+    const { name, hasArguments, fault } = object;
+    const { call } = s;
+    if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
+    if (call?.id === undefined && !(s.block & SURE)) return release;
+    if (outcome === "cut") return cut;
+    if (outcome === "deep") return tooDeep;
+    if (outcome === "long") return nameTooLong;
+    if (outcome === "bad") {
+      const skip = broken(s, "bad-arguments", s.reason);
+      return s.block & LIST ? nextElement : skip;
+    }
+    if (name === undefined) s.malformed("no-name", fault ?? "the call has no name");
+    else if (fault !== undefined) s.malformed("bad-arguments", fault);
+    else if (needsArguments && !hasArguments) s.malformed("bad-arguments", "the call has no arguments");
+    else s.endCall(false, object.id);
+    s.unclosed = (s.block & MARKED) !== 0 || s.closer !== "";
+    s.prose = false;
+    if ((s.block & (MARKED | LIST)) === MARKED) return closing;
+    s.bound(release);
+    if (s.block & LIST && needsArguments) s.block |= SURE;
+    return behind;
   };
 
   /** An element that cannot be read does not take the others with it. */
-  const nextElement =
-    (block: Block, skip: Step): Step =>
-    (s) => {
-      const mark = s.until(elements);
-      if (mark !== OBJECT) return mark === undefined ? undefined : skip;
-      s.malformed("bad-arguments", s.reason);
-      return open(s, "{", { ...block, sure: true });
-    };
+  const nextElement: Step = (s) => {
+    const mark = s.until(elements);
+    if (mark !== OBJECT) return mark === undefined ? undefined : skip;
+    s.malformed("bad-arguments", s.reason);
+    s.block |= SURE;
+    return open(s, "{");
+  };
 
   /** Behind a call: the rest of its block, or the next call. */
-  const behind =
-    (block: Block, separated = false): Step =>
+  const behindCall =
+    (separated: boolean): Step =>
     (s) => {
       if (s.blanks() === undefined) return undefined;
       const mark = s.match(between);
       if (mark === undefined) return undefined;
-      if (mark === "]" && block.list) {
+      const list = (s.block & LIST) !== 0;
+      const marked = (s.block & MARKED) !== 0;
+      if (mark === "]" && list) {
         s.pos++;
         s.control();
-        if (block.marked) return closing;
+        if (marked) return closing;
         s.bound(release);
-        return behind({ ...block, list: false, sure: false });
+        s.block &= ~(LIST | SURE);
+        return behind;
       }
-      if (tags.includes(mark) && !block.list) {
+      const isTag = tags.includes(mark) && !list;
+      if (isTag || (!separated && (list ? mark === "," : separators.includes(mark)))) {
         s.pos += mark.length;
-        s.keepMarks();
-        return behind(block, true);
+        if (list || isTag) s.keepMarks();
+        return separatedBehind;
       }
-      if (mark !== "" && mark === block.closer && !block.list) {
+      if (mark !== "" && mark === s.closer && !list) {
         s.pos += mark.length;
         return ended;
       }
-      if (!separated && (block.list ? mark === "," : separators.includes(mark))) {
-        s.pos += mark.length;
-        if (block.list) s.keepMarks();
-        return behind(block, true);
-      }
-      if (block.list ? mark === "{" : !block.marked && openers.list.includes(mark)) return open(s, mark, block);
-      if (block.marked) return closing;
-      const rest = s.text.slice(s.pos, s.stop);
-      if (!s.last || rest === "" || !block.closer.startsWith(rest)) return release;
+      if (list ? mark === "{" : !marked && openers.list.includes(mark)) return open(s, mark);
+      if (marked) return closing;
+      const rest = s.ahead;
+      if (!s.last || rest === "" || !s.closer.startsWith(rest)) return release;
       s.pos = s.stop;
       return ended;
     };
+  const behind = behindCall(false);
+  const separatedBehind = behindCall(true);
+
+  const listAhead: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    if (code !== 91) return release;
+    s.pos++;
+    return objectAhead;
+  };
+  const objectAhead: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    return code === 123 ? open(s, "{", MARKED | SURE | LIST) : release;
+  };
 
   return {
     marked: (s) => {
+      around(s, MARKED | SURE);
       s.bound(tooLong);
-      return inside(MARKED);
+      return inside;
     },
     element: objectAhead,
     listed: (s) => {
@@ -203,34 +221,27 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     },
     line,
     tagged: (s) => {
+      around(s, 0);
       s.keepMarks();
       s.bound(release);
-      return inside(BARE);
+      return inside;
     },
     inLine: (s) => {
       if (s.tools.length === 0) return release;
       s.pos -= OBJECT.length;
-      return open(s, "{", { ...BARE, strict: true });
+      return open(s, "{", STRICT);
     },
     named: (s, name, id) => {
       s.bound(tooLong);
-      s.begin(JSON_SYNTAX, s.startCall(name, id).json, { marks, maxDepth: s.maxDepth });
-      return readArguments(s, closing);
+      s.startCall(name, id);
+      return readArguments(s, JSON_SYNTAX, marks, closing);
     },
   };
+}
 
-  function listAhead(s: Scan): Step | undefined {
-    const code = s.blanks();
-    if (code === undefined) return undefined;
-    if (code !== 91) return release;
-    s.pos++;
-    return objectAhead;
-  }
-  function objectAhead(s: Scan): Step | undefined {
-    const code = s.blanks();
-    if (code === undefined) return undefined;
-    return code === 123 ? open(s, "{", { ...MARKED, list: true }) : release;
-  }
+function around(s: Scan, block: number): void {
+  s.block = block;
+  s.closer = "";
 }
 
 const ended: Step = (s) => {

@@ -3,18 +3,17 @@
  *
  *     <function=write_file><parameter=path>a.py</parameter></function>
  *
- * Nothing is escaped, so a closer counts only where a legal token follows it; elsewhere it is content. Strings are written while they
- * arrive, all other values once they are whole, typed by the schema. How the tags look is data: a `TagForm`.
+ * Nothing is escaped, so a closer counts only where a legal token follows it; elsewhere it is content. How the tags look is data: a
+ * `TagForm`. What becomes of the values is told in `values.ts`.
  */
-import { escapeJson, isObject, type Sink } from "../../core/json.ts";
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
-import type { Json, Tool } from "../../core/nouns.ts";
+import type { Tool } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import { NO_SINK, type Outcome, Reader } from "../../core/reader.ts";
-import { propertySchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
-import { MAX_NAME, type Param, type Scan, type Step } from "./scan.ts";
+import type { Param, Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
+import { endParam, holdsArguments, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
 
 /** How an opening tag says a name, and what ends it. */
 export interface Head {
@@ -76,7 +75,6 @@ export interface TagSteps {
 
 /** Inside a value, a longer tag is content. */
 const MAX_TAG = 2 * MAX_NAME;
-const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 const EQUALS = "=";
 const QUOTES: Readonly<Record<string, Marks>> = { '"': new Marks(['"']), "'": new Marks(["'"]) };
 const TAG_END = [">", "/>", "<"];
@@ -132,116 +130,10 @@ function readHead(s: Scan, ends: Marks, max: number): string | null | undefined 
   }
 }
 
-// ---- Values
+// ---- Calls
 
 const NEWLINE = new Marks(["\n"]);
 const ESCAPED_NEWLINE = new Marks(["\\n"]);
-const NO_MARKS = new Marks([]);
-
-const schemaOf = (s: Scan, key: string): SchemaNode | undefined => propertySchema(s.schemaOf(s.call?.name ?? ""), key);
-
-/** What the schema says about a value; nothing: it is a string. */
-function typeBySchema(s: Scan, key: string): Param["type"] {
-  const types = schemaTypes(schemaOf(s, key));
-  if (types.size > 0 && !types.has("string")) return "json";
-  return types.has("null") ? "nullable" : "string";
-}
-
-/** The key leaves with the first byte of its value. */
-function writeKey({ json, key }: Param): void {
-  if (json.text === "") json.open("{");
-  json.key(key, `"${escapeJson(key)}":`);
-}
-
-function writeString(param: Param, text: string): void {
-  if (!param.written) {
-    writeKey(param);
-    param.json.string();
-    param.written = true;
-  }
-  if (text !== "") param.json.run(escapeJson(text));
-}
-
-/** The next piece of the value. */
-function say(param: Param, piece: string, strips: boolean): void {
-  if (piece === "") return;
-  let text = param.newline + piece;
-  param.newline = "";
-  if (strips && text.endsWith("\n")) {
-    param.newline = "\n";
-    text = text.slice(0, -1);
-  }
-  if (param.all || param.type !== "string") {
-    param.text.add(text);
-    if (param.all || param.type === "json" || "null".startsWith(param.text.toString())) return;
-    param.type = "string";
-    text = param.text.toString();
-  }
-  writeString(param, text);
-}
-
-/** Reads a JSON value of any kind, as leniently as all JSON of models. */
-function readJson(text: string, sink: Sink, maxDepth: number): Outcome {
-  const reader = new Reader().begin(JSON_SYNTAX, sink, { marks: NO_MARKS, maxDepth, any: true });
-  reader.add(`${text} `);
-  reader.ended = true;
-  const outcome = reader.read() ?? "bad";
-  return outcome === "done" && reader.text.slice(reader.pos).trim() !== "" ? "bad" : outcome;
-}
-
-/**
- * Writes what waited of the value. Where the input was cut behind its closer, which so may have been content, a string stays open, and
- * what is no JSON is dropped.
- */
-function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolean): Outcome {
-  const { json, type } = param;
-  let text = param.text.toString();
-  if (type === "json") {
-    const depth = s.maxDepth - 1;
-    let outcome = readJson(text, NO_SINK, depth);
-    if (escaped && outcome === "bad") {
-      const plain = unescaped(text);
-      outcome = readJson(plain, NO_SINK, depth);
-      if (outcome === "done") text = plain;
-    }
-    // What says of itself that it is no string may still be the word `null`, where nothing but a string can be.
-    const types = schemaTypes(schemaOf(s, param.key));
-    if (outcome === "done" && !(text.trim() === "null" && types.has("string") && !types.has("null"))) {
-      writeKey(param);
-      return readJson(text.trim(), json, depth);
-    }
-    if (wasCut || outcome === "deep") return outcome;
-  }
-  if (type === "nullable" && text === "null") {
-    writeKey(param);
-    json.scalar(text);
-    return "done";
-  }
-  writeString(param, param.written ? "" : text);
-  if (!wasCut) json.done();
-  return "done";
-}
-
-/** A list or an object whose quotes the model escaped, as it was meant. */
-function unescaped(text: string): string {
-  try {
-    return JSON.parse(`"${text}"`) as string;
-  } catch {
-    return "";
-  }
-}
-
-/** Whether this text is an object of declared parameters. */
-function holdsArguments(s: Scan, text: string): boolean {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) && Object.keys(value).every((key) => schemaOf(s, key) !== undefined);
-  } catch {
-    return false;
-  }
-}
-
-// ---- Calls
 
 export function tagCalls(form: TagForm): TagSteps {
   const { open, close, calls, callClose, params, stops, strips = false, escaped = false } = form;
@@ -279,7 +171,7 @@ export function tagCalls(form: TagForm): TagSteps {
     begin(s, closing);
     const [tag] = calls;
     if (!tag) return releaseBlanks;
-    s.lineStart = s.beginsLine(tag.open.length);
+    s.lineStart = s.beginsLine;
     return callHead(tag, true);
   };
 
@@ -380,12 +272,12 @@ export function tagCalls(form: TagForm): TagSteps {
     const legal = legalHere(s);
     const mark = s.match(legal, true);
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
-    if (mark === "") return s.param ? content(s.param, s.param.blanks) : body(s, code);
+    if (mark === "") return s.param ? content(s, s.param, s.param.blanks) : body(s, code);
     const tag = paramTags.get(mark);
     if (finish(s, !tag) === "deep") return tooDeep;
     const own = !tag && !behindParam.list.includes(mark);
     if (tag || (own && mark.charAt(1) !== "/")) {
-      if (s.call?.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
+      if (s.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
       s.pos += mark.length;
       if (tag) return openParam(s, tag);
       const key = mark.slice(1, -1);
@@ -417,7 +309,7 @@ export function tagCalls(form: TagForm): TagSteps {
 
   /** The input ended here, perhaps inside a mark. That of the next call ends this one. */
   const ended = (s: Scan, legal: Marks): Step => {
-    const rest = s.text.slice(s.pos, s.stop);
+    const rest = s.ahead;
     if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest)))
       return finish(s, true) === "deep" ? tooDeep : endCall(s);
     s.pos = s.stop;
@@ -427,9 +319,8 @@ export function tagCalls(form: TagForm): TagSteps {
 
   /** No parameter and no end of the call. */
   const body = (s: Scan, code: number): Step => {
-    const json = s.call?.json;
-    if (code !== 123 || !form.wrappers || !json || json.complete) return broken(s, "bad-arguments", "a parameter was expected");
-    s.begin(JSON_SYNTAX, json, { marks: behindParam, maxDepth: s.maxDepth });
+    if (code !== 123 || !form.wrappers || s.json.complete) return broken(s, "bad-arguments", "a parameter was expected");
+    s.begin(JSON_SYNTAX, s.json, behindParam);
     return inObject;
   };
 
@@ -443,8 +334,7 @@ export function tagCalls(form: TagForm): TagSteps {
 
   /** `mark`: what closed it. */
   const endCall = (s: Scan, mark = ""): Step => {
-    const json = s.call?.json;
-    if (json && json.text !== "" && !json.complete) json.shut();
+    if (s.json.begun && !s.json.complete) s.json.shut();
     s.endCall();
     if (mark !== callClose || !close.includes(mark)) return s.behind ?? speak;
     s.unclosed = false;
@@ -467,7 +357,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
       const { name, string } = head.read(s.word);
-      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(inside, s.word);
+      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(s, inside, s.word);
       if (mark === null || name === undefined) return broken(s, "bad-arguments", "a parameter has no name");
       if (inside && finish(s, false) === "deep") return tooDeep;
       if (!head.next.includes(mark)) s.pos += mark.length;
@@ -475,16 +365,14 @@ export function tagCalls(form: TagForm): TagSteps {
       return mark === "/>" ? between : next;
     };
 
-  const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || schemaOf(s, key) !== undefined;
+  const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || paramSchema(s, key) !== undefined;
 
   const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, typed?: string): Step => {
-    const json = s.call?.json;
-    if (!json) return speak;
     const { close: closer = "" } = tag;
     const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
     const type = typed === "true" ? "string" : typed === "false" ? "json" : typeBySchema(s, key);
     const all = form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key);
-    s.param = { json, key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
+    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
     return tag.value === undefined ? valueStart : valueTag(new Marks([tag.value]));
   };
 
@@ -511,8 +399,11 @@ export function tagCalls(form: TagForm): TagSteps {
     const { param } = s;
     if (!param) return between;
     const mark = s.until(param.marks, true);
-    say(param, s.run, strips);
-    if (mark === undefined) return undefined;
+    sayValue(s, param, s.run, strips);
+    if (mark === undefined) {
+      if (param.written && param.newline === "") s.quiet = param.marks.plainEnd;
+      return undefined;
+    }
     if (mark === "") {
       s.pos = s.stop;
       return cut;
@@ -526,8 +417,8 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   /** The mark was content, and so is what was read behind it. */
-  const content = (param: Param, behind: string): Step => {
-    say(param, param.mark + behind, strips);
+  const content = (s: Scan, param: Param, behind: string): Step => {
+    sayValue(s, param, param.mark + behind, strips);
     return value;
   };
 
@@ -542,7 +433,7 @@ export function tagCalls(form: TagForm): TagSteps {
       s.pos = s.stop;
       return cut;
     }
-    if (mark === "") return content(param, param.blanks);
+    if (mark === "") return content(s, param, param.blanks);
     return finish(s, true) === "deep" ? tooDeep : endCall(s);
   };
 
@@ -551,7 +442,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const { param } = s;
     if (!param) return "done";
     const text = param.text.toString();
-    if (param.all && lone && holdsArguments(s, text)) return readJson(text, param.json, s.maxDepth);
+    if (param.all && lone && holdsArguments(s, text)) return readJson(text, s.json, s.maxDepth);
     return endParam(s, param, escaped, false);
   };
 

@@ -6,21 +6,21 @@
 import { escapeJson, jsonScalar } from "../../core/json.ts";
 import { closing as closingQuote, WORD_END } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
-import type { Outcome, Reader, Syntax } from "../../core/reader.ts";
-import { charTable, charTableExcept, isBlank, Marks } from "../../core/window.ts";
+import { MAX_NAME, type Outcome, type Reader, type Syntax } from "../../core/reader.ts";
+import { charTable, charTableExcept, ESCAPED, isBlank, Marks } from "../../core/window.ts";
 import { jsonCalls, release } from "./json-calls.ts";
-import { MAX_NAME, type Scan, type Step } from "./scan.ts";
+import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, speak, tooDeep, tooLong } from "./steps.ts";
 
 // ---- Literals
 
 const QUOTES = ["'", '"', "'''", '"""'];
-const STRING_STOPS = `"'\\${String.fromCharCode(...Array(32).keys())}`;
-const PLAIN_STOPS = charTable(STRING_STOPS);
-const FORMAT_STOPS = charTable(`${STRING_STOPS}{}`);
+const PLAIN_STOPS = charTable(`'${ESCAPED}`);
+const FORMAT_STOPS = charTable(`'{}${ESCAPED}`);
 
 const PYTHON: Syntax = {
   quotes: new Marks(["", "f", "r"].flatMap((prefix) => QUOTES.map((quote) => prefix + quote))),
+  plainEnd: FORMAT_STOPS,
   readString,
   gap: (reader) => reader.blanks(),
   keyEnd: WORD_END,
@@ -41,9 +41,9 @@ function readString(r: Reader): Outcome | undefined | true {
   if (code === undefined) return undefined;
   if (code === -1) return "cut";
   if (code === 92) return readEscape(r, kind === 114);
-  const { text, pos, stop } = r;
+  const { pos, stop } = r;
   if (code === quote.charCodeAt(0)) {
-    const ahead = text.slice(pos, Math.min(pos + quote.length, stop));
+    const ahead = r.slice(pos, Math.min(pos + quote.length, stop));
     if (ahead.length < quote.length && quote.startsWith(ahead) && !r.last) return undefined;
     if (ahead === quote) {
       r.pos += quote.length;
@@ -54,7 +54,7 @@ function readString(r: Reader): Outcome | undefined | true {
   if (code > 122) {
     // A brace in an f-string: two are one, a single one begins a field.
     if (pos + 1 >= stop) return r.cut();
-    if (text.charCodeAt(pos + 1) !== code) return r.bad(FIELD);
+    if (r.codes[pos + 1] !== code) return r.bad(FIELD);
     r.pos++;
   }
   r.pos++;
@@ -70,8 +70,8 @@ const HALF_NUMBER = new RegExp(`^\\\\(?:x${X}?|u${X}{0,3}|U${X}{0,7}|[0-7]{0,2})
 
 /** An escape that Python does not know keeps its backslash; in a raw string all do. */
 function readEscape(r: Reader, raw: boolean): Outcome | undefined | true {
-  const { text, pos, stop } = r;
-  const ahead = text.slice(pos, Math.min(pos + 10, stop));
+  const { pos, stop } = r;
+  const ahead = r.slice(pos, Math.min(pos + 10, stop));
   const number = raw ? "" : (NUMBER.exec(ahead)?.[0] ?? "");
   if (raw ? ahead.length < 2 : HALF_NUMBER.test(ahead) && !(r.last && number)) return r.cut();
   const letter = LETTERS.indexOf(ahead.charAt(1));
@@ -219,12 +219,13 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const behindKey: Step = (s) => {
       const code = s.blanks();
       if (code === undefined || (code === 61 && s.pos + 1 >= s.stop && !s.last)) return undefined;
-      return code === 61 && s.text.charAt(s.pos + 1) !== "=" ? begin(s, s.word) : release;
+      return code === 61 && s.codes[s.pos + 1] !== 61 ? begin(s, s.word) : release;
     };
 
     const begin = (s: Scan, key?: string): Step => {
       s.bound(tooLong);
-      s.begin(PYTHON, s.startCall(s.call?.name ?? "").json, { marks: ends, maxDepth: s.maxDepth }).enter(")", "=", key);
+      s.startCall(s.call?.name ?? "");
+      s.begin(PYTHON, s.json, ends).enter(41, 61, key);
       return inArguments;
     };
     const inArguments: Step = (s) => {
@@ -240,9 +241,9 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
     const behind: Step = (s) => {
       let at = s.pos;
-      while (at < s.stop && at - s.pos < ALONE && s.text.charCodeAt(at) !== 10 && isBlank(s.text.charCodeAt(at))) at++;
+      while (at < s.stop && at - s.pos < ALONE && s.codes[at] !== 10 && isBlank(s.codes[at] ?? 0)) at++;
       if (at === s.stop) return s.last ? ended : undefined;
-      if (at - s.pos === ALONE || (is(IN_PRINT) ? "\n,])" : "\n,]").includes(s.text.charAt(at))) return ended;
+      if (at - s.pos === ALONE || (is(IN_PRINT) ? "\n,])" : "\n,]").includes(s.slice(at, at + 1))) return ended;
       const mark = markAt(s, at);
       if (mark === undefined) return undefined;
       return mark ? ended : unreadable(s, "bad-arguments", "the call is part of an expression");
@@ -303,7 +304,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
   /** Whether a mark stands there, or half a one at the end of all input. */
   const markAt = (s: Scan, at: number): boolean | undefined => {
-    const mark = ends.at(s.text, at, s.stop, false);
+    const mark = ends.at(s.codes, at, s.stop, false);
     return mark === undefined && !s.last ? undefined : mark !== "";
   };
 

@@ -5,10 +5,11 @@
 import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import { Reader } from "../../core/reader.ts";
+import { MAX_NAME, NO_LIMIT, Reader } from "../../core/reader.ts";
 import { type SchemaNode, schemaNode } from "../../core/schema.ts";
-import type { Marks } from "../../core/window.ts";
+import { hasNone, type Marks } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
+import type { CallObject } from "./call-object.ts";
 
 /** One production. It answers with the next one, or `undefined` while it needs more input. */
 export type Step = (s: Scan) => Step | undefined;
@@ -22,8 +23,6 @@ export interface MarkSteps {
 /** A dialect's marks, compiled. */
 export interface Table {
   readonly start: Step;
-  /** The step for text and thinking. */
-  readonly speak: Step | undefined;
   /** In the forms without a mark: what may begin where a line does. */
   readonly line: Step | undefined;
   readonly text: MarkSteps;
@@ -41,7 +40,6 @@ export interface Table {
 
 /** A call that is being read. It has an id and an index once its `tool-start` has left. */
 export interface Call {
-  readonly json: JsonWriter;
   id: string | undefined;
   index: number;
   name: string;
@@ -50,7 +48,6 @@ export interface Call {
 
 /** A parameter that stands between tags, while it is being read. */
 export interface Param {
-  readonly json: JsonWriter;
   readonly key: string;
   /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
   type: "string" | "nullable" | "json";
@@ -75,17 +72,11 @@ interface Hold {
   readonly index: number;
 }
 
-export const MAX_NAME = 256;
-
-/** Farther than any string reaches; a small integer, as engines handle those best. */
-const NO_LIMIT = 0x3fff_ffff;
-
 const numberedId = (n: number): string => `call_${n}`;
 
 export class Scan extends Reader implements Scanner {
   readonly table: Table;
   readonly tools: readonly Tool[];
-  readonly maxDepth: number;
   readonly #maxCallChars: number;
   readonly #mintId: (n: number) => string;
 
@@ -102,18 +93,24 @@ export class Scan extends Reader implements Scanner {
   /** A mark announced calls: the forms without one are off. */
   marked = false;
   call: Call | undefined;
+  /** Writes the arguments of the call. */
+  json = new JsonWriter();
   /** The parameter that is being read, or was read last. */
   param: Param | undefined;
+  /** For calls written as JSON objects: the object, what stands around it, as flags, and what closes that. */
+  object: CallObject | undefined;
+  block = 0;
+  closer = "";
   /** The step behind the arguments. */
   behind: Step | undefined;
-  /** The word that is being read. */
-  word = "";
   /** Why the block that is being passed over cannot be read. */
   fault: { code: MalformedCode; reason: string } | undefined;
 
   /** Most pieces make one event: a list of one is cheaper than an empty one that grows. */
   #out: Event[] | undefined;
   #held: Hold | undefined;
+  /** The tool that was asked for last. */
+  #tool: Tool | undefined;
   #index = 0;
   /** What was read in earlier pieces and no event carries yet. */
   readonly #raw = new Pile();
@@ -121,14 +118,16 @@ export class Scan extends Reader implements Scanner {
   #rawAt = 0;
   /** So many characters of the raw are marks, whatever becomes of the rest. */
   #marks = 0;
-  #limit = NO_LIMIT;
+  /** What decides where a limit is reached; and how many characters that the limit counts have left already. */
   #onLimit: Step | undefined;
+  #spent = 0;
+  /** The last character before the raw, if that was text: is it a newline? */
+  #newline = true;
 
   constructor(table: Table, options: ScannerOptions, mintId = numberedId) {
-    super();
+    super(options.maxDepth ?? 256);
     this.table = table;
     this.tools = options.tools ?? [];
-    this.maxDepth = options.maxDepth ?? 256;
     this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
     this.#mintId = options.mintId ?? mintId;
     this.step = table.start;
@@ -136,20 +135,23 @@ export class Scan extends Reader implements Scanner {
 
   feed(text: string): Event[] {
     if (text === "" || this.ended) return [];
-    if (this.step === this.table.speak && this.pos === this.text.length && this.#held === undefined) {
-      // Most pieces are nothing but text: they leave as they came.
-      const { marks } = this.thinking ? this.table.thinking : this.table.text;
-      if (marks.absentFrom(text)) {
-        this.text = text;
-        this.#rawAt = this.pos = this.stop = text.length;
-        return [this.#saying(text)];
+    const { quiet } = this;
+    if (this.#rawAt < this.pos) this.#raw.add(this.slice(this.#rawAt, this.pos));
+    this.#rawAt = this.pos;
+    // Most pieces are nothing but text, or a part of a string: they leave as they came.
+    if (quiet !== undefined && this.pos === this.end && this.#held === undefined && hasNone(text, quiet)) {
+      const { call } = this;
+      if (call === undefined) return [this.#saying(text)];
+      if (call.id !== undefined && this.#raw.length + text.length < this.#maxCallChars) {
+        this.#raw.add(text);
+        this.json.run(text);
+        return [{ type: "tool-delta", id: call.id, json: this.json.take() }];
       }
     }
-    if (this.#rawAt < this.pos)
-      this.#raw.add(this.#rawAt === 0 && this.pos === this.text.length ? this.text : this.text.slice(this.#rawAt, this.pos));
-    if (this.#limit !== NO_LIMIT) this.#limit -= this.pos;
+    this.quiet = undefined;
     this.#rawAt = 0;
     this.add(text);
+    if (this.#onLimit !== undefined) this.#limit();
     return this.#drain();
   }
 
@@ -163,12 +165,12 @@ export class Scan extends Reader implements Scanner {
 
   #drain(): Event[] {
     for (;;) {
-      if (this.#limit < this.text.length) this.stop = Math.max(this.#limit, this.pos);
       for (let next = this.step(this); next; next = this.step(this)) this.step = next;
-      if (this.stop === this.text.length || !this.#onLimit) break;
+      if (this.stop === this.end || !this.#onLimit) break;
       // The limit was reached at this very character, wherever the pieces were cut.
       this.pos = this.stop;
       this.step = this.#onLimit;
+      this.quiet = undefined;
     }
     this.#sayDelta();
     const out = this.#out ?? [];
@@ -181,15 +183,17 @@ export class Scan extends Reader implements Scanner {
   /** From the first character of the raw on, at most `maxCallChars` are read; then `onLimit` decides. */
   bound(onLimit: Step): void {
     if (this.#held) return;
-    this.#limit = this.#rawAt - this.#raw.length + this.#maxCallChars;
     this.#onLimit = onLimit;
-    this.stop = Math.min(this.text.length, Math.max(this.#limit, this.pos));
+    this.#limit();
   }
   unbound(): void {
     if (this.#held) return;
-    this.#limit = NO_LIMIT;
     this.#onLimit = undefined;
-    this.stop = this.text.length;
+    this.stop = this.end;
+  }
+  #limit(): void {
+    const excess = this.#spent + this.#raw.length + this.end - this.#rawAt - this.#maxCallChars;
+    this.stop = excess > 0 ? Math.max(this.pos, this.end - excess) : this.end;
   }
 
   // ---- what is read
@@ -207,13 +211,15 @@ export class Scan extends Reader implements Scanner {
 
   /** Takes all that was read and has not left yet. */
   takeRaw(): string {
-    let raw = this.text.slice(this.#rawAt, this.pos);
+    let raw = this.slice(this.#rawAt, this.pos);
     if (this.#raw.length > 0) {
       raw = this.#raw.toString() + raw;
       this.#raw.clear();
     }
     this.#rawAt = this.pos;
     this.#marks = 0;
+    this.#newline = false;
+    if (this.#held) this.#spent += raw.length;
     return raw;
   }
 
@@ -222,11 +228,18 @@ export class Scan extends Reader implements Scanner {
     this.#marks = this.#raw.length + this.pos - this.#rawAt;
   }
 
+  /** Whether the raw begins where a line does, or all input. */
+  get beginsLine(): boolean {
+    return this.#newline;
+  }
+
   // ---- what is said
 
   #emit(event: Event): void {
     if (this.#held !== undefined) this.#held.events.push(event);
     else if (this.#out === undefined) this.#out = [event];
+    else if (this.#out.length === 1)
+      this.#out = [this.#out[0] as Event, event]; // a list that grows makes room for many
     else this.#out.push(event);
   }
 
@@ -234,6 +247,7 @@ export class Scan extends Reader implements Scanner {
   sayRun(): void {
     if (this.from === this.pos) return;
     this.#rawAt = this.pos;
+    if (this.#held) this.#spent += this.pos - this.from;
     this.#say(this.run);
   }
   /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
@@ -250,6 +264,7 @@ export class Scan extends Reader implements Scanner {
     this.#emit(this.#saying(text));
   }
   #saying(text: string): Event {
+    this.#newline = text.charCodeAt(text.length - 1) === 10;
     return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
@@ -274,7 +289,8 @@ export class Scan extends Reader implements Scanner {
   /** A call may be beginning. */
   openCall(): Call {
     this.param = undefined;
-    this.call = { json: new JsonWriter(), id: undefined, index: -1, name: "", nativeId: undefined };
+    this.json = new JsonWriter();
+    this.call = { id: undefined, index: -1, name: "", nativeId: undefined };
     return this.call;
   }
 
@@ -292,16 +308,17 @@ export class Scan extends Reader implements Scanner {
 
   #sayDelta(): void {
     const call = this.call;
-    if (call?.id !== undefined && call.json.delta !== "") this.#emit({ type: "tool-delta", id: call.id, json: call.json.take() });
+    if (call?.id !== undefined && this.json.delta !== "") this.#emit({ type: "tool-delta", id: call.id, json: this.json.take() });
   }
 
   /** The call ends, or is cut here. An id that the model wrote behind the name cannot change the call's. */
   endCall(truncated = false, lateId?: string): void {
     const call = this.call;
     if (call?.id === undefined) return;
-    const { json, id, index, name, nativeId = lateId } = call;
+    const { json } = this;
+    const { id, index, name, nativeId = lateId } = call;
     if (!truncated && !json.complete) {
-      json.open("{");
+      json.open(false);
       json.shut();
     }
     this.#sayDelta();
@@ -338,12 +355,14 @@ export class Scan extends Reader implements Scanner {
   /** From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. */
   hold(onLimit: Step): void {
     this.bound(onLimit);
+    this.#spent = 0;
     this.#held = { events: [], index: this.#index };
   }
   commit(): void {
     const held = this.#held;
     if (!held) return;
     this.#held = undefined;
+    this.#spent = 0;
     this.unbound();
     for (const event of held.events) this.#emit(event);
   }
@@ -352,6 +371,7 @@ export class Scan extends Reader implements Scanner {
     const held = this.#held;
     if (!held) return;
     this.#held = undefined;
+    this.#spent = 0;
     this.#index = held.index;
     this.call = undefined;
     this.fault = undefined;
@@ -363,11 +383,15 @@ export class Scan extends Reader implements Scanner {
 
   // ---- tools
 
+  toolNamed(name: string): Tool | undefined {
+    if (this.#tool?.name !== name) this.#tool = this.tools.find((tool) => tool.name === name);
+    return this.#tool;
+  }
   schemaOf(name: string): SchemaNode | undefined {
-    return this.tools.length === 0 ? undefined : schemaNode(this.tools.find((tool) => tool.name === name)?.parameters);
+    return schemaNode(this.toolNamed(name)?.parameters);
   }
   declares(name: string): boolean {
-    return this.tools.some((tool) => tool.name === name);
+    return this.toolNamed(name) !== undefined;
   }
 }
 

@@ -78,14 +78,14 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   };
 
   const object: Sections["object"] = (s, name, id) => {
-    const { json } = typeof name === "string" ? s.startCall(name, id) : s.openCall();
-    s.begin(JSON_SYNTAX, json, { marks: objectMarks, maxDepth: s.maxDepth });
-    const inArguments = readArguments(s, s.behind ?? speak);
+    if (typeof name === "string") s.startCall(name, id);
+    else s.openCall();
+    const inArguments = readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
     if (typeof name === "string") return inArguments;
     return (s) => {
       const outcome = s.read();
       if (outcome === undefined) return undefined;
-      const found = outcome === "done" ? name(s, (json.value ?? {}) as JsonObject) : undefined;
+      const found = outcome === "done" ? name(s, (s.json.value ?? {}) as JsonObject) : undefined;
       if (found === undefined) return broken(s, "no-name", "no declared tool fits the arguments");
       s.startCall(found, id);
       s.endCall();
@@ -103,7 +103,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
         if (mark === undefined) return undefined;
         s.pos += mark.length;
         if (mark === fence && mark !== "") return step;
-        const rest = s.text.slice(s.pos, s.stop);
+        const rest = s.ahead;
         if (mark === "" && s.last && rest !== "" && closing.list.some((closer) => closer.startsWith(rest))) s.pos = s.stop;
         else if (mark === "" && !hasMark(s)) return released;
         s.unbound();
@@ -118,7 +118,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.bound(released);
       return step;
     };
-  const hasMark = (s: Scan): boolean => objectMarks.at(s.text, s.pos, s.stop, true) !== "";
+  const hasMark = (s: Scan): boolean => objectMarks.at(s.codes, s.pos, s.stop, true) !== "";
   const behindInSection = behind(section);
   const behindAlone = behind(speak);
 

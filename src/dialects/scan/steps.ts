@@ -1,6 +1,9 @@
 /** The steps that every dialect shares: text and thinking up to the next mark, the closer behind a call, a block that cannot be read. */
 import type { MalformedCode } from "../../core/nouns.ts";
-import { MAX_NAME, type Scan, type Step } from "./scan.ts";
+import { MAX_NAME, type Syntax } from "../../core/reader.ts";
+import type { SchemaNode } from "../../core/schema.ts";
+import type { Marks } from "../../core/window.ts";
+import type { Scan, Step } from "./scan.ts";
 
 // ---- text and thinking
 
@@ -20,7 +23,10 @@ export const speak: Step = (s) => {
   const { marks, steps } = s.thinking ? s.table.thinking : s.table.text;
   const mark = s.until(marks);
   s.sayRun();
-  if (mark === undefined) return undefined;
+  if (mark === undefined) {
+    s.quiet = marks.leads;
+    return undefined;
+  }
   if (mark === "") {
     s.commit();
     return undefined;
@@ -129,7 +135,7 @@ export function closingThen(behind: Step): Step {
       if (s.table.closers.has(mark)) s.unclosed = false;
       return s.table.stops.has(mark) ? stopThen(behind) : closed;
     }
-    if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.text.slice(s.pos)))) {
+    if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.ahead))) {
       s.pos = s.stop;
       return control;
     }
@@ -159,7 +165,8 @@ export function broken(s: Scan, code: MalformedCode, reason: string): Step {
 }
 
 /** Reads the arguments of a call that has started, then goes on with `behind`. */
-export function readArguments(s: Scan, behind: Step): Step {
+export function readArguments(s: Scan, syntax: Syntax, marks: Marks, behind: Step | undefined, schema?: SchemaNode): Step {
+  s.begin(syntax, s.json, marks, schema);
   s.behind = behind;
   return inArguments;
 }
@@ -174,7 +181,7 @@ const inArguments: Step = (s) => {
   return s.behind;
 };
 
-const skip: Step = (s) => {
+export const skip: Step = (s) => {
   const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
@@ -194,7 +201,7 @@ const exceeded =
   };
 
 export const tooLong = exceeded("too-long", "the call has more characters than `maxCallChars` allows");
-export const nameTooLong = exceeded("too-long", `the name has more than ${MAX_NAME} characters`);
+export const nameTooLong = exceeded("too-long", `a name or an id has more than ${MAX_NAME} characters`);
 export const tooDeep = exceeded("too-deep", "the arguments are nested deeper than `maxDepth` allows");
 
 const rest: Step = (s) => {

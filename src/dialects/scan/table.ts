@@ -90,7 +90,6 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
     start: startInThinking ? startThinking : startWith(spec.start ?? speak),
-    speak: spec.line ? undefined : speak,
     line: spec.line,
     text: { marks: new Marks(text.keys()), steps: text },
     thinking: { marks: new Marks(thinking.keys()), steps: thinking },

@@ -10,7 +10,7 @@
 import type { Event, Finish, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
-import { around, stoppable } from "../around.ts";
+import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { CodeTracker } from "./code.ts";

@@ -1,0 +1,120 @@
+/**
+ * Values that stand as raw text between tags, as `params.ts` finds them: strings are written while they arrive, all other values once they
+ * are whole, typed by the schema.
+ */
+import { escapeJson, isObject, type JsonWriter, jsonScalar } from "../../core/json.ts";
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
+import type { Json } from "../../core/nouns.ts";
+import { NO_MARKS, type Outcome, Reader } from "../../core/reader.ts";
+import { propertySchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import type { Param, Scan } from "./scan.ts";
+
+export const paramSchema = (s: Scan, key: string): SchemaNode | undefined => propertySchema(s.schemaOf(s.call?.name ?? ""), key);
+
+/** What the schema says about a value; nothing: it is a string. */
+export function typeBySchema(s: Scan, key: string): Param["type"] {
+  const types = schemaTypes(paramSchema(s, key));
+  if (types.length > 0 && !types.includes("string")) return "json";
+  return types.includes("null") ? "nullable" : "string";
+}
+
+/** The key leaves with the first byte of its value. */
+function writeKey({ json }: Scan, { key }: Param): void {
+  if (!json.begun) json.open(false);
+  json.key(key, `"${escapeJson(key)}":`);
+}
+
+function writeString(s: Scan, param: Param, text: string): void {
+  if (!param.written) {
+    writeKey(s, param);
+    s.json.string();
+    param.written = true;
+  }
+  if (text !== "") s.json.run(escapeJson(text));
+}
+
+/** The next piece of the value. */
+export function sayValue(s: Scan, param: Param, piece: string, strips: boolean): void {
+  if (piece === "") return;
+  let text = param.newline + piece;
+  param.newline = "";
+  if (strips && text.endsWith("\n")) {
+    param.newline = "\n";
+    text = text.slice(0, -1);
+  }
+  if (param.all || param.type !== "string") {
+    param.text.add(text);
+    if (param.all || param.type === "json" || "null".startsWith(param.text.toString())) return;
+    param.type = "string";
+    text = param.text.toString();
+  }
+  writeString(s, param, text);
+}
+
+/** Reads a JSON value of any kind, as leniently as all JSON of models. */
+export function readJson(text: string, out: JsonWriter | undefined, maxDepth: number): Outcome {
+  const reader = new Reader(maxDepth).begin(JSON_SYNTAX, out, NO_MARKS).any();
+  reader.add(`${text} `);
+  reader.ended = true;
+  const outcome = reader.read() ?? "bad";
+  return outcome === "done" && reader.ahead.trim() !== "" ? "bad" : outcome;
+}
+
+/**
+ * Writes what waited of the value. Where the input was cut behind its closer, which so may have been content, a string stays open, and
+ * what is no JSON is dropped.
+ */
+export function endParam(s: Scan, param: Param, escaped: boolean, wasCut: boolean): Outcome {
+  const { json } = s;
+  const { type } = param;
+  let text = param.text.toString();
+  if (type === "json") {
+    const scalar = jsonScalar(text);
+    if (scalar !== undefined && scalar !== "null") {
+      writeKey(s, param);
+      json.scalar(scalar);
+      return "done";
+    }
+    const depth = s.maxDepth - 1;
+    let outcome = readJson(text, undefined, depth);
+    if (escaped && outcome === "bad") {
+      const plain = unescaped(text);
+      outcome = readJson(plain, undefined, depth);
+      if (outcome === "done") text = plain;
+    }
+    // What says of itself that it is no string may still be the word `null`, where nothing but a string can be.
+    const types = schemaTypes(paramSchema(s, param.key));
+    if (outcome === "done" && !(text.trim() === "null" && types.includes("string") && !types.includes("null"))) {
+      writeKey(s, param);
+      return readJson(text.trim(), json, depth);
+    }
+    if (wasCut || outcome === "deep") return outcome;
+  }
+  if (type === "nullable" && text === "null") {
+    writeKey(s, param);
+    json.scalar(text);
+    return "done";
+  }
+  writeString(s, param, param.written ? "" : text);
+  if (!wasCut) json.done();
+  return "done";
+}
+
+/** A list or an object whose quotes the model escaped, as it was meant. */
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return "";
+  }
+}
+
+/** Whether this text is an object of declared parameters. */
+export function holdsArguments(s: Scan, text: string): boolean {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) && Object.keys(value).every((key) => paramSchema(s, key) !== undefined);
+  } catch {
+    return false;
+  }
+}
