@@ -34,7 +34,7 @@ export function scan(scanner, chunks) {
 }
 
 /** Milliseconds of one run. No collection is forced before it: one that finds no scanner alive throws away the code compiled for them. */
-function timed(work) {
+export function timed(work) {
   const cpuBefore = process.cpuUsage();
   const before = performance.now();
   work();

@@ -2,13 +2,14 @@
 //
 //   npm run bench                      all dialects and all peers
 //   npm run bench -- --no-peers        ours only
-//   npm run bench -- --only gemma      scanners whose name contains the word
+//   npm run bench -- --only gemma      scanners whose name contains the word; `wires`: the streams of the wires
 //   npm run bench -- --limit 60        give a run of a peer 60 s instead of 10
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installPeers, peerNames } from "./peers/peers.mjs";
 import { ours } from "./scanners.mjs";
+import { FRAGMENT_LIMIT, measureWires } from "./wires.mjs";
 import { GROWTH_LIMIT, growth, WORKLOADS } from "./workloads.mjs";
 
 const { values: options } = parseArgs({
@@ -139,7 +140,8 @@ function printTable(rows) {
 const wanted = (name) => name.includes(options.only);
 const mine = ours.filter((scanner) => wanted(scanner.name));
 const theirs = options.peers ? peerNames.filter(wanted) : [];
-if (mine.length + theirs.length === 0) {
+const wires = options.only === "" || "wires".includes(options.only);
+if (mine.length + theirs.length === 0 && !wires) {
   console.error(
     `bench: no scanner's name contains "${options.only}"; there are ${[...ours.map(({ name }) => name), ...peerNames].join(", ")}`,
   );
@@ -174,8 +176,15 @@ if (slowest > 0) {
   console.log(`(${cost}). growth: the exponent from 64 KB to 1 MB. ! over the limit. ✗ wrong result.\n`);
   printTable(rows);
 }
+if (wires) {
+  const { rows, over } = measureWires(progress);
+  progress("");
+  console.log(`\nThe wires: one call in fragments of one character, the cost of each. growth: ≤ ${FRAGMENT_LIMIT}×.\n`);
+  printTable(rows);
+  overLimit.push(...over);
+}
 if (why !== undefined) console.log(`\nThe peers are left out: they could not be installed (${why}).`);
 const list = (title, lines) => console.log(`\n${title}:\n${[...lines].map((line) => `  ${line}`).join("\n")}`);
 if (failures.size > 0) list("Failures", failures);
 if (overLimit.length > 0) list("Over the limits", overLimit);
-else if (mine.length > 0) console.log("\nAll within the limits.");
+else if (mine.length > 0 || wires) console.log("\nAll within the limits.");

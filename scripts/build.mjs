@@ -12,6 +12,8 @@ try {
       "src/template/index.ts",
       "src/engines/index.ts",
       "src/engines/llama/index.ts",
+      "src/engines/text/wllama.ts",
+      "src/engines/text/mediapipe.ts",
       "src/chat/index.ts",
       "src/gateway/index.ts",
       "src/ai-sdk/index.ts",

@@ -14,4 +14,6 @@ for (const step of steps) {
   }
   console.log(`    ${seconds} s`);
 }
-console.log("\nnpm test: all passed");
+console.log(
+  "\nnpm test: all passed; the real clients (gemini-cli, Claude Code, Codex, opencode, SDKs) are skipped here: npm run test:clients",
+);

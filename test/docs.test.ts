@@ -1,27 +1,73 @@
 // Every `ts` and `sh` block of the README and the docs runs, against the built package; a `text` block behind it is what it prints.
-import { spawnSync } from "node:child_process";
+// The gateway at port 8080 and the upstream at port 8000 that the pages speak of are started here, at ports of their own.
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { transformSync } from "esbuild";
 import ts from "typescript";
 import { afterAll, describe, expect, test } from "vitest";
+import type { Event } from "../src/core/nouns.ts";
+import { createScripted } from "../src/engines/scripted.ts";
+import { readConfig } from "../src/gateway/config.ts";
+import { createGateway } from "../src/gateway/gateway.ts";
 
 const root = process.cwd();
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
-  ...readdirSync("docs").flatMap((file) => (file.endsWith(".md") ? `docs/${file}` : [])),
+  ...readdirSync("docs", { recursive: true, encoding: "utf8" }).flatMap((file) =>
+    file.endsWith(".md") ? `docs/${file.replaceAll("\\", "/")}` : [],
+  ),
 ];
 
 /** A project of somebody's who has installed `dragoman`, and what the pages use with it. */
 const project = mkdtempSync(join(tmpdir(), "dragoman-docs-"));
 mkdirSync(join(project, "node_modules"));
 symlinkSync(root, join(project, "node_modules", "dragoman"), "dir");
-symlinkSync(join(root, "node_modules", "ai"), join(project, "node_modules", "ai"), "dir");
+for (const name of ["ai", "openai", "ollama", "@ai-sdk", "@anthropic-ai", "@google"])
+  symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name), "dir");
 writeFileSync(join(project, "package.json"), '{ "type": "module" }');
 afterAll(() => rmSync(project, { recursive: true }));
+
+/** Calls the tool that it is offered, or says hello. */
+const answer = (tool: string | undefined): Event[] =>
+  tool === undefined
+    ? [
+        { type: "text", text: "Hello." },
+        { type: "finish", reason: "stop" },
+      ]
+    : [
+        { type: "tool-start", id: "call_0", index: 0, name: tool },
+        { type: "tool-end", id: "call_0", index: 0, name: tool, arguments: { city: "Oslo" }, json: '{"city":"Oslo"}' },
+        { type: "finish", reason: "tool-calls" },
+      ];
+const ports = await Promise.all(
+  ["8080", "8000"].map(async (port) => {
+    const gateway = createGateway({ upstreams: { script: createScripted(({ tools }) => answer(tools?.[0]?.name)) }, port: 0 });
+    const { url } = await gateway.listen();
+    afterAll(() => gateway.close());
+    return [`http://127.0.0.1:${port}`, url] as const;
+  }),
+);
+const aimed = (source: string): string => ports.reduce((text, [written, real]) => text.replaceAll(written, real), source);
+
+/** To its end, while the servers above answer it. */
+function run(
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ stdout: string; stderr: string; status: number | null }> {
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      said[name] += text;
+    });
+  }
+  return new Promise((resolve, reject) => child.on("error", reject).on("close", (status) => resolve({ ...said, status })));
+}
 
 interface Block {
   page: string;
@@ -65,10 +111,10 @@ describe("the ts blocks", () => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(blocksOf("ts"))("$page, line $line", (block) => {
+  test.each(blocksOf("ts"))("$page, line $line", async (block) => {
     const file = fileOf(block).replace(/ts$/, "js");
-    writeFileSync(file, transformSync(block.source, { loader: "ts", format: "esm" }).code);
-    const { stdout, stderr, status } = spawnSync(process.execPath, [file], { encoding: "utf8", env: { PATH: process.env.PATH } });
+    writeFileSync(file, transformSync(aimed(block.source), { loader: "ts", format: "esm" }).code);
+    const { stdout, stderr, status } = await run(process.execPath, [file], { PATH: process.env.PATH });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     if (block.prints !== undefined) expect(stdout).toBe(block.prints);
   });
@@ -78,13 +124,20 @@ describe("the ts blocks", () => {
 const PREAMBLE = `set -euo pipefail; dragoman() { "${process.execPath}" dist/cli/main.js "$@"; }; npx() { "$@"; }; npm() { :; }\n`;
 
 describe("the sh blocks", () => {
-  test.each(blocksOf("sh"))("$page, line $line", ({ source, prints }) => {
-    const { stdout, stderr, status } = spawnSync("bash", ["-c", PREAMBLE + source], { encoding: "utf8" });
+  test.each(blocksOf("sh"))("$page, line $line", async ({ source, prints }) => {
+    const { stdout, stderr, status } = await run("bash", ["-c", PREAMBLE + aimed(source)]);
     expect({ status, complaints: stderr.split("\n").filter((line) => line && !line.includes("--seed")) }).toEqual({
       status: 0,
       complaints: [],
     });
     if (prints !== undefined) expect(stdout).toBe(prints);
+  });
+});
+
+describe("the toml blocks are configurations of ours", () => {
+  test.each(blocksOf("toml"))("$page, line $line", ({ page, source }) => {
+    const environment = { GATE_KEY: "a", LOCAL_KEY: "b", ANTHROPIC_API_KEY: "c" };
+    expect(Object.keys(readConfig(source, page, environment).upstreams)).not.toEqual([]);
   });
 });
 
@@ -95,7 +148,7 @@ describe("what the pages name is there", () => {
     const text = readFileSync(page, "utf8");
     const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link = ""]) => link).filter((link) => !/^https?:/.test(link));
     expect(links.filter((link) => !existsSync(resolve(dirname(page), link)))).toEqual([]);
-    const commands = [...text.matchAll(/\bnpm (?:run )?([a-z]+)/g)].map(([, name = ""]) => name);
+    const commands = [...text.matchAll(/\bnpm (?:run )?([a-z:]*[a-z])/g)].map(([, name = ""]) => name);
     expect(commands.filter((name) => !["install", "will", "would"].includes(name) && scripts[name] === undefined)).toEqual([]);
   });
 });

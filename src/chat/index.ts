@@ -12,6 +12,7 @@ export {
 export type { Check, Checked } from "./check.ts";
 export { type Block, type ContextPolicy, type ContextSettings, dropOldest, type Room } from "./context.ts";
 export { type ChatData, readChat, type Turn, type TurnReason } from "./data.ts";
+export { fileTools } from "./files.ts";
 export type { Arguments, StandardSchema } from "./infer.ts";
 export { type McpServer, type McpTools, mcpTools } from "./mcp.ts";
 export type { Reply } from "./reply.ts";

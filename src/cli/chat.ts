@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { KNOWN } from "../gateway/known.ts";
 import { listWires } from "../wires/registry.ts";
 import type { ChatFlags } from "./chat/setup.ts";
+import { readCount } from "./input.ts";
 
 const collect = (value: string, list: string[] = []): string[] => [...list, value];
 
@@ -16,7 +17,7 @@ export function addChat(program: Command): void {
     )
     .option(
       "--upstream <url or name>",
-      `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, what runs on this machine`,
+      `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, the embedded model, or what runs on this machine`,
     )
     .addOption(
       new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
@@ -25,7 +26,13 @@ export function addChat(program: Command): void {
       ]),
     )
     .option("--upstream-key <env:NAME>", "the variable that has the upstream's key")
-    .option("--model <name>", "the model that answers; without it, the first there is")
+    .option(
+      "--model <name or file>",
+      "the model that answers: a name that the upstream knows; or one to run here: a GGUF, its URL, hf:owner/repo[:quant], embedded",
+    )
+    .option("--gpu [kind]", "run the model on the GPU, or not at all: metal, cuda, vulkan, or any (default: if there is one)")
+    .option("--context <tokens>", "how long a conversation with it may be", readCount)
+    .option("--dialect <id>", "what it speaks; without it, what its file says")
     .option("-p, --prompt <text>", "answer this and end; what is piped in stands behind it")
     .option("--json", "with -p or a pipe: every event as a line of JSON")
     .option("--system <text>", "what the model is told before all")
@@ -43,6 +50,7 @@ export function addChat(program: Command): void {
 Examples:
   dragoman chat
   dragoman chat --upstream ollama --model qwen3:8b
+  dragoman chat --model hf:unsloth/Qwen3-4B-Instruct-2507-GGUF
   dragoman chat --mcp "npx -y @modelcontextprotocol/server-everything"
   dragoman chat -p "What is 17 * 23?" --json`,
     )

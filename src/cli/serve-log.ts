@@ -83,7 +83,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(
-  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside, warnings }: Exchange,
+  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside }: Exchange,
   why: string | undefined,
 ): string {
   const asked = [wire, ...(kind === "generate" ? [] : [kind]), ...(model ? [model] : [])].join(" ");
@@ -95,7 +95,6 @@ function lineOf(
     ...(usage ? [`${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`] : []),
     ...made.map(([how, count]) => `${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`),
     ...outside.map(({ name, why }) => `${name} was called outside its schema (${why.slice(0, 200)})`),
-    ...(warnings.some(({ code }) => code === "rescued") ? ["rescued from the text"] : []),
     ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`,
   ];
   return `${asked}${target} ${parts.join(", ")}`;

@@ -116,7 +116,7 @@ class Page {
   call({ model, client }: Call): void {
     const asked: Column = {
       title: "somebody asks",
-      lines: (width) => this.#lines(`${QUESTION}\n\nwith the tool ${TOOL}`, width),
+      lines: (width) => [...this.#lines(QUESTION, width), "", ...this.#lines(`with the tool ${TOOL}`, width)],
     };
     const answers: Column[] = [
       { title: "the model writes", lines: (width) => this.#lines(model, width) },

@@ -11,3 +11,6 @@ export class BadRequest extends Error {
     this.info = full;
   }
 }
+
+/** The end of an answer that has none. */
+export const CUT_OFF: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };

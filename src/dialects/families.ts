@@ -90,6 +90,12 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "FunctionGemma with tools as prose", id: "functiongemma", templates: [{ has: ["<start_function_call>"] }] },
   {
+    name: "Dragoman Tiny",
+    id: "gemma4",
+    variant: "google-gemma-4-31b-2026-07-09",
+    models: /dragoman-tiny/,
+  },
+  {
     name: "Gemma 4",
     id: "gemma4",
     variant: "google-gemma-4-31b-2026-07-09",

@@ -1,5 +1,5 @@
 /** Engines around engines. */
-import type { Event, Warning } from "../core/nouns.ts";
+import type { Warning } from "../core/nouns.ts";
 import type { Engine, GenerateOptions } from "./engine.ts";
 
 /** An engine that does some things otherwise, and the rest as the inner one. */
@@ -21,18 +21,3 @@ export const warning = (options: GenerateOptions = {}, more: readonly Warning[])
   ...options,
   onAnswer: (answer) => options.onAnswer?.({ ...answer, warnings: [...answer.warnings, ...more] }),
 });
-
-/** Events of a source that ends with a signal, for whoever stops it by returning its iterator. */
-export function stoppable(signal: AbortSignal | undefined, source: (signal: AbortSignal) => AsyncIterable<Event>): AsyncIterable<Event> {
-  const controller = new AbortController();
-  const events = source(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal)[Symbol.asyncIterator]();
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => events.next(),
-      return: () => {
-        controller.abort();
-        return Promise.resolve({ value: undefined, done: true });
-      },
-    }),
-  };
-}

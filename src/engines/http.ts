@@ -94,7 +94,9 @@ export class HttpServer {
     }
   }
 
-  /** Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else. */
+  /**
+   * Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else.
+   */
   ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
     // Names of models stand in paths, and clients make names up.
     if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });

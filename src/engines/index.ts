@@ -8,3 +8,4 @@ export { createInband, type InbandOptions } from "./inband/inband.ts";
 export { createRescue, type RescueOptions } from "./inband/rescue.ts";
 export { createRemote, type Remote, type RemoteOptions } from "./remote.ts";
 export { createScripted, type Script, type Scripted, type ScriptedOptions } from "./scripted.ts";
+export { createTextEngine, type TextEnd, type TextEngineOptions, type TextOptions, type TextRuntime } from "./text/text.ts";

@@ -22,9 +22,12 @@ const WAIT_MS = 60_000;
 /** How long it takes, roughly, until a place is free. */
 const RETRY_MS = 5_000;
 
-export function createLimited(engine: Engine, limits: Limits): Engine {
-  const gate = new Gate(limits);
+export const createLimited = (engine: Engine, limits: Limits): Engine => behind(new Gate(limits), engine);
+
+function behind(gate: Gate, engine: Engine): Engine {
   return around(engine, {
+    // The same server in another dialect has no more places.
+    ...(engine.speaking ? { speaking: (dialect) => behind(gate, engine.speaking!(dialect)) } : {}),
     generate: (request, options = {}) =>
       closing(options.signal, async function* (): AsyncGenerator<Event[], void, undefined> {
         const leave = await gate.enter(options.signal);

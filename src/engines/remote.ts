@@ -8,6 +8,7 @@
  */
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
+import { eventsOf } from "../core/unfold.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
@@ -17,7 +18,6 @@ import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
-import { eventsOf } from "./events.ts";
 import { failed } from "./finish.ts";
 import { type Base, HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
 

@@ -38,7 +38,7 @@ export class Stops {
 }
 
 /** How much of the text's end could be the beginning of this. */
-function beginningAtEnd(text: string, stop: string): number {
+export function beginningAtEnd(text: string, stop: string): number {
   for (let length = Math.min(stop.length - 1, text.length); length > 0; length--) if (text.endsWith(stop.slice(0, length))) return length;
   return 0;
 }

@@ -199,7 +199,7 @@ class Reader {
       context: this.#optional(table.context, [...path, "context"], this.#count),
       thinking: this.#optional(table.thinking, [...path, "thinking"], this.#thinking),
       tools: this.#optional(table.tools, [...path, "tools"], (text, at) => this.#oneOf(TOOLS, text, at)),
-      dialect: this.#optional(table.dialect, [...path, "dialect"], (text, at) => this.#oneOf(DIALECTS, text, at)),
+      dialect: this.#optional(table.dialect, [...path, "dialect"], this.#dialect),
       validate: this.#optional(table.validate, [...path, "validate"], (word, at) => this.#oneOf(VALIDATE, word, at)),
       rescue: this.#optional(table.rescue, [...path, "rescue"], (word, at) => this.#oneOf(RESCUE, word, at)),
       ...(sampling.length > 0 ? { sampling: Object.fromEntries(sampling) as Sampling } : {}),
@@ -254,6 +254,14 @@ class Reader {
   }
   #wire(value: unknown, path: Path): Speech {
     return this.#oneOf(WIRES, value, path);
+  }
+  /** An id, alone or with one of its variants. */
+  #dialect(value: unknown, path: Path): string {
+    const [id, ...variant] = this.#string(value, path).split("/");
+    const known = listDialects().find((dialect) => dialect.id === id);
+    if (!known || variant.length === 0) return this.#oneOf(DIALECTS, value, path);
+    const variants = known.variants.map((name) => `${known.id}/${name}`);
+    return this.#oneOf(variants, value, path);
   }
   #oneOf<T extends string | boolean>(words: readonly T[], value: unknown, path: Path): T {
     const found = words.find((word) => word === value);

@@ -30,12 +30,12 @@ export function createMetrics(): Metrics {
   const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
   const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
   const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
-  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const warnings = counter("warnings_total", "What was said in x-dragoman-warnings or in the log; rescued: calls read in the text", [
     "wire",
     "upstream",
     "code",
   ]);
+  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   /** The counters of a place: looking them up by their labels costs more than counting. */
@@ -56,9 +56,21 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     print: () => registry.metrics(),
     streams: (change) => open.inc(change),
-    see(exchange) {
-      const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
-      const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
+    see({
+      wire,
+      upstream = "",
+      rule = "",
+      kind,
+      outcome,
+      error,
+      usage,
+      calls: made,
+      outside: wrong,
+      fragments: pieces,
+      ms,
+      firstMs,
+      warnings: warned,
+    }) {
       const key = `${wire}\n${upstream}\n${rule}`;
       const at = places.get(key) ?? makePlace(wire, upstream, rule);
       places.set(key, at);

@@ -208,7 +208,8 @@ const shortList = (names: readonly string[]): string =>
 /** The request as the target gets it. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
   const { sampling, thinking, maxTokens, context } = rule ?? {};
-  const extra = context !== undefined && engine.wire === "ollama" ? [...(request.extra ?? []), windowOf(context)] : request.extra;
+  const extra =
+    context !== undefined && (engine.wire === "ollama" || engine.speaking) ? [...(request.extra ?? []), windowOf(context)] : request.extra;
   return {
     ...request,
     model,

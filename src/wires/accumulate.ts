@@ -55,6 +55,8 @@ interface Slot {
   /** `{}` came: no arguments, unless the server only meant that they are yet to come. */
   empty: boolean;
   custom: boolean;
+  /** A name or an id behind a complete call, and no arguments yet: another call if they come, otherwise only said again. */
+  echo: boolean;
   done: boolean;
   truncated: boolean;
   readonly state: Opaque[];
@@ -108,9 +110,13 @@ export class CallAccumulator {
     return this.#advance();
   }
 
+  /** No call is being written: any other event may leave. */
+  get idle(): boolean {
+    return this.#queue.length === 0;
+  }
+
   /** Any other event: it waits until the calls before it have ended. */
   pass(event: Event): Event[] {
-    if (this.#queue.length === 0) return [event];
     this.#queue.push(event);
     return this.#advance();
   }
@@ -137,13 +143,17 @@ export class CallAccumulator {
     const otherId = !!id && slot.nativeId !== "" && id !== slot.nativeId && byId !== slot;
     const otherName = !!name && slot.name !== "" && name !== slot.name;
     // A server that numbers all calls alike still names each of them.
-    if (isComplete(slot)) return name && (otherId || otherName || hasArguments(fragment)) ? this.#open(index) : slot;
-    if (!(otherId && (otherName || index === undefined)) || slot.text.length > 0) return slot;
+    if (isComplete(slot)) {
+      const another = (!!name && (otherId || otherName)) || hasArguments(fragment);
+      const head = slot.balance.complete ? (!!name && slot.name !== "") || otherId : !!name && another;
+      return head ? this.#open(index, !another) : slot;
+    }
+    if (!(name && otherId && (otherName || index === undefined)) || slot.text.length > 0) return slot;
     slot.done = true; // a call without arguments
     return this.#open(index);
   }
 
-  #open(index: number | undefined): Slot {
+  #open(index: number | undefined, echo = false): Slot {
     const slot: Slot = {
       nativeId: "",
       name: "",
@@ -152,6 +162,7 @@ export class CallAccumulator {
       balance: new Balance(),
       empty: false,
       custom: false,
+      echo,
       done: false,
       truncated: false,
       state: [],
@@ -173,7 +184,9 @@ export class CallAccumulator {
         this.#send(item, events);
         // Done, but unreadable: whether it was cut, only the end tells, or what follows.
         const followed = this.#queue.length > 1;
-        const over = followed ? isComplete(item) : item.done && (item.truncated || "arguments" in parseArguments(wholeText(item)));
+        const over = followed
+          ? isComplete(item) && item.name !== ""
+          : item.done && (item.truncated || "arguments" in parseArguments(wholeText(item)));
         if (!over) break;
         this.#end(item, false, events);
       } else events.push(item);
@@ -183,7 +196,7 @@ export class CallAccumulator {
   }
 
   #send(slot: Slot, events: Event[]): void {
-    if (slot.name === "") return;
+    if (slot.name === "" || slot.echo) return;
     if (!slot.started) {
       slot.started = { id: this.#idOf(slot), index: this.#count++ };
       const state = slot.state.length > 0 ? { state: [...slot.state] } : {};
@@ -195,6 +208,7 @@ export class CallAccumulator {
 
   #end(slot: Slot, cut: boolean, events: Event[]): void {
     slot.ended = true;
+    if (slot.echo) return;
     const text = wholeText(slot);
     const read = parseArguments(text);
     const whole = "arguments" in read;
@@ -234,6 +248,7 @@ function write(slot: Slot, { arguments: args, input }: CallFragment): void {
   let piece = typeof args === "string" ? args : args ? JSON.stringify(args) : "";
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
+  slot.echo = false;
   slot.custom ||= input !== undefined;
   // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came.
   slot.empty = slot.text.length === 0 && piece.trim() === "{}";

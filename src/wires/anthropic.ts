@@ -5,63 +5,45 @@
  *
  * An answer is a list of blocks (`text`, `thinking`, `tool_use`), streamed one after the other.
  */
-import type { ErrorInfo } from "../core/nouns.ts";
-import { createStreamDecoder, decodeResponse } from "./anthropic/answer-in.ts";
-import { createStreamEncoder, encodeErrorBody, encodeResponse } from "./anthropic/answer-out.ts";
+import { decoders } from "./answer-in.ts";
+import { encoders } from "./answer-out.ts";
+import { MessageReader } from "./anthropic/answer-in.ts";
+import { errorBody, MessageAnswer } from "./anthropic/answer-out.ts";
 import { WIRE } from "./anthropic/common.ts";
 import { decodeRequest } from "./anthropic/request-in.ts";
 import { encodeRequest, encodeTokenCountRequest } from "./anthropic/request-out.ts";
-import { errorStatus, readError, retryHeaders } from "./errors.ts";
-import { defined, listOf, numberOf, objectOf, textOf } from "./read.ts";
-import type { ModelInfo, Wire, WireOutput } from "./wire.ts";
-
-// ---- Errors
-
-const encodeError = (error: ErrorInfo): WireOutput & { status: number } => ({
-  status: errorStatus(error, WIRE),
-  headers: retryHeaders(error),
-  body: encodeErrorBody(error),
-});
-
-// ---- Models
-
-function encodeModels(models: readonly ModelInfo[]): unknown {
-  const data = models.map(({ id, name, created = 0, contextLength }) => ({
-    type: "model",
-    id,
-    display_name: name ?? id,
-    created_at: new Date(created * 1000).toISOString(),
-    ...(contextLength === undefined ? {} : { max_input_tokens: contextLength }),
-  }));
-  return { data, has_more: false, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null };
-}
-
-function decodeModels(body: unknown): ModelInfo[] {
-  return listOf(objectOf(body).data).map((item) => {
-    const { id, display_name: name, created_at: created, max_input_tokens: limit } = objectOf(item);
-    const seconds = Date.parse(textOf(created) ?? "") / 1000;
-    return defined<ModelInfo>({
-      id: textOf(id) ?? "",
-      name: textOf(name),
-      created: seconds > 0 ? seconds : undefined,
-      contextLength: numberOf(limit),
-    });
-  });
-}
+import { errorOutput, readError } from "./errors.ts";
+import { dateOf, readModels, secondsOf } from "./models.ts";
+import { defined, numberOf, objectOf, textOf } from "./read.ts";
+import type { Wire } from "./wire.ts";
 
 export const anthropic: Wire = {
   id: WIRE,
   decodeRequest,
-  encodeResponse,
-  createStreamEncoder,
-  encodeError,
   encodeRequest,
-  decodeResponse,
-  createStreamDecoder,
+  ...decoders(MessageReader),
+  ...encoders(MessageAnswer),
+  encodeError: (error) => errorOutput(error, errorBody(error), WIRE),
   decodeError: readError,
+
+  // ---- Models and tokens
+
   modelsPath: "/v1/models",
-  encodeModels,
-  decodeModels,
+  encodeModels: (models) => ({
+    data: models.map(({ id, name = id, created, contextLength }) =>
+      defined<object>({ type: "model", id, display_name: name, created_at: dateOf(created), max_input_tokens: contextLength }),
+    ),
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+  }),
+  decodeModels: (body) =>
+    readModels(body, "data", ({ id, display_name, created_at, max_input_tokens }) => ({
+      id: textOf(id) ?? "",
+      name: textOf(display_name),
+      created: secondsOf(created_at),
+      contextLength: numberOf(max_input_tokens),
+    })),
   encodeTokenCount: ({ tokens }) => ({ input_tokens: tokens }),
   encodeTokenCountRequest,
   decodeTokenCount: (body) => numberOf(objectOf(body).input_tokens) ?? 0,

@@ -1,4 +1,4 @@
-/** Custom tools, which take plain text, for targets that know only functions: a function with one string, `{"input": "…"}`. */
+/** Tools for targets that know only functions. A custom tool, which takes plain text, is a function with one string, `{"input": "…"}`. */
 import type { JsonObject, Request, Tool, ToolCall } from "../core/nouns.ts";
 
 export const BRIDGE_PARAMETERS: JsonObject = {
@@ -15,6 +15,12 @@ export function bridgeTool(tool: Tool): Tool {
   const rule = grammar && `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, rule].filter(Boolean).join("\n\n");
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
+}
+
+/** The tools that a target without tool search gets: a deferred one only if it is asked for by name. */
+export function offeredTools({ tools = [], toolChoice }: Request): Tool[] {
+  const chosen = typeof toolChoice !== "object" ? [] : "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
+  return tools.filter((tool) => !tool.deferred || chosen.includes(tool.name));
 }
 
 /** The names of a request's custom tools: their calls go to the client as plain text. */

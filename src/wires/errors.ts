@@ -2,7 +2,7 @@
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, Json, JsonObject } from "../core/nouns.ts";
 import { parsed } from "./read.ts";
-import type { Headers } from "./wire.ts";
+import type { Headers, Wire } from "./wire.ts";
 
 interface Spelling {
   readonly status: number;
@@ -80,6 +80,13 @@ export const errorStatus = (error: ErrorInfo, wire?: "anthropic" | "gemini"): nu
 export const retryHeaders = ({ retryAfterMs }: ErrorInfo): Record<string, string> =>
   retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 
+/** An error that is an answer of its own. */
+export const errorOutput = (error: ErrorInfo, body: unknown, wire?: "anthropic" | "gemini"): ReturnType<Wire["encodeError"]> => ({
+  status: errorStatus(error, wire),
+  headers: { "content-type": "application/json", ...retryHeaders(error) },
+  body,
+});
+
 /** The body of an OpenAI error; also what stands behind `data:` when a chat stream breaks. */
 export function openaiError(error: ErrorInfo): JsonObject {
   const [type, code] = ERRORS[error.code].openai;
@@ -93,7 +100,7 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 /** Words that say more than the status does, the most telling first. */
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [
-    /context.?length|context window|context size|prompt is too long|input token count|maximum context|input length exceeds|too many tokens|input is too long/i,
+    /context.?(length|window|size|limit)|prompt is too long|input token count|maximum context|input length exceeds|too many tokens|input is too long/i,
     "context-length",
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
@@ -168,6 +175,8 @@ function waitOf(headers: Headers, { details }: JsonObject): number | undefined {
 
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
+  const [, prompt, answer, most] = /(\d+) \+ (\d+) > (\d+)/.exec(message) ?? []; // Anthropic: with what the answer may take
+  if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most) };
   const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
   if (counts.length < 2) return undefined;
   const [limit, used] = [Math.min(...counts.slice(0, 2)), Math.max(...counts.slice(0, 2))];

@@ -1,4 +1,5 @@
 /** The events of one answer while a decoder reads it: pairs are closed, calls stay apart, and there is one finish, last. */
+import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment } from "./accumulate.ts";
 import { ownName } from "./names.ts";
@@ -49,7 +50,7 @@ export class EventWriter {
   text(text: string, state?: Opaque[]): void {
     if (text === "" && !state?.length) return;
     this.endThinking();
-    this.#pass({ type: "text", text, ...(state?.length ? { state } : {}) });
+    this.#pass(state?.length ? { type: "text", text, state } : { type: "text", text });
   }
 
   startThinking(state?: Opaque[]): void {
@@ -114,14 +115,16 @@ export class EventWriter {
   }
 
   #pass(event: Event): void {
-    if (!this.#finished) this.#events.push(...this.calls.pass(event));
+    if (this.#finished) return;
+    if (this.calls.idle) this.#events.push(event);
+    else this.#events.push(...this.calls.pass(event));
   }
 }
 
 function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [FinishReason, ErrorInfo?] {
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
-  if (!reason && !ended) return ["error", { code: "upstream", message: "the answer ended before its end" }];
+  if (!reason && !ended) return ["error", CUT_OFF];
   if (calls.complete > 0) return ["tool-calls"];
   if (calls.truncated > 0) return ["length"];
   if (calls.malformed > 0) return ["error", { code: "malformed-call", message: "the model wrote a tool call that cannot be read" }];

@@ -5,15 +5,17 @@
  *
  * The model stands in the path. Calls come whole, results may lack the id of their call, and a `thoughtSignature` is somebody's private state.
  */
-import { readError } from "./errors.ts";
-import { createStreamDecoder, decodeResponse } from "./gemini/answer-in.ts";
-import { createStreamEncoder, encodeResponse } from "./gemini/answer-out.ts";
-import { encodeError } from "./gemini/errors.ts";
+import { decoders } from "./answer-in.ts";
+import { encoders } from "./answer-out.ts";
+import { errorOutput, readError } from "./errors.ts";
+import { GeminiReader } from "./gemini/answer-in.ts";
+import { errorBody, GeminiAnswer } from "./gemini/answer-out.ts";
 import { decodeRequest } from "./gemini/request-in.ts";
 import { encodeRequest, encodeTokenCountRequest } from "./gemini/request-out.ts";
 import { WIRE } from "./gemini/tables.ts";
-import { defined, listOf, numberOf, objectOf, textOf } from "./read.ts";
-import type { ModelInfo, Wire } from "./wire.ts";
+import { readModels } from "./models.ts";
+import { defined, numberOf, objectOf, textOf } from "./read.ts";
+import type { Wire } from "./wire.ts";
 
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
 
@@ -21,32 +23,31 @@ export const gemini: Wire = {
   id: WIRE,
   decodeRequest,
   encodeRequest,
-  decodeResponse,
-  encodeResponse,
-  createStreamDecoder,
-  createStreamEncoder,
-  encodeError,
+  ...decoders(GeminiReader),
+  ...encoders(GeminiAnswer),
+  // Whoever asked for an array gets one.
+  encodeError: (error, request) => errorOutput(error, request?.stream === "array" ? [errorBody(error)] : errorBody(error), WIRE),
   decodeError: readError,
 
   // ---- Models and tokens
 
   modelsPath: "/v1beta/models",
   encodeModels: (models) => ({
-    models: models.map(({ id, name, contextLength }) =>
+    models: models.map(({ id, name = id, contextLength }) =>
       defined<object>({
         name: `models/${id}`,
-        displayName: name ?? id,
+        displayName: name,
         inputTokenLimit: contextLength,
         supportedGenerationMethods: METHODS,
       }),
     ),
   }),
   decodeModels: (body) =>
-    listOf(objectOf(body).models).flatMap((model) => {
-      const { name, displayName, inputTokenLimit } = objectOf(model);
-      const id = textOf(name)?.replace(/^models\//, "");
-      return id ? [defined<ModelInfo>({ id, name: textOf(displayName), contextLength: numberOf(inputTokenLimit) })] : [];
-    }),
+    readModels(body, "models", ({ name, displayName, inputTokenLimit }) => ({
+      id: textOf(name)?.replace(/^models\//, "") ?? "",
+      name: textOf(displayName),
+      contextLength: numberOf(inputTokenLimit),
+    })),
   encodeTokenCount: ({ tokens }) => ({ totalTokens: tokens }),
   encodeTokenCountRequest,
   decodeTokenCount: (body) => numberOf(objectOf(body).totalTokens) ?? 0,

@@ -1,14 +1,15 @@
 /** A JSON array that is streamed element by element, `[{"a":1}\n,{"a":2}]`, as text that may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
 import { Balance } from "./balance.ts";
+import { frame, type SseEvent } from "./sse.ts";
 
 /** Gives the JSON text of each element, an object, as soon as it is complete. An object that stands alone counts as one, too. */
 export class ArrayReader {
   readonly #element = new Pile();
   #balance: Balance | undefined;
 
-  feed(text: string): string[] {
-    const elements: string[] = [];
+  feed(text: string): SseEvent[] {
+    const elements: SseEvent[] = [];
     let from = 0;
     while (from < text.length) {
       if (!this.#balance) {
@@ -19,8 +20,7 @@ export class ArrayReader {
       const end = this.#balance.read(text, from);
       this.#element.add(end < 0 ? text.slice(from) : text.slice(from, end));
       if (end < 0) break;
-      elements.push(this.#element.toString());
-      this.#element.clear();
+      elements.push(...this.flush());
       this.#balance = undefined;
       from = end;
     }
@@ -28,7 +28,9 @@ export class ArrayReader {
   }
 
   /** What is left of an element that was cut. */
-  flush(): string {
-    return this.#element.toString();
+  flush(): SseEvent[] {
+    const element = this.#element.toString();
+    this.#element.clear();
+    return frame(element);
   }
 }

@@ -1,7 +1,6 @@
 /** Media and tool results, as far as several wires treat them alike. */
 import { isObject } from "../core/json.ts";
-import type { Json, Media, Message, ToolResult } from "../core/nouns.ts";
-import type { Warnings } from "./warnings.ts";
+import type { Json, Media } from "../core/nouns.ts";
 
 /** Media from a URL; the bytes of a `data:` URL are taken out. */
 export function mediaFromUrl(url: string | undefined, mediaType: string): Media {
@@ -26,30 +25,4 @@ export function outputText(output: Json): string {
     ? output.map((part: Json) => (isObject(part) && part.type === "text" ? part.text : undefined))
     : [undefined];
   return texts.every((text) => typeof text === "string") ? texts.join("") : JSON.stringify(output);
-}
-
-/** The messages, with the media of tool results in a user message behind the results: for targets whose results are text only. */
-export function hoistMedia(messages: readonly Message[], warnings: Warnings): Message[] {
-  const hoisted: Message[] = [];
-  let waiting: ToolResult[] = [];
-  const release = () => {
-    if (waiting.length === 0) return;
-    const content = waiting.flatMap(({ id, name, media = [] }) => [
-      { type: "text" as const, text: `[media of the result of ${name || "a tool"}, call ${id}]` },
-      ...media,
-    ]);
-    hoisted.push({ role: "user", content });
-    waiting = [];
-  };
-  for (const message of messages) {
-    if (message.role !== "tool") release();
-    if (message.role === "tool" && message.media) {
-      const { media: _, ...rest } = message;
-      hoisted.push(rest);
-      waiting.push(message);
-      warnings.converted("media in a tool result", "a user message behind the result");
-    } else hoisted.push(message);
-  }
-  release();
-  return hoisted;
 }

@@ -1,16 +1,17 @@
 /** Newline-delimited JSON, `{"a":1}\n{"a":2}\n`, as text that may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
+import { frame, type SseEvent } from "./sse.ts";
 
 /** Gives complete lines only, without the blank ones. */
 export class LineReader {
   readonly #line = new Pile();
 
-  feed(text: string): string[] {
-    const lines: string[] = [];
+  feed(text: string): SseEvent[] {
+    const lines: SseEvent[] = [];
     let from = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
       this.#line.add(text.slice(from, end));
-      lines.push(...this.#take());
+      lines.push(...this.flush());
       from = end + 1;
     }
     this.#line.add(text.slice(from));
@@ -18,15 +19,9 @@ export class LineReader {
   }
 
   /** The end: what is left is a line, too. */
-  flush(): string[] {
-    return this.#take();
-  }
-
-  #take(): string[] {
+  flush(): SseEvent[] {
     const line = this.#line.toString().trim();
     this.#line.clear();
-    return line === "" ? [] : [line];
+    return frame(line);
   }
 }
-
-export const jsonLine = (value: unknown): string => `${JSON.stringify(value)}\n`;

@@ -5,51 +5,46 @@
  *     {"model":"m","created_at":"…","message":{"role":"assistant","content":"Hi"},"done":false}
  *     {"model":"m","created_at":"…","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","eval_count":2}
  */
-import { isObject } from "../core/json.ts";
-import { createStreamDecoder, createStreamEncoder, decodeError, decodeResponse, encodeError, encodeResponse } from "./ollama/answer.ts";
-import { decodeRequest, encodeRequest, WIRE } from "./ollama/request.ts";
-import { defined } from "./read.ts";
-import type { ModelInfo, Wire } from "./wire.ts";
-
-// ---- Models
+import { decoders } from "./answer-in.ts";
+import { encoders } from "./answer-out.ts";
+import { errorOutput, readError } from "./errors.ts";
+import { dateOf, readModels, secondsOf } from "./models.ts";
+import { OllamaReader } from "./ollama/answer-in.ts";
+import { errorBody, OllamaAnswer } from "./ollama/answer-out.ts";
+import { WIRE } from "./ollama/common.ts";
+import { decodeRequest } from "./ollama/request-in.ts";
+import { encodeRequest } from "./ollama/request-out.ts";
+import { defined, numberOf, objectOf, textOf } from "./read.ts";
+import type { Wire } from "./wire.ts";
 
 const DETAILS = { parent_model: "", format: "", family: "", families: [], parameter_size: "", quantization_level: "" };
-
-function encodeModels(models: readonly ModelInfo[]): unknown {
-  const entries = models.map(({ id, created = 0, contextLength: length }) => ({
-    name: id,
-    model: id,
-    modified_at: new Date(created * 1000).toISOString(),
-    size: 0,
-    digest: "",
-    details: length === undefined ? DETAILS : { ...DETAILS, context_length: length },
-  }));
-  return { models: entries };
-}
-
-function decodeModels(body: unknown): ModelInfo[] {
-  const models = isObject(body) && Array.isArray(body.models) ? body.models.filter(isObject) : [];
-  return models.flatMap(({ model, name, modified_at: at, details }) => {
-    const id = model ?? name;
-    const created = Math.floor(Date.parse(String(at)) / 1000);
-    const length = isObject(details) ? details.context_length : undefined;
-    if (typeof id !== "string") return [];
-    const contextLength = typeof length === "number" ? length : undefined;
-    return [defined<ModelInfo>({ id, created: created > 0 ? created : undefined, contextLength })];
-  });
-}
 
 export const ollama: Wire = {
   id: WIRE,
   decodeRequest,
   encodeRequest,
-  decodeResponse,
-  encodeResponse,
-  createStreamDecoder,
-  createStreamEncoder,
-  encodeError,
-  decodeError,
+  ...decoders(OllamaReader),
+  ...encoders(OllamaAnswer),
+  encodeError: (error) => errorOutput(error, errorBody(error)),
+  decodeError: readError,
+
+  // ---- Models
+
   modelsPath: "/api/tags",
-  encodeModels,
-  decodeModels,
+  encodeModels: (models) => ({
+    models: models.map(({ id, created, contextLength }) => ({
+      name: id,
+      model: id,
+      modified_at: dateOf(created),
+      size: 0,
+      digest: "",
+      details: defined<object>({ ...DETAILS, context_length: contextLength }),
+    })),
+  }),
+  decodeModels: (body) =>
+    readModels(body, "models", ({ model, name, modified_at, details }) => ({
+      id: textOf(model) ?? textOf(name) ?? "",
+      created: secondsOf(modified_at),
+      contextLength: numberOf(objectOf(details).context_length),
+    })),
 };

@@ -3,20 +3,26 @@
  * where it came from; another wire leaves it out and says so.
  */
 import { isObject, setOwn } from "../core/json.ts";
-import type { Json, JsonObject, Opaque, Request, Warning, WireId } from "../core/nouns.ts";
+import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
 import { type Field, listOf, parsed } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
+import type { Draft } from "./wire.ts";
 
 // ---- In
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The keys of a value that nobody has read, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
-export function stateOf(wire: WireId, field: Field, quiet: ReadonlySet<string> = NONE): Opaque[] {
-  return Object.entries(field.rest() ?? {}).map(([kind, data]) =>
+/** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
+export const opaques = (wire: WireId, rest: JsonObject | undefined, quiet: ReadonlySet<string> = NONE): Opaque[] =>
+  Object.entries(rest ?? {}).map(([kind, data]) =>
     kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data },
   );
-}
+
+/** The keys of a value that nobody has read. */
+export const stateOf = (wire: WireId, field: Field, quiet?: ReadonlySet<string>): Opaque[] => opaques(wire, field.rest(), quiet);
+
+/** An object inside of a thing as one state of it, if there is anything in it. */
+export const innerState = (wire: WireId, kind: string, data: JsonObject | undefined): Opaque[] => (data ? [{ wire, kind, data }] : []);
 
 /** What was read of a thing, and the state that it carries, if any. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
@@ -24,53 +30,22 @@ export function withState<T extends object>(thing: T, ...states: (readonly Opaqu
   return state.length > 0 ? { ...thing, state } : thing;
 }
 
-/** What of a request has no thing of its own to stand on: it goes along with the request, by the path where it stood. */
-export class Unmodelled {
-  readonly extra: Opaque[] = [];
-  readonly warnings: Warning[] = [];
-  readonly #wire: WireId;
-
-  constructor(wire: WireId) {
-    this.#wire = wire;
-  }
-
-  /** The keys of an object that nobody has read. */
-  keep(field: Field): void {
-    const data = field.rest();
-    if (data) this.extra.push({ wire: this.#wire, kind: field.path, data });
-  }
-
-  /** A whole value, which no noun stands for. */
-  take(field: Field, options: { quiet?: boolean } = {}): void {
-    const opaque: Opaque = { wire: this.#wire, kind: field.path, data: field.value ?? null };
-    this.extra.push(options.quiet ? { ...opaque, quiet: true } : opaque);
-  }
-
-  warn(field: Field, code: string, what: string): void {
-    this.take(field);
-    this.warnings.push({ code, message: `${field.path} ${what}` });
-  }
-}
-
 // ---- Out
 
-export type Draft = { [key: string]: unknown };
-
-/** Puts a wire's own state back; what another wire left there is dropped, with a warning. */
-export function putState<T extends object>(wire: WireId, target: T, state: readonly Opaque[] | undefined, warnings?: Warnings): T {
-  for (const opaque of state ?? []) {
-    if (opaque.wire === wire) merge(target as Draft, opaque.kind, opaque.data);
-    else if (!opaque.quiet) warnings?.dropped(`${opaque.kind} of ${opaque.wire}`, wire);
-  }
+/** Puts a wire's own state back. */
+export function putState<T extends object>(wire: WireId, target: T, state: readonly Opaque[] | undefined): T {
+  for (const opaque of state ?? []) if (opaque.wire === wire) merge(target as Draft, opaque.kind, opaque.data);
   return target;
 }
 
+/** What this wire has left under that name. */
+export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kind: string): Json | undefined =>
+  state?.find((opaque) => opaque.wire === wire && opaque.kind === kind)?.data;
+
 /** Puts `request.extra` back into the body: keys beside those that are there, elements at their old places in their lists. */
 export function putExtra(wire: WireId, body: Draft, request: Request, warnings: Warnings): void {
-  for (const { wire: from, kind, data, quiet } of request.extra ?? []) {
-    if (from !== wire) {
-      if (!quiet) warnings.dropped(`${kind} of ${from}`, wire);
-    } else if (!putAt(body, kind.match(/[^.[\]]+/g) ?? [kind], data, kind.endsWith("]"))) {
+  for (const { wire: from, kind, data } of request.extra ?? []) {
+    if (from === wire && !putAt(body, kind.match(/[^.[\]]+/g) ?? [], data, kind.endsWith("]"))) {
       warnings.add("moved", `${kind} was left out: the request no longer has its place`);
     }
   }
@@ -84,8 +59,9 @@ function putAt(body: Draft, steps: readonly string[], data: Json, element: boole
     at = (at as Draft)[step];
     if (typeof at !== "object" || at === null) return false;
   }
-  const last = steps.at(-1) ?? "";
-  if (!element || !Array.isArray(at)) merge(at as Draft, last, data);
+  const last = steps.at(-1);
+  if (last === undefined) for (const [key, value] of Object.entries(data as JsonObject)) merge(at as Draft, key, value);
+  else if (!element || !Array.isArray(at)) merge(at as Draft, last, data);
   else if (Number(last) <= at.length) at.splice(Number(last), 0, data);
   else return false;
   return true;
@@ -109,23 +85,23 @@ export interface Capsule {
   thinking?: string;
   /** Another wire's state of that thinking. */
   thinkingState?: readonly Opaque[];
-  /** Another wire's state of the thing that the field stands on. */
+  /** Another wire's state of a call: of the one that the field stands on, or of the one with this id. */
   state?: readonly Opaque[];
+  call?: string;
 }
 
 /** Nothing inside: for clients that drop what has no signature. */
 export const EMPTY_CAPSULE = "ZHJhZ29tYW4vMTp7fQ==";
 
 /** Base64, since some fields must be. `undefined`: there is nothing to carry, or too much. */
-export function sealCapsule({ thinking, thinkingState, state }: Capsule): string | undefined {
+export function sealCapsule({ thinking, thinkingState, state, call }: Capsule): string | undefined {
   const content = JSON.stringify({
     thinking: thinking || undefined,
     thinkingState: thinkingState?.length ? thinkingState : undefined,
     state: state?.length ? state : undefined,
   });
-  if (content === "{}") return undefined;
-  const text = SEAL + content;
-  if (text.length > MAX_CAPSULE) return undefined;
+  const text = SEAL + (call === undefined ? content : JSON.stringify({ state, call }));
+  if (content === "{}" || text.length > MAX_CAPSULE) return undefined;
   let bytes = "";
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
   return btoa(bytes);
@@ -136,19 +112,23 @@ export function openCapsule(sealed: string): Capsule | undefined {
   if (!sealed.startsWith(btoa(SEAL.slice(0, 9)))) return undefined;
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0)));
+    text = fromBase64(sealed, true);
   } catch {
     return {};
   }
   const value = text.startsWith(SEAL) && text.length <= MAX_CAPSULE ? parsed(text.slice(SEAL.length)) : undefined;
-  if (!isObject(value)) return {};
-  const capsule: Capsule = typeof value.thinking === "string" ? { thinking: value.thinking } : {};
+  const capsule: Capsule = {};
+  if (!isObject(value)) return capsule;
+  for (const key of ["thinking", "call"] as const) if (typeof value[key] === "string") capsule[key] = value[key];
   for (const key of ["thinkingState", "state"] as const) {
     const state = listOf(value[key]).filter(isOpaque);
     if (state.length > 0) capsule[key] = state;
   }
   return capsule;
 }
+
+export const fromBase64 = (data: string, fatal = false): string =>
+  new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
 
 const isOpaque = (value: Json): value is JsonObject & Opaque =>
   isObject(value) && typeof value.wire === "string" && typeof value.kind === "string" && value.data !== undefined;

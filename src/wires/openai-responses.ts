@@ -3,47 +3,37 @@
  *
  *     {"model": "m", "instructions": "Be brief.", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}]}
  */
-import type { ErrorInfo, Request } from "../core/nouns.ts";
-import { errorStatus, openaiError, readError, retryHeaders } from "./errors.ts";
-import { openaiModels } from "./openai-models.ts";
-import { encodeResponse } from "./openai-responses/answer.ts";
+import { decoders } from "./answer-in.ts";
+import { encoders } from "./answer-out.ts";
+import { errorOutput, openaiError, readError } from "./errors.ts";
+import { openaiModels } from "./models.ts";
+import { ResponseReader } from "./openai-responses/answer-in.ts";
+import { ResponseAnswer } from "./openai-responses/answer-out.ts";
 import { WIRE } from "./openai-responses/items.ts";
 import { decodeRequest } from "./openai-responses/request-in.ts";
 import { encodeRequest } from "./openai-responses/request-out.ts";
-import { createStreamDecoder, decodeResponse } from "./openai-responses/stream-in.ts";
-import { createStreamEncoder } from "./openai-responses/stream-out.ts";
-import { numberOf, objectOf } from "./read.ts";
+import { numberOf, objectOf, words } from "./read.ts";
 import type { Wire } from "./wire.ts";
 
-// ---- Errors
-
-function encodeError(error: ErrorInfo, request?: Request): ReturnType<Wire["encodeError"]> {
-  // A prompt that is too long makes codex shorten it if the stream says so; a status of 400 ends its run.
-  if (error.code === "context-length" && request?.stream) {
-    const encoder = createStreamEncoder(request);
-    const body = encoder.encode({ type: "finish", reason: "error", error });
-    return { status: 200, headers: { "content-type": "text/event-stream" }, body };
-  }
-  return { status: errorStatus(error), headers: { "content-type": "application/json", ...retryHeaders(error) }, body: openaiError(error) };
-}
-
-// ---- The wire
-
 /** What counting takes. */
-const COUNTED: ReadonlySet<string> = new Set(
-  "model instructions input tools tool_choice parallel_tool_calls reasoning text truncation".split(" "),
-);
+const COUNTED = words("model instructions input tools tool_choice parallel_tool_calls reasoning text truncation");
 
 export const openaiResponses: Wire = {
   id: WIRE,
   decodeRequest,
-  encodeResponse,
-  createStreamEncoder,
-  encodeError,
   encodeRequest,
-  decodeResponse,
-  createStreamDecoder,
+  ...decoders(ResponseReader),
+  ...encoders(ResponseAnswer),
+  encodeError(error, request) {
+    if (error.code !== "context-length" || !request?.stream) return errorOutput(error, openaiError(error));
+    // A prompt that is too long makes codex shorten it if the stream says so; a status of 400 ends its run.
+    const body = new ResponseAnswer(request).encode({ type: "finish", reason: "error", error });
+    return { status: 200, headers: { "content-type": "text/event-stream" }, body };
+  },
   decodeError: readError,
+
+  // ---- Models and tokens
+
   ...openaiModels,
   encodeTokenCount: ({ tokens }) => ({ object: "response.input_tokens", input_tokens: tokens }),
   encodeTokenCountRequest(request, profile) {

@@ -3,8 +3,8 @@ import { BadRequest } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 
-/** What nests deeper is nobody's request, and would exhaust the stack of whoever walks it. */
-const MAX_DEPTH = 512;
+/** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
+export const MAX_DEPTH = 512;
 
 /** The body of a request, given as JSON text or as what it stands for. */
 export function readBody(body: unknown): Field {
@@ -115,6 +115,12 @@ export function defined<T extends object>(fields: { [K in keyof T]: T[K] | Optio
   return given as T;
 }
 
+/** The same; `undefined`, if nothing is left. */
+export function some<T extends object>(fields: { [K in keyof T]: T[K] | Optional<T, K> }): T | undefined {
+  const given = defined<T>(fields);
+  return Object.keys(given).length > 0 ? given : undefined;
+}
+
 /** `undefined`: it is no JSON text. */
 export function parsed(text: string): Json | undefined {
   try {
@@ -133,9 +139,17 @@ export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value)
 
 /** The entries of an object but for these keys and for nulls; `undefined`: there are none. */
 export function restOf(value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
-  const rest = Object.entries(value).filter(([key, item]) => item !== null && !known.has(key));
-  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+  let rest: { [key: string]: Json } | undefined;
+  for (const key in value) {
+    if (known.has(key) || value[key] === null) continue;
+    rest ??= {};
+    setOwn(rest, key, value[key]!);
+  }
+  return rest;
 }
+
+/** The words of a text. */
+export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
 

@@ -2,6 +2,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
+import { listOf, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -72,45 +73,37 @@ const hasRef = (value: Json): boolean => {
   return isObject(value) && (typeof value.$ref === "string" || Object.values(value).some(hasRef));
 };
 
-// ---- Gemini's `parameters`
+// ---- Rewriting
 
-const GEMINI_KEYWORDS = new Set(
-  "type format title description nullable default items minItems maxItems enum properties propertyOrdering required minProperties maxProperties minimum maximum minLength maxLength pattern example anyOf".split(
-    " ",
-  ),
-);
-/** What nobody misses. */
-const SILENT = new Set(["$schema", "$id", "$comment", "$defs", "definitions"]);
+type Lose = (keyword: string) => void;
+type Rule = (schema: Draft, lose: Lose) => Draft;
 
-/** The OpenAPI-like dialect: one upper-case type, `nullable`, enums of strings, `anyOf` only. */
-export function geminiSchema(schema: JsonObject): SchemaOut {
-  const inlined = inlineRefs(schema);
-  const lost: SchemaLoss[] = [...inlined.lost];
+const unchanged: Rule = (schema) => schema;
+
+/** Every schema in a schema, rewritten: `before` what is inside of it was, and `after`. */
+function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule): SchemaOut {
+  const lost = [...already];
   const walk: Walk = (item, path) => {
     if (!isObject(item)) return {};
-    const draft = mapInner(
-      unified(item, (keyword) => lost.push({ path, keyword })),
-      path,
-      walk,
-    );
-    for (const key of Object.keys(draft)) {
-      if (GEMINI_KEYWORDS.has(key)) continue;
-      if (!SILENT.has(key)) lost.push({ path, keyword: key });
-      delete draft[key];
-    }
-    if (typeof draft.type === "string") draft.type = draft.type.toUpperCase();
-    if (Array.isArray(draft.enum)) {
-      if (draft.enum.some((value: Json) => typeof value !== "string")) lost.push({ path, keyword: "enum" });
-      draft.enum = draft.enum.map((value: Json) => (typeof value === "string" ? value : JSON.stringify(value)));
-      draft.type = "STRING";
-    }
-    return draft;
+    const lose: Lose = (keyword) => lost.push({ path, keyword });
+    return after(mapInner(before({ ...item }, lose), path, walk), lose);
   };
-  return { schema: walk(inlined.schema, ""), lost };
+  return { schema: walk(schema, ""), lost };
 }
 
+/** Takes keywords off. */
+function drop(draft: Draft, isLost: (keyword: string) => boolean, lose: Lose): void {
+  for (const key of Object.keys(draft).filter(isLost)) {
+    if (!SILENT.has(key)) lose(key);
+    delete draft[key];
+  }
+}
+
+/** What nobody misses. */
+const SILENT = words("$schema $id $comment $defs definitions");
+
 /** `oneOf`, `const` and lists of types, said with `anyOf`, `enum` and `nullable`; `allOf` grown together. */
-function unified(schema: JsonObject, lose: (keyword: string) => void = () => {}): JsonObject {
+function unified(schema: JsonObject, lose: Lose = () => {}): Draft {
   const { const: literal, oneOf, allOf, type, ...rest } = schema;
   let out: Draft = { ...rest };
   if (literal !== undefined) out.enum = [literal];
@@ -139,7 +132,7 @@ function unified(schema: JsonObject, lose: (keyword: string) => void = () => {})
 }
 
 /** Two objects as one; of two values for a keyword that cannot have both, the first stays. */
-function grown(into: Draft, part: JsonObject, lose: (keyword: string) => void = () => {}): Draft {
+function grown(into: Draft, part: JsonObject, lose: Lose = () => {}): Draft {
   const out: Draft = { ...into };
   for (const [key, value] of Object.entries(part)) {
     const there = out[key];
@@ -151,13 +144,30 @@ function grown(into: Draft, part: JsonObject, lose: (keyword: string) => void = 
   return out;
 }
 
+// ---- Gemini's `parameters`
+
+const GEMINI_KEYWORDS = words(
+  "type format title description nullable default items minItems maxItems enum properties propertyOrdering required minProperties maxProperties minimum maximum minLength maxLength pattern example anyOf",
+);
+
+/** The OpenAPI-like dialect: one upper-case type, `nullable`, enums of strings, `anyOf` only. */
+export const geminiSchema = (schema: JsonObject): SchemaOut =>
+  rewrite(inlineRefs(schema), unified, (draft, lose) => {
+    drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
+    if (typeof draft.type === "string") draft.type = draft.type.toUpperCase();
+    if (Array.isArray(draft.enum)) {
+      if (draft.enum.some((value: Json) => typeof value !== "string")) lose("enum");
+      draft.enum = draft.enum.map((value: Json) => (typeof value === "string" ? value : JSON.stringify(value)));
+      draft.type = "STRING";
+    }
+    return draft;
+  });
+
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
 /** Back from Gemini's dialect: lower-case types, `nullable` as a type, counts that came as strings. JSON Schema passes unchanged. */
-export function fromGeminiSchema(schema: JsonObject): JsonObject {
-  const walk: Walk = (item, path) => {
-    if (!isObject(item)) return {};
-    const draft = mapInner(item, path, walk);
+export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
+  rewrite({ schema, lost: [] }, unchanged, (draft) => {
     if (typeof draft.type === "string") draft.type = draft.type.toLowerCase();
     for (const key of COUNTS) if (typeof draft[key] === "string") draft[key] = Number(draft[key]);
     if (typeof draft.nullable !== "boolean") return draft;
@@ -167,28 +177,20 @@ export function fromGeminiSchema(schema: JsonObject): JsonObject {
     if (typeof rest.type === "string") rest.type = [rest.type, "null"];
     else if (Array.isArray(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
     return rest;
-  };
-  return walk(schema, "");
-}
+  }).schema;
 
 // ---- Ollama's tools
 
 /** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */
 export function ollamaSchema(schema: JsonObject): SchemaOut {
-  const inlined = inlineRefs(schema);
-  const lost: SchemaLoss[] = [...inlined.lost];
-  const walk: Walk = (item, path) => {
-    if (!isObject(item)) return {};
-    const { const: literal, oneOf, allOf, ...rest } = item;
-    let draft: Draft = { ...rest };
-    for (const part of Array.isArray(allOf) ? (allOf as readonly Json[]) : []) {
-      if (isObject(part)) draft = grown(draft, part, (keyword) => lost.push({ path, keyword }));
-    }
-    if (literal !== undefined && draft.enum === undefined) draft.enum = [literal];
-    if (oneOf !== undefined && draft.anyOf === undefined) draft.anyOf = oneOf;
-    return mapInner(draft, path, walk);
+  const otherwise: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose) => {
+    let draft = rest;
+    for (const part of listOf(allOf)) if (isObject(part)) draft = grown(draft, part, lose);
+    if (literal !== undefined) draft.enum ??= [literal];
+    if (oneOf !== undefined) draft.anyOf ??= oneOf;
+    return draft;
   };
-  const out = walk(inlined.schema, "");
+  const { schema: out, lost } = rewrite(inlineRefs(schema), otherwise, unchanged);
   return { schema: typeof out.type === "string" ? out : { ...out, type: "object" }, lost };
 }
 
@@ -201,11 +203,9 @@ export function objectSchema(schema: JsonObject): SchemaOut {
     return { schema: schema.type === "object" ? schema : { ...schema, type: "object" }, lost: [] };
   const { anyOf, oneOf: _, ...rest } = schema;
   const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
-  const options = (Array.isArray(choices) ? (choices as readonly Json[]) : []).map(
-    (item) => inlineRefs({ ...rest, ...(isObject(item) ? item : {}) }).schema,
-  );
+  const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...(isObject(item) ? item : {}) }).schema);
   const own = unified(rest);
-  const common = options.map(({ required }) => (Array.isArray(required) ? (required as readonly Json[]) : []));
+  const common = options.map(({ required }) => listOf(required));
   const required = common[0]?.filter((name) => common.every((list) => list.includes(name))) ?? [];
   let out: Draft = { ...own };
   for (const { properties } of options) if (isObject(properties)) out = grown(out, { properties });
@@ -213,56 +213,44 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   return { schema: { ...out, type: "object" }, lost };
 }
 
-/** Every object closed, as structured output wants it. */
-export function closedSchema(schema: JsonObject): SchemaOut {
-  const lost: SchemaLoss[] = [];
-  const walk: Walk = (item, path) => {
-    if (!isObject(item)) return {};
-    const draft = mapInner(item, path, walk);
-    if (draft.type !== "object" && !isObject(draft.properties)) return draft;
-    if (isObject(draft.additionalProperties) || draft.additionalProperties === true) lost.push({ path, keyword: "additionalProperties" });
-    return { ...draft, additionalProperties: false };
-  };
-  return { schema: walk(schema, ""), lost };
+/** Whether it is an object; then it allows nothing but its properties. */
+function close(draft: Draft, lose: Lose): boolean {
+  if (draft.type !== "object" && !isObject(draft.properties)) return false;
+  if (isObject(draft.additionalProperties) || draft.additionalProperties === true) lose("additionalProperties");
+  draft.additionalProperties = false;
+  return true;
 }
+
+/** Every object closed, as structured output wants it. */
+export const closedSchema = (schema: JsonObject): SchemaOut =>
+  rewrite({ schema, lost: [] }, unchanged, (draft, lose) => {
+    close(draft, lose);
+    return draft;
+  });
 
 // ---- OpenAI's strict mode
 
-const STRICT_LOST = new Set(
-  "allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames contains minContains maxContains unevaluatedProperties unevaluatedItems uniqueItems minProperties maxProperties".split(
-    " ",
-  ),
+const STRICT_LOST = words(
+  "allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames contains minContains maxContains unevaluatedProperties unevaluatedItems uniqueItems minProperties maxProperties",
 );
 
 /** Every object closed and all of its properties required; one that may be absent may be `null` instead. A schema that is strict stays as it is. */
 export function strictSchema(schema: JsonObject): SchemaOut {
-  const lost: SchemaLoss[] = [];
-  const walk: Walk = (item, path) => {
-    if (!isObject(item)) return {};
-    const { allOf, oneOf, ...rest } = item;
-    const plain: JsonObject =
-      allOf === undefined && oneOf === undefined ? item : unified({ ...rest, ...(oneOf ? { oneOf } : {}), ...(allOf ? { allOf } : {}) });
-    const draft = mapInner(plain, path, walk);
-    for (const key of Object.keys(draft)) {
-      if (!STRICT_LOST.has(key)) continue;
-      lost.push({ path, keyword: key });
-      delete draft[key];
-    }
-    if (draft.type !== "object" && !isObject(draft.properties)) return draft;
-    if (isObject(draft.additionalProperties) || draft.additionalProperties === true) lost.push({ path, keyword: "additionalProperties" });
-    draft.additionalProperties = false;
+  const plain: Rule = (item) => (item.allOf === undefined && item.oneOf === undefined ? item : { ...unified(item) });
+  return rewrite({ schema, lost: [] }, plain, (draft, lose) => {
+    drop(draft, (key) => STRICT_LOST.has(key), lose);
+    if (!close(draft, lose)) return draft;
     const properties = isObject(draft.properties) ? draft.properties : {};
-    const required = new Set(Array.isArray(draft.required) ? draft.required : []);
-    const optional = Object.keys(properties).filter((name) => !required.has(name));
+    const required = listOf(draft.required);
+    const optional = Object.keys(properties).filter((name) => !required.includes(name));
     if (optional.length === 0 && draft.required !== undefined) return draft;
-    if (optional.length > 0) lost.push({ path, keyword: "required" });
+    if (optional.length > 0) lose("required");
     draft.properties = Object.fromEntries(
       Object.entries(properties).map(([name, inner]) => [name, optional.includes(name) ? nullable(inner) : inner]),
     );
     draft.required = Object.keys(properties);
     return draft;
-  };
-  return { schema: walk(schema, ""), lost };
+  });
 }
 
 function nullable(schema: Json): JsonObject {

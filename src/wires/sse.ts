@@ -7,6 +7,9 @@ export interface SseEvent {
   data: string;
 }
 
+/** What stands in a frame of another kind, which has no name; none, if it is empty. */
+export const frame = (data: string): SseEvent[] => (data === "" ? [] : [{ event: "", data }]);
+
 /** Reads events however lines end: LF, CRLF or CR. */
 export class SseReader {
   readonly #line = new Pile();
@@ -32,7 +35,7 @@ export class SseReader {
     let carriage = text.indexOf("\r", from);
     while (feed >= 0 || carriage >= 0) {
       const end = carriage < 0 || (feed >= 0 && feed < carriage) ? feed : carriage;
-      this.#line.add(text.slice(from, end));
+      const line = this.#rest(text.slice(from, end));
       from = end + 1;
       if (end === carriage) {
         if (from === text.length) this.#afterReturn = true;
@@ -40,23 +43,30 @@ export class SseReader {
         carriage = text.indexOf("\r", from);
       }
       if (feed >= 0 && feed < from) feed = text.indexOf("\n", from);
-      this.#endLine(events);
+      this.#endLine(line, events);
     }
-    this.#line.add(text.slice(from));
+    if (from < text.length) this.#line.add(text.slice(from));
     return events;
   }
 
   /** The end: a last event counts even if the blank line behind it is missing. */
   flush(): SseEvent[] {
     const events: SseEvent[] = [];
-    if (this.#line.length > 0) this.#endLine(events);
-    this.#endLine(events);
+    this.#endLine(this.#rest(""), events);
+    this.#endLine("", events);
     return events;
   }
 
-  #endLine(events: SseEvent[]): void {
+  /** A line that may have begun in an earlier piece. */
+  #rest(end: string): string {
+    if (this.#line.length === 0) return end;
+    this.#line.add(end);
     const line = this.#line.toString();
     this.#line.clear();
+    return line;
+  }
+
+  #endLine(line: string, events: SseEvent[]): void {
     if (line === "") {
       if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join("\n") });
       this.#event = "";
@@ -76,4 +86,5 @@ export class SseReader {
 export const sseEvent = (data: string, event?: string): string =>
   event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 
-export const sseComment = (): string => ":\n\n";
+/** A comment: it keeps a stream alive, and nobody reads it. */
+export const HEARTBEAT = ":\n\n";

@@ -1,23 +1,34 @@
 /** What a target cannot express, said once each. */
-import type { Warning, WireId } from "../core/nouns.ts";
+import type { Opaque, Warning, WireId } from "../core/nouns.ts";
 
 export class Warnings {
   readonly list: Warning[] = [];
-  readonly #said = new Set<string>();
+  readonly #target: WireId;
+  readonly #tell: ((warning: Warning) => void) | undefined;
+
+  constructor(target: WireId, tell?: (warning: Warning) => void) {
+    this.#target = target;
+    this.#tell = tell;
+  }
 
   add(code: string, message: string): void {
-    if (this.#said.has(message)) return;
-    this.#said.add(message);
+    if (this.list.some((warning) => warning.message === message)) return;
     this.list.push({ code, message });
+    this.#tell?.({ code, message });
   }
 
   /** Left out: the target has no place for it. */
-  dropped(what: string, target: WireId): void {
-    this.add("dropped", `${what} has no place in ${target} and was left out`);
+  dropped(what: string): void {
+    this.add("dropped", `${what} has no place in ${this.#target} and was left out`);
   }
 
   /** Sent, but in another form. */
   converted(what: string, into: string): void {
     this.add("converted", `${what} was sent as ${into}`);
+  }
+
+  /** State of other wires, of which nobody here has a place to put it. */
+  foreign(state: readonly Opaque[] | undefined): void {
+    for (const { wire, kind, quiet } of state ?? []) if (wire !== this.#target && !quiet) this.dropped(`${kind} of ${wire}`);
   }
 }

@@ -37,6 +37,9 @@ export interface ModelInfo {
   contextLength?: number;
 }
 
+/** JSON on its way out: it may hold `undefined`, which is not printed, and `RawJson`. */
+export type Draft = { [key: string]: unknown };
+
 export type Headers = Readonly<Record<string, string>>;
 
 export interface WireInput {

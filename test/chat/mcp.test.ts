@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChatTool, createChat, type McpTools, mcpTools } from "../../src/chat/index.ts";
 import type { Message } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
+import { everything } from "../everything.ts";
 import { closeLater, freePort } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
-
-const everything = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 
 async function startHttp(): Promise<string> {
   const port = await freePort();

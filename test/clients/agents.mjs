@@ -14,7 +14,8 @@ const CODEX_TARGETS = {
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const geminiCli = (model) => ({
-  wire: "gemini",
+  /** It drops thoughts, and brings back what sealed them. */
+  forgetsThoughts: true,
   prepare: ({ put }) =>
     put(".gemini/settings.json", {
       security: { auth: { selectedType: "gemini-api-key" } },
@@ -22,19 +23,19 @@ const geminiCli = (model) => ({
       telemetry: { enabled: false },
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     }),
+  binary: process.execPath,
+  program: [installed("@google/gemini-cli/bundle/gemini.js")],
   command: ({ url, key, prompt }) => ({
-    command: process.execPath,
-    args: [installed("@google/gemini-cli/bundle/gemini.js"), ...model, "-p", prompt, "--approval-mode", "yolo", "--skip-trust"],
+    args: [...model, "-p", prompt, "--approval-mode", "yolo", "--skip-trust"],
     env: { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_NO_RELAUNCH: "true" },
   }),
   write: ({ file, content }) => ({ name: "write_file", args: { file_path: file, content } }),
 });
 
 const claudeCode = (folder) => ({
-  wire: "anthropic",
-  command: ({ url, key, prompt, args = [] }) => ({
-    command: installed(`${folder}-${PLATFORM}/claude`),
-    args: ["-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Write", ...args],
+  binary: installed(`${folder}-${PLATFORM}/claude`),
+  command: ({ url, key, prompt }) => ({
+    args: ["-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Write"],
     env: {
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: key,
@@ -51,13 +52,12 @@ const CODEX = installed(`codex-${PLATFORM}/vendor/${CODEX_TARGETS[PLATFORM]}/bin
 const CODEX_BASE =
   'approval_policy = "never"\nsandbox_mode = "danger-full-access"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n';
 const codexRun = (key, prompt) => ({
-  command: CODEX,
   args: ["exec", "--skip-git-repo-check", "--color", "never", prompt],
   env: { GATEWAY_KEY: key, OPENAI_API_KEY: key },
 });
 
 const codex = {
-  wire: "openai-responses",
+  binary: CODEX,
   prepare: ({ put }, url) =>
     put(
       ".codex/config.toml",
@@ -69,7 +69,7 @@ const codex = {
 
 /** Its own provider, which tries a WebSocket first, and a model that it knows: that one patches files with a tool that is no function. */
 const codexPatch = {
-  wire: "openai-responses",
+  binary: CODEX,
   prepare: ({ put }, url, key) => {
     put(".codex/config.toml", `model = "gpt-5.5"\nopenai_base_url = "${url}/v1"\n${CODEX_BASE}`);
     put(".codex/auth.json", { OPENAI_API_KEY: key });
@@ -87,8 +87,7 @@ const patchOf = (file, content) =>
     .map((line) => `+${line}\n`)
     .join("")}*** End Patch\n`;
 
-const opencode = (npm, wire, base) => ({
-  wire,
+const opencode = (npm, base) => ({
   prepare: ({ put }, url, key) =>
     put("project/opencode.json", {
       model: "gateway/test-model",
@@ -106,8 +105,8 @@ const opencode = (npm, wire, base) => ({
         },
       },
     }),
+  binary: installed(`opencode-cli-${PLATFORM}/bin/opencode`),
   command: ({ prompt }) => ({
-    command: installed(`opencode-${PLATFORM}/bin/opencode`),
     args: ["run", prompt],
     env: {
       OPENCODE_DISABLE_AUTOUPDATE: "1",
@@ -126,8 +125,8 @@ export const AGENTS = {
   "claude-code 2.1.197": claudeCode("claude-code-old"),
   codex,
   "codex apply_patch": codexPatch,
-  "opencode chat": opencode("@ai-sdk/openai-compatible", "openai-chat", "/v1"),
-  "opencode responses": opencode("@ai-sdk/openai", "openai-responses", "/v1"),
-  "opencode anthropic": opencode("@ai-sdk/anthropic", "anthropic", "/v1"),
-  "opencode google": opencode("@ai-sdk/google", "gemini", "/v1beta"),
+  "opencode chat": opencode("@ai-sdk/openai-compatible", "/v1"),
+  "opencode responses": opencode("@ai-sdk/openai", "/v1"),
+  "opencode anthropic": opencode("@ai-sdk/anthropic", "/v1"),
+  "opencode google": opencode("@ai-sdk/google", "/v1beta"),
 };

@@ -22,11 +22,11 @@ export function filesAreThere(files) {
   }
 }
 
-/** Every request of a loop tells the model what it thought before. */
-export function thoughtsComeBack(asked) {
+/** Every request of a loop tells the model what it thought before; `seal`: or has what its server sealed it with. */
+export function thoughtsComeBack(asked, seal) {
   const thoughts = [];
   for (const { text, answer } of asked) {
-    const missing = thoughts.find((thought) => !text.includes(thought));
+    const missing = seal && text.includes(seal) ? undefined : thoughts.find((thought) => !text.includes(thought));
     if (missing) return `the request behind it does not hold ${shown(missing)}`;
     if (answer.thinking && !answer.manner?.thinkingLast) thoughts.push(answer.thinking);
   }
@@ -56,10 +56,10 @@ export function prefixesAreStable(asked) {
   }
 }
 
-export function endedWell({ code, timedOut, stdout, stderr }, said) {
+export function endedWell({ code, timedOut, stdout, stderr }, said, codes = [0]) {
   const end = (stderr.trim() || stdout.trim()).slice(-300);
   if (timedOut) return `it did not end: ${end}`;
-  if (code !== 0) return `exit code ${code}: ${end}`;
+  if (!codes.includes(code)) return `exit code ${code}: ${end}`;
   if (!stdout.includes(said)) return `it did not say ${shown(said)}: ${shown(stdout.slice(-100))}`;
 }
 

@@ -1,11 +1,13 @@
 // What the agents are put through. A scenario is one run of one agent: a script for the upstream, and what must be true at its end.
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { AGENTS } from "./agents.mjs";
 import { endedWell, filesAreThere, gatewayIsWell, keyStays, prefixesAreStable, thoughtsComeBack } from "./checks.mjs";
 import { contentOf, LARGE } from "./contents.mjs";
 import { createHome, runChild, startGateway } from "./processes.mjs";
-import { startUpstream, WIRES } from "./upstream/server.mjs";
+import { SIGNATURE } from "./upstream/framing.mjs";
+import { configOf, startUpstream, WIRES } from "./upstream/server.mjs";
+import { TEXTS } from "./upstream/text.mjs";
 
 const KEY = "sk-clients-canary";
 const PROMPT = "Write the files, please.";
@@ -20,7 +22,7 @@ const aside = ({ text }) => ({
 const roundOf = ({ text }) => Math.max(0, ...[...text.matchAll(/round-(\d+)-/g)].map(([, n]) => Number(n)));
 
 /** Starts upstream and gateway, runs the agent, and looks at what came of it. */
-async function runAgent(name, wire, { script, config = "", errors, check, timeoutMs }) {
+async function runAgent(name, wire, { script, config = "", errors, codes, mayGiveUp, check, timeoutMs = 180_000 }) {
   const agent = AGENTS[name];
   const place = createHome();
   const fileOf = (round, i, hard = contentOf(2 * (round - 1) + i)) => {
@@ -39,16 +41,18 @@ async function runAgent(name, wire, { script, config = "", errors, check, timeou
   const upstream = await startUpstream(wire, (ask) => (ask.tools.length === 0 && !tell.all ? aside(ask) : tell(ask)));
   let gateway;
   try {
-    const toml = `[server]\nkeys = ["env:GATE"]\n${config}\n[upstreams.up]\nurl = "${upstream.url}"\nwire = "${wire}"\n`;
+    const { speaks, rule } = configOf(wire);
+    const models = rule ? `[models."*"]\nupstream = "up"\n${rule}\n` : "";
+    const toml = `[server]\nkeys = ["env:GATE"]\n${config}\n[upstreams.up]\nurl = "${upstream.url}"\nwire = "${speaks}"\n${models}`;
     gateway = await startGateway({ home: place.home, config: toml, env: { GATE: KEY } });
     agent.prepare?.(place, gateway.url, KEY);
-    const { command, args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
-    const run = await runChild(command, args, { ...place, env, timeoutMs });
+    const { args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
+    const run = await runChild(agent.binary, [...(agent.program ?? []), ...args], { ...place, env, timeoutMs });
     const asked = upstream.asked.filter(({ tools }) => tools.length > 0);
     return (
       filesAreThere(files) ??
-      check?.({ asked, run, all: upstream.asked, place }) ??
-      endedWell(run, END) ??
+      check?.({ asked, agent, wire, place }) ??
+      (mayGiveUp ? undefined : endedWell(run, END, codes)) ??
       gatewayIsWell(gateway.log, errors) ??
       keyStays(upstream.asked, KEY)
     );
@@ -72,7 +76,8 @@ const everyManner = (manners) => ({
       const round = roundOf(ask) + 1;
       return round > manners.length ? ending : writing(round, manners[round - 1], round === manners.length);
     },
-  check: ({ asked }) => thoughtsComeBack(asked) ?? prefixesAreStable(asked),
+  check: ({ asked, agent, wire }) =>
+    thoughtsComeBack(asked, agent.forgetsThoughts && wire === "gemini" ? SIGNATURE : undefined) ?? prefixesAreStable(asked),
 });
 
 function everyMannerOf(wire) {
@@ -95,9 +100,9 @@ const slow = {
       roundOf(ask) > 0 ? ending : { ...writing(1), delayMs: 11_000, pauseMs: 1500 },
 };
 
-/** An answer that breaks off in the middle of a call: nobody may run that call. Then all goes well. */
-const cutOff = (cut, errors) => ({
-  errors,
+/** An answer that breaks off in the middle of a call: nobody may run that call. Then, if the client asks again, all goes well. */
+const cutOff = (cut, more) => ({
+  ...more,
   timeoutMs: 90_000,
   script: ({ agent, writing, ending, fileOf }) => {
     let broken = false;
@@ -125,21 +130,98 @@ const refusedOnce = (status, error, code) => ({
     },
 });
 
-export function scenariosOf(name) {
-  const wires = Object.keys(WIRES);
-  const manners = wires.flatMap((wire) => everyMannerOf(wire).map(([title, scenario]) => ({ title, wire, scenario })));
-  const more = [
-    ["slow to start", slow],
-    ["cut off in a call", cutOff("gone", ["upstream"])],
-    ["503, then well", refusedOnce(503, "overloaded")],
-  ].map(([title, scenario]) => ({ title, wire: "openai-chat", scenario }));
-  return [...manners, ...more].map(({ title, wire, scenario }) => ({
-    client: name,
-    title,
-    wire,
-    run: () => runAgent(name, wire, scenario),
-  }));
-}
+/** How servers say that a prompt is too long. */
+const OVERFLOWS = {
+  vLLM: {
+    error:
+      "This model's maximum context length is 32768 tokens. However, you requested 40000 tokens (39000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.",
+  },
+  "llama-server": {
+    error: "request (40000 tokens) exceeds the available context size (32768 tokens), try increasing it",
+    type: "exceed_context_size_error",
+  },
+  SGLang: { error: "The input (40000 tokens) is longer than the model's context length (32768 tokens)." },
+  OpenAI: {
+    error:
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
+    code: "context_length_exceeded",
+  },
+};
 
-export const agentRuns = () => Object.keys(AGENTS).flatMap(scenariosOf);
-export { basename };
+const SUMMARY = /TEXT ONLY|conversation so far/;
+
+/** Two rounds, then the prompt is too long: the client makes a summary, and goes on with it. */
+const overflow = (spelling) => {
+  let summaries = 0;
+  return {
+    errors: ["context-length"],
+    codes: [0, 1], // opencode goes on, and still counts the error
+    timeoutMs: 120_000,
+    script: ({ writing, ending }) => {
+      let step = "before";
+      const tell = (ask) => {
+        const round = roundOf(ask);
+        if (step === "before" && round >= 2) {
+          step = "after";
+          return { status: 400, ...OVERFLOWS[spelling] };
+        }
+        if (step === "before") return ask.tools.length === 0 ? aside(ask) : writing(round + 1);
+        if (SUMMARY.test(JSON.stringify(ask.body.messages.at(-1)))) {
+          summaries++;
+          return { text: "<analysis>Short.</analysis>\n<summary>Two rounds are done.</summary>" };
+        }
+        if (ask.tools.length === 0) return aside(ask);
+        if (step === "last") return ending;
+        step = "last";
+        return writing(9);
+      };
+      return Object.assign(tell, { all: true });
+    },
+    check: () => (summaries === 0 ? "it made no summary of the conversation" : undefined),
+  };
+};
+
+// ---- Which agent is put through which
+
+const MANNERS = Object.keys(WIRES).flatMap((wire) => everyMannerOf(wire).map(([title, scenario]) => ({ title, wire, scenario })));
+const [FIRST] = MANNERS;
+const TROUBLE = [
+  { title: "slow to start", scenario: slow },
+  { title: "cut off in a call", scenario: cutOff("gone", { errors: ["upstream"] }) },
+  { title: "cut off by the limit", scenario: cutOff("length", { mayGiveUp: true }) },
+  { title: "503, then well", scenario: refusedOnce(503, "overloaded") },
+];
+const overflows = (...spellings) => spellings.map((spelling) => ({ title: `too long, says ${spelling}`, scenario: overflow(spelling) }));
+const mannersOf = (wire) => MANNERS.filter((run) => run.wire === wire);
+
+/** Two rounds, the second with a large file, at an upstream that knows nothing of tools. */
+const inText = {
+  script:
+    ({ writing, ending }) =>
+    (ask) => {
+      const round = roundOf(ask) + 1;
+      return round > 2 ? ending : writing(round, undefined, round === 2);
+    },
+};
+const TEXT = Object.keys(TEXTS).map((wire) => ({ title: "calls as text", wire, scenario: inText }));
+
+const RUNS = {
+  "gemini-cli": [...MANNERS, ...TROUBLE, ...TEXT],
+  "gemini-cli without -m": [FIRST],
+  "claude-code": [...MANNERS, ...TROUBLE, ...TEXT, ...overflows("vLLM", "llama-server", "SGLang", "OpenAI")],
+  "claude-code 2.1.197": [FIRST, ...mannersOf("anthropic"), ...overflows("vLLM")],
+  codex: [...MANNERS, ...TROUBLE, ...TEXT],
+  "codex apply_patch": [FIRST, ...mannersOf("openai-responses"), ...TEXT],
+  "opencode chat": [...mannersOf("openai-chat"), ...TEXT, ...overflows("llama-server")],
+  "opencode responses": [FIRST, ...mannersOf("openai-responses"), ...overflows("vLLM")],
+  "opencode anthropic": [FIRST, ...mannersOf("anthropic"), ...overflows("SGLang")],
+  "opencode google": [FIRST, ...mannersOf("gemini"), ...overflows("OpenAI")],
+};
+
+/** npm has no build of them for this machine. */
+export const missingAgents = () => Object.keys(RUNS).filter((client) => !existsSync(AGENTS[client].binary));
+
+export const agentRuns = () =>
+  Object.entries(RUNS).flatMap(([client, runs]) =>
+    runs.map(({ title, wire = "openai-chat", scenario }) => ({ client, title, wire, run: () => runAgent(client, wire, scenario) })),
+  );

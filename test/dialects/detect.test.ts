@@ -15,7 +15,12 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "functiongemma-270M-it.task",
     "unsloth/functiongemma-270m-it-GGUF",
   ],
-  "gemma4 google-gemma-4-31b-2026-07-09": ["google/gemma-4-31B-it", "gemma4:31b", "google_gemma-4-26B-A4B-it-Q4_K_M.gguf"],
+  "gemma4 google-gemma-4-31b-2026-07-09": [
+    "google/gemma-4-31B-it",
+    "gemma4:31b",
+    "google_gemma-4-26B-A4B-it-Q4_K_M.gguf",
+    "dragoman-tiny.gguf",
+  ],
   "gemma4 google-gemma-4-e2b-2026-07-09": ["google/gemma-4-E2B-it", "gemma4:e4b-it-q4_K_M", "gemma-4-e4b-it-UD-Q6_K_XL.gguf"],
   "json gemma": [
     "google/gemma-3-4b-it",

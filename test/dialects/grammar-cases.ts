@@ -1,4 +1,4 @@
-// Tools with a true call and false ones, for the tests and for scripts/check-grammars.mjs.
+// Tools with a true call and false ones, for the matcher of our own and for llama.cpp.
 import { readFileSync } from "node:fs";
 import { isObject } from "../../src/core/json.ts";
 import type { Json, JsonObject, Tool } from "../../src/core/nouns.ts";

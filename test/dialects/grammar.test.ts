@@ -1,4 +1,4 @@
-// Grammars accept the calls that a dialect renders, and nothing else: by a matcher of our own here, by llama.cpp in scripts/check-grammars.mjs.
+// Grammars accept the calls that a dialect renders, and nothing else: by a matcher of our own here, by llama.cpp in llama-cpp.test.ts.
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

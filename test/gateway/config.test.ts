@@ -114,3 +114,30 @@ describe("a mistake is one line with its place", () => {
     }
   });
 });
+
+test("an upstream that completes text, and how much it takes", () => {
+  const { upstreams } = read(`
+[upstreams.local]
+url = "http://127.0.0.1:8080"
+wire = "completions"
+server = "llama-server"
+concurrent = 4
+wait = 2.5
+`);
+  expect(upstreams.local).toMatchObject({ wire: "completions", server: "llama-server", limits: { concurrent: 4, waitMs: 2500 } });
+});
+
+test.each([
+  ['server = "tgi"', "upstreams.local.server must be one of llama-server, vllm, sglang, ollama"],
+  ["queue = 4", "upstreams.local needs concurrent"],
+  ["concurrent = 0", "upstreams.local.concurrent must be a whole number over 0"],
+])("of an upstream: %s", (line, complaint) => {
+  expect(() => read(`[upstreams.local]\nurl = "http://127.0.0.1:8080"\n${line}\n`)).toThrow(complaint);
+});
+
+test("a dialect may have its variant behind it", () => {
+  const rule = (dialect: string) => read(`[upstreams.ollama]\n[models.m]\ndialect = "${dialect}"\n`).models[0];
+  expect(rule("hermes/qwen2.5-7b-instruct")).toMatchObject({ dialect: "hermes/qwen2.5-7b-instruct" });
+  expect(() => rule("hermes/none")).toThrow("must be one of hermes/qwen3-0.6b");
+  expect(() => rule("herpes")).toThrow("must be one of auto, ");
+});

@@ -10,7 +10,7 @@ import { createScripted } from "../../src/engines/scripted.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { layered } from "../../src/gateway/modes.ts";
 import { createUpstream } from "../../src/gateway/upstreams.ts";
-import { answering, closeLater, sse, startServer } from "../servers.ts";
+import { answering, closeLater, signalOf, sse, startServer } from "../servers.ts";
 import { ask, json, startGateway } from "./start.ts";
 
 const tools = [
@@ -230,8 +230,40 @@ describe("rescue", () => {
   });
 });
 
-test("an upstream's limits hold", async () => {
-  const engine = createUpstream("openai-chat", { urls: ["http://127.0.0.1:9"], limits: { concurrent: 1 } });
+test("the limits of an upstream hold for all dialects that are spoken over it", async () => {
+  const begun = signalOf();
+  const server = await startServer((response, { url }) => {
+    if (url !== "/completion") return answering("{}", { status: 404 })(response, {} as never, {} as never);
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(sse({ content: "Hi" }));
+    begun.resolve();
+    return undefined;
+  });
+  const limits = { concurrent: 1, waitMs: 20 };
+  const engine = createUpstream("completions", { urls: [server.url], server: "llama-server", limits });
   closeLater(() => engine.close());
-  expect(engine.about).toBeDefined();
+  const request = { model: "m", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }] };
+  const first = engine.speaking!("hermes").generate(request)[Symbol.asyncIterator]();
+  await first.next();
+  await begun.promise;
+  const events: Event[] = [];
+  for await (const event of engine.speaking!("gemma4").generate(request)) events.push(event);
+  expect(events).toMatchObject([{ type: "finish", error: { code: "overloaded" } }]);
+});
+
+test("a model's context is Ollama's window, in raw completions too", async () => {
+  const server = await startServer((response, { url }) => {
+    if (url !== "/api/generate") return answering("{}", { status: 404 })(response, {} as never, {} as never);
+    return answering('{"response":"Hi","done":true,"done_reason":"stop"}\n', { "content-type": "application/x-ndjson" })(
+      response,
+      {} as never,
+      {} as never,
+    );
+  });
+  const engine = createUpstream("completions", { urls: [server.url], server: "ollama" });
+  const gateway = await startGateway({
+    upstreams: { up: engine },
+    models: [{ name: "*", upstream: "up", dialect: "hermes", context: 4096 }],
+  });
+  await post(gateway.url, chat);
+  expect(JSON.parse(server.seen.find(({ url }) => url === "/api/generate")!.body).options).toMatchObject({ num_ctx: 4096 });
 });

@@ -69,6 +69,31 @@ describe("fragments become calls, whatever the server does", () => {
       two,
     ],
     [
+      "all calls say index 0, in pieces, without ids, and have one name",
+      [
+        { index: 0, name: "f", arguments: "" },
+        ...chars(A, { index: 0 }),
+        { index: 0, name: "f", arguments: "" },
+        ...chars(B, { index: 0 }),
+      ],
+      [...whole("call_0", 0, "f", A), ...whole("call_1", 1, "f", B)],
+    ],
+    [
+      "the name is said once more behind its call",
+      [{ index: 0, id: "1", name: "f", arguments: "" }, ...chars(A, { index: 0 }), { index: 0, name: "f", arguments: "" }],
+      whole("1", 0, "f", A),
+    ],
+    [
+      "there is no index, and the id changes with every fragment",
+      [{ id: "1", name: "f", arguments: "" }, ...chars(A).map((piece, i) => ({ ...piece, id: `id${i}` }))],
+      whole("1", 0, "f", A),
+    ],
+    [
+      "there is no index, and the names come late",
+      [{ id: "1" }, { arguments: A }, { name: "f" }, { id: "2", arguments: "" }, { arguments: B }, { name: "g" }],
+      two,
+    ],
+    [
       "two calls without arguments, both numbered 0",
       [
         { index: 0, id: "1", name: "f", arguments: "" },

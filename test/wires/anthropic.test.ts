@@ -9,7 +9,8 @@ import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Part, Request
 import { anthropic } from "../../src/wires/anthropic.ts";
 import { EMPTY_CAPSULE, openCapsule } from "../../src/wires/opaque.ts";
 import { printBody } from "../../src/wires/raw.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures } from "./helpers.ts";
 import { validateCount, validateRequest, validateStream } from "./validators.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/anthropic/", import.meta.url));
@@ -33,7 +34,7 @@ const saying = (...messages: object[]): Message[] => decode({ model: "m", max_to
 const encode = (request: Partial<Request>, profile = {}): { [key: string]: Json } =>
   JSON.parse(JSON.stringify(anthropic.encodeRequest({ model: "m", messages: [user], ...request }, profile).body));
 const warningsOf = (request: Partial<Request>): string[] =>
-  anthropic.encodeRequest({ model: "m", messages: [user], ...request }).context.warnings.map(({ message }) => message);
+  anthropic.encodeRequest({ model: "m", messages: [user], maxTokens: 9000, ...request }).context.warnings.map(({ message }) => message);
 const messagesOf = (...messages: Message[]): Json => encode({ messages }).messages ?? null;
 
 const decodeStream = (stream: string, cut?: number): Event[] => {
@@ -109,21 +110,9 @@ function canonical(value: unknown): unknown {
 // ---- Requests
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const captures = files
-    .map((file) => ({
-      file,
-      ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as {
-        path: string;
-        query: object;
-        headers: { [name: string]: string };
-        body: Draft;
-      }),
-    }))
-    .filter(({ path }) => path.startsWith("/v1/messages"));
-  const counts = captures.filter(({ path }) => path.endsWith("/count_tokens"));
-  const chats = captures.filter(({ path }) => path.endsWith("/messages"));
+  const requests = captures<Draft>(({ path }) => path.startsWith("/v1/messages"));
+  const counts = requests.filter(({ path }) => path.endsWith("/count_tokens"));
+  const chats = requests.filter(({ path }) => path.endsWith("/messages"));
 
   test.each(chats)("$file is read without a warning, and written as it was", ({ query, headers, body }) => {
     const request = decode(body, headers, query);
@@ -308,7 +297,7 @@ describe("a bad request says where, and what to do", () => {
     ["{", "the body is not JSON"],
     [{ model: "m" }, "messages must be a list of messages that is not empty"],
     [{ messages: [{ role: "tool", content: "x" }] }, "messages[0].role must be one of user, assistant, system"],
-    [{ messages: [{ role: "user", content: 5 }] }, "messages[0].content must be a string or a list of blocks"],
+    [{ messages: [{ role: "user", content: 5 }] }, "messages[0].content must be a string or a list of parts"],
     [{ messages: [{ role: "user", content: [{ text: "x" }] }] }, "messages[0].content[0].type must be a string"],
     [{ messages: [{ role: "assistant", content: [{ type: "tool_use", id: "1" }] }] }, "messages[0].content[0].name must be a string"],
     [{ messages: [{ role: "user", content: "x" }], tools: [{ description: "x" }] }, "tools[0].name must be a string"],
@@ -371,7 +360,7 @@ describe("turns as the API wants them", () => {
       calls,
       said([answer("a", "ok"), answer("b", "No result was given.", { is_error: true }), text('[result of h, call z]\n{"x":1}')]),
     ]);
-    expect(warningsOf({ messages })).toHaveLength(2);
+    expect(warningsOf({ messages })).toHaveLength(3);
   });
   test("ids are unique, and hold what the API allows", () => {
     const round = [{ role: "assistant", content: [call("functions.f:0", "f")] }, result("functions.f:0", "f")] as Message[];
@@ -1186,7 +1175,7 @@ describe("errors", () => {
     });
   });
   test("the time to wait rides along", () => {
-    expect(anthropic.encodeError({ code: "rate-limit", message: "", retryAfterMs: 1500 }).headers).toEqual({ "retry-after": "2" });
+    expect(anthropic.encodeError({ code: "rate-limit", message: "", retryAfterMs: 1500 }).headers).toMatchObject({ "retry-after": "2" });
     expect(anthropic.decodeError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
   });
   test("in mid-stream it is an event, and the last one", () => {

@@ -1,18 +1,10 @@
 // What real clients send, in every other wire: a request that its server would take.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Request, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures } from "./helpers.ts";
 import { validateCount, validateRequest } from "./validators.ts";
-
-interface Capture {
-  method: string;
-  path: string;
-  headers: Record<string, string>;
-  body: unknown;
-}
 
 function wireOf(path: string): WireId | undefined {
   if (/\/chat\/completions/.test(path)) return "openai-chat";
@@ -26,26 +18,22 @@ function wireOf(path: string): WireId | undefined {
 const CODES = new Set(["dropped", "converted", "schema", "tool-kind", "tool-choice", "no-result"]);
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const captures = files
-    .map((file) => ({ file, ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as Capture) }))
-    .flatMap((capture) => {
-      const wire = capture.method === "POST" ? wireOf(capture.path) : undefined;
-      return wire ? [{ ...capture, wire }] : [];
-    });
+  const recorded = captures<unknown>(({ method, path }) => method === "POST" && wireOf(path) !== undefined).map((capture) => ({
+    ...capture,
+    wire: wireOf(capture.path)!,
+  }));
 
-  function decode({ wire, path, headers, body }: (typeof captures)[number]): Request {
+  function decode({ wire, path, headers, body }: (typeof recorded)[number]): Request {
     const [route = "", query = ""] = path.split("?");
     return getWire(wire).decodeRequest({ path: route, query: Object.fromEntries(new URLSearchParams(query)), headers, body });
   }
 
   test("there are some of four wires", () => {
-    expect(new Set(captures.map(({ wire }) => wire)).size).toBe(4);
+    expect(new Set(recorded.map(({ wire }) => wire)).size).toBe(4);
   });
 
   describe.each(listWires().map((wire) => [wire.id, wire] as const))("to %s", (id, target) => {
-    test.each(captures)("$file", (capture) => {
+    test.each(recorded)("$file", (capture) => {
       const request = decode(capture);
       const { body, context } = target.encodeRequest(request, { official: true });
       expect(validateRequest(id, body)).toEqual([]);

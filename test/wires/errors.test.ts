@@ -52,6 +52,15 @@ describe("what servers say", () => {
       { type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 210000 tokens > 200000 maximum" } },
       { code: "context-length", tokens: { used: 210000, limit: 200000 } },
     ],
+    [
+      "Anthropic, with the answer's limit",
+      400,
+      {
+        type: "error",
+        error: { type: "invalid_request_error", message: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000" },
+      },
+      { code: "context-length", tokens: { used: 222000, limit: 200000 } },
+    ],
     ["Anthropic in a stream", 0, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, { code: "overloaded" }],
     [
       "Gemini",

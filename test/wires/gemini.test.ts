@@ -1,15 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BadRequest } from "../../src/core/errors.ts";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Part, Request, Response, Warning } from "../../src/core/nouns.ts";
 import { gemini } from "../../src/wires/gemini.ts";
 import { openCapsule } from "../../src/wires/opaque.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures, complaintOf } from "./helpers.ts";
 import { validateCount, validateRequest, validateStream } from "./validators.ts";
 
 const PATH = "/v1beta/models/m:generateContent";
@@ -34,15 +33,7 @@ function roundTrip(request: Request): Request {
   return decode(printBody(body), bare, Object.fromEntries(new URLSearchParams(query)));
 }
 
-function complaint(body: unknown): string {
-  try {
-    decode(body);
-  } catch (error) {
-    if (error instanceof BadRequest && error.info.code === "bad-request" && error.info.status === 400) return error.message;
-    throw error;
-  }
-  return "nothing to complain about";
-}
+const complaint = (body: unknown): string => complaintOf(decode, body);
 
 describe("the path", () => {
   test.each([
@@ -1144,21 +1135,10 @@ describe("what is encoded decodes to the same", () => {
 });
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const captures = files
-    .map((file) => ({
-      file,
-      ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as {
-        path: string;
-        query: Record<string, string>;
-        body: { contents: { parts: object[] }[] };
-      }),
-    }))
-    .filter(({ path, body }) => path.includes("/models/") && body?.contents);
+  const requests = captures<{ contents?: { parts: object[] }[] }>(({ path, body }) => path.includes("/models/") && !!body?.contents);
 
-  test("there are some", () => expect(captures.length).toBeGreaterThan(20));
-  test.each(captures)("$file", ({ path, query, body }) => {
+  test("there are some", () => expect(requests.length).toBeGreaterThan(20));
+  test.each(requests)("$file", ({ path, query, body }) => {
     const request = decode(JSON.stringify(body), path, query);
     expect(request.warnings).toBeUndefined();
     const results = request.messages.filter(({ role }) => role === "tool");

@@ -1,11 +1,10 @@
 // Chat completions: requests written for servers.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Message, Request, Tool } from "../../src/core/nouns.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures } from "./helpers.ts";
 import { validateRequest } from "./validators.ts";
 
 interface Body {
@@ -289,7 +288,7 @@ describe("what chat completions cannot say", () => {
     ] as const;
     const { body, codes } = encode({ messages: [{ role: "user", content: [...media] }] });
     expect(body.messages[0]?.content).toEqual([
-      { type: "text", text: "[a.pdf: https://x/a.pdf]" },
+      { type: "text", text: "[application/pdf a.pdf https://x/a.pdf]" },
       { type: "text", text: "[image/*]" },
     ]);
     expect(codes).toEqual(["converted", "converted"]);
@@ -343,17 +342,14 @@ describe("profiles", () => {
   test("system texts in mid-conversation", () => {
     const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
     const { body } = encode({ messages: [system, system, user, system] }, { systemAnywhere: false });
-    expect(body.messages.map(({ role }) => role)).toEqual(["system", "system", "user", "user"]);
-    expect(body.messages[3]?.content).toBe("<system>\ns\n</system>");
+    expect(body.messages.map(({ role }) => role)).toEqual(["system", "user", "user"]); // those in front are one
+    expect(body.messages[0]?.content).toBe("s\n\ns");
+    expect(body.messages[2]?.content).toBe("<system>\ns\n</system>");
   });
 });
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const chats = files
-    .map((file) => ({ file, ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as { path: string; body: Body }) }))
-    .filter(({ path }) => path.endsWith("/chat/completions"));
+  const chats = captures<Body>(({ path }) => path.endsWith("/chat/completions"));
 
   test.each(chats)("$file is sent on, and read again, as the same request", ({ body }) => {
     const request = decode(body);

@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { BadRequest } from "../../src/core/errors.ts";
 import type { Request } from "../../src/core/nouns.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures, complaintOf } from "./helpers.ts";
 
 const decode = (body: unknown): Request => openaiChat.decodeRequest({ path: "/v1/chat/completions", query: {}, headers: {}, body });
 const user = { role: "user", content: "Hi" };
@@ -14,15 +12,7 @@ const asking = (fields: object) => decoded([user], fields);
 const call = (id: string | undefined, name: string, args: unknown) => ({ id, type: "function", function: { name, arguments: args } });
 const assistant = (fields: object) => ({ role: "assistant", content: null, ...fields });
 
-function complaint(body: unknown): string {
-  try {
-    decode(body);
-  } catch (error) {
-    if (error instanceof BadRequest && error.info.code === "bad-request" && error.info.status === 400) return error.message;
-    throw error;
-  }
-  return "nothing to complain about";
-}
+const complaint = (body: unknown): string => complaintOf(decode, body);
 
 describe("messages", () => {
   test("roles and texts", () => {
@@ -322,13 +312,7 @@ test("the body may be text", () => {
 });
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const captures = files.map((file) => ({
-    file,
-    ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as { path: string; body: { messages: object[] } }),
-  }));
-  const chats = captures.filter(({ path }) => path.endsWith("/chat/completions"));
+  const chats = captures<{ messages: object[] }>(({ path }) => path.endsWith("/chat/completions"));
 
   test.each(chats)("$file", ({ body }) => {
     const request = decode(JSON.stringify(body));

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BadRequest } from "../../src/core/errors.ts";
 import { collect } from "../../src/core/fold.ts";
 import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Request, Tool, Warning } from "../../src/core/nouns.ts";
 import { sealCapsule } from "../../src/wires/opaque.ts";
 import { openaiResponses as wire } from "../../src/wires/openai-responses.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures, complaintOf } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
 
 const WIRE = "openai-responses";
@@ -24,15 +24,7 @@ const user = (text: string): Message => ({ role: "user", content: [said(text)] }
 const f = { name: "f", description: "d", parameters: { type: "object", properties: {} } };
 const asked: Request = { model: "m", messages: [user("Hi")], stream: "sse" };
 
-function complaint(body: unknown): string {
-  try {
-    decode(body);
-  } catch (error) {
-    if (error instanceof BadRequest && error.info.code === "bad-request" && error.info.status === 400) return error.message;
-    throw error;
-  }
-  return "nothing to complain about";
-}
+const complaint = (body: unknown): string => complaintOf(decode, body);
 
 // ---- Requests
 
@@ -241,7 +233,7 @@ describe("reasoning items", () => {
   });
   test("what we sealed is opened", () => {
     const state = [{ wire: "anthropic" as const, kind: "signature", data: "s" }];
-    const sealed = sealCapsule({ thinking: "all of it", state });
+    const sealed = sealCapsule({ thinking: "all of it", thinkingState: state });
     expect(reasoning({ id: "rs_drgm1", summary: [], encrypted_content: sealed })).toEqual({
       role: "assistant",
       content: [{ type: "thinking", text: "all of it", state }],
@@ -582,8 +574,10 @@ describe("servers that want it otherwise", () => {
       { role: "tool", id: "1", name: "f", output: { a: 1 }, isError: true },
     ];
     const { body, context } = wire.encodeRequest({ model: "m", messages });
-    expect(body).toMatchObject({ input: [{ content: "" }, { arguments: '{ "a":1.0}' }, { output: 'Error: {"a":1}' }] });
-    expect(context.warnings.map(({ code }) => code)).toEqual(["dropped", "converted", "converted"]);
+    expect(body).toMatchObject({
+      input: [{ content: [{ text: "[audio/wav]" }] }, { arguments: '{ "a":1.0}' }, { output: 'Error: {"a":1}' }],
+    });
+    expect(context.warnings.map(({ code }) => code)).toEqual(["converted", "converted", "converted"]);
   });
 });
 
@@ -688,13 +682,7 @@ const onlyTexts = (messages: Message[]) =>
   messages.every((message) => message.role === "assistant" && message.content.every(({ type }) => type === "text"));
 
 describeShared("recorded requests", () => {
-  const folder = join(shared, "captures");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  const captures = files.map((file) => ({
-    file,
-    ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as { method: string; path: string; body: JsonObject }),
-  }));
-  const requests = captures.filter(({ method, path }) => method === "POST" && path.endsWith("/responses"));
+  const requests = captures<JsonObject>(({ method, path }) => method === "POST" && path.endsWith("/responses"));
 
   test.each(requests)("$file", ({ file, body }) => {
     const request = decode(JSON.stringify(body));

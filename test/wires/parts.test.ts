@@ -2,13 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event, Message, Opaque, Request } from "../../src/core/nouns.ts";
+import { adapt } from "../../src/wires/adapt.ts";
 import { bridgeTool, customInput, customNames } from "../../src/wires/bridge.ts";
 import { EventWriter } from "../../src/wires/events.ts";
-import { hoistMedia, mediaFromUrl, urlOfMedia } from "../../src/wires/media.ts";
+import { mediaFromUrl, urlOfMedia } from "../../src/wires/media.ts";
 import { Names, ownName } from "../../src/wires/names.ts";
-import { openCapsule, putExtra, putState, sealCapsule, stateOf, Unmodelled, withState } from "../../src/wires/opaque.ts";
+import { openCapsule, putExtra, putState, sealCapsule, stateOf, withState } from "../../src/wires/opaque.ts";
 import { argumentsValue, printBody } from "../../src/wires/raw.ts";
 import { Field } from "../../src/wires/read.ts";
+import { Source } from "../../src/wires/request-in.ts";
 import { Warnings } from "../../src/wires/warnings.ts";
 import { NO_CONTEXT } from "../../src/wires/wire.ts";
 
@@ -46,21 +48,46 @@ describe("media", () => {
     expect(mediaFromUrl("https://x/y,z.png", "image/*")).toEqual({ type: "media", mediaType: "image/*", url: "https://x/y,z.png" });
     expect(mediaFromUrl("data:text/plain,hi", "text/*").url).toBe("data:text/plain,hi");
   });
-  test("media of results moves behind all results of the round", () => {
+});
+
+describe("a request that a target cannot take", () => {
+  const able = { wire: "openai-chat", media: () => true, sampling: {} } as const;
+  const adapted = (messages: Message[], more: object = {}) => adapt({ model: "m", messages }, { ...able, ...more });
+
+  test("media of results, and what the model made, moves behind all results of the round", () => {
     const media = [{ type: "media", mediaType: "image/png", data: "AA" } as const];
     const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
     const user: Message = { role: "user", content: [] };
-    const warnings = new Warnings();
-    const messages = hoistMedia([{ ...result("1"), media } as Message, result("2"), user, { ...result("3"), media } as Message], warnings);
-    expect(messages).toEqual([
+    const calls: Message = { role: "assistant", content: [...media, { type: "tool-call", id: "1", name: "f", arguments: {} }] };
+    const { request, warnings } = adapted(
+      [calls, { ...result("1"), media } as Message, result("2"), user, { ...result("3"), media } as Message],
+      { media: (_: unknown, role: string) => role === "user" },
+    );
+    expect(request.messages).toEqual([
+      { ...calls, content: calls.content.slice(1) },
       result("1"),
       result("2"),
-      { role: "user", content: [{ type: "text", text: expect.stringContaining("f, call 1") }, ...media] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "[media that the assistant made]" },
+          ...media,
+          { type: "text", text: expect.stringContaining("f, call 1") },
+          ...media,
+        ],
+      },
       user,
       result("3"),
       { role: "user", content: [{ type: "text", text: expect.stringContaining("call 3") }, ...media] },
     ]);
-    expect(warnings.list).toHaveLength(1);
+    expect(warnings.list).toHaveLength(2);
+  });
+  test("a key that looks like a path is none", () => {
+    const root = new Field({ "a.b": 1, "c[0]": 2 });
+    const { extra } = new Source("ollama").request(root, { model: "", messages: [] });
+    const body = {};
+    putExtra("ollama", body, { model: "", messages: [], extra: extra! }, new Warnings("ollama"));
+    expect(body).toEqual({ "a.b": 1, "c[0]": 2 });
   });
 });
 
@@ -103,27 +130,28 @@ describe("what a wire does not model", () => {
       tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }],
     };
     const root = new Field(body);
-    const rest = new Unmodelled(wire);
+    const rest = new Source(wire);
     root.at("model");
     const deep = root.at("deep");
     deep.at("known");
     rest.keep(deep);
     const [search, f, maps] = root.at("tools").list();
     rest.take(search!);
-    rest.take(maps!, { quiet: true });
+    rest.take(maps!, true);
     f!.at("name");
     const tool = withState({ name: "f" }, stateOf(wire, f!));
     expect(tool.state).toContainEqual({ wire, kind: "cache_control", data: {}, quiet: true });
     const request: Request = { model: "m", messages: [], extra: [...stateOf(wire, root), ...rest.extra] };
 
-    const warnings = new Warnings();
-    const again = { model: "m", deep: { known: 1 }, tools: [putState(wire, { name: "f" }, tool.state, warnings)] };
+    const warnings = new Warnings("ollama");
+    const again = { model: "m", deep: { known: 1 }, tools: [putState(wire, { name: "f" }, tool.state)] };
     putExtra(wire, again, request, warnings);
     expect(again).toEqual(body);
     expect(warnings.list).toEqual([]);
 
-    const elsewhere = { model: "m", tools: [putState("ollama", { name: "f" }, tool.state, warnings)] };
+    const elsewhere = { model: "m", tools: [putState("ollama", { name: "f" }, tool.state)] };
     putExtra("ollama", elsewhere, request, warnings);
+    warnings.foreign(request.extra);
     expect(elsewhere).toEqual({ model: "m", tools: [{ name: "f" }] });
     expect(warnings.list.map(({ code, message }) => `${code}: ${message.split(" ")[0]}`)).toEqual(
       ["dropped: odd", "dropped: odd", "dropped: deep", "dropped: tools[0]"].slice(1),
@@ -139,7 +167,7 @@ describe("what a wire does not model", () => {
     expect(Object.hasOwn(target, "__proto__")).toBe(true);
   });
   test("a list that is gone is made again, an element without a place is reported", () => {
-    const warnings = new Warnings();
+    const warnings = new Warnings(wire);
     const body = {};
     const extra: Opaque[] = [
       { wire, kind: "tools[0]", data: { search: {} } },

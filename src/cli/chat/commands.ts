@@ -4,7 +4,8 @@ import type { Asking, Chat } from "../../chat/index.ts";
 import type { ToolResult } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { type Palette, visible, visibleLines } from "../terminal.ts";
-import { resultLines, usageText } from "./screen.ts";
+import { Prose, row } from "./prose.ts";
+import { usageText, wholeResult } from "./screen.ts";
 import { loadChat, type Setup, speakerOptions } from "./setup.ts";
 import { type Source, type Speaker, speakerOf, speakersOf } from "./sources.ts";
 
@@ -14,6 +15,8 @@ export interface Talk {
   speaker: Speaker;
   readonly sources: readonly Source[];
   readonly palette: Palette;
+  /** Of the screen, as it is now. */
+  readonly width: () => number;
   readonly open: Setup["open"];
   /** What the user said last, for `/retry`. */
   last: string | undefined;
@@ -33,8 +36,8 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: { does: "this list", run: (_, { palette }) => ({ text: helpText(palette) }) },
-  tools: { does: "the tools that the model may use", run: (_, { chat, palette }) => ({ text: toolsText(chat, palette) }) },
+  help: { does: "this list", run: (_, talk) => ({ text: helpText(talk) }) },
+  tools: { does: "the tools that the model may use", run: (_, talk) => ({ text: toolsText(talk) }) },
   prompt: {
     takes: "[turn]",
     does: "what the model was really sent, in the last turn or another",
@@ -119,25 +122,29 @@ export const completions = (line: string): string[] =>
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-function helpText({ bold, dim }: Palette): string {
+function helpText({ palette, width }: Talk): string {
   const rows = Object.entries(COMMANDS).map(([name, { takes = "", does }]) => [`/${name} ${takes}`.trimEnd(), does] as const);
   const keys = [
     ["Ctrl-C", "stop the answer; at the prompt, clear the line"],
-    ["↑ ↓", "what you wrote before"],
+    ["↑ ↓ Tab", "what you wrote before; the rest of a command"],
     ["\\ at the end", "the message goes on in the next line; what you paste is one message"],
   ] as const;
-  const line = ([left, right]: readonly [string, string]): string => `  ${bold(left.padEnd(16))} ${right}\n`;
-  return `${rows.map(line).join("")}${dim("\n")}${keys.map(line).join("")}`;
+  const line = ([left, right]: readonly [string, string]): string =>
+    row(left, palette.bold, right, { palette, width: width(), indent: 19 });
+  return `${rows.map(line).join("")}\n${keys.map(line).join("")}`;
 }
 
-function toolsText({ tools }: Chat, { bold, dim }: Palette): string {
+function toolsText({ chat: { tools }, palette, width }: Talk): string {
   if (tools.length === 0) return "there are no tools\n";
-  const lines = tools.map(({ tool }) => {
-    const { properties = {}, required = [] } = (tool.parameters ?? {}) as { properties?: Record<string, unknown>; required?: string[] };
-    const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
-    return `  ${bold(visible(tool.name))}${dim(`(${visible(names.join(", "))})`)}  ${visible((tool.description ?? "").split("\n")[0] ?? "")}\n`;
-  });
-  return lines.join("");
+  return tools
+    .map(({ tool }) => {
+      const { properties = {}, required = [] } = (tool.parameters ?? {}) as { properties?: Record<string, unknown>; required?: string[] };
+      const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+      const prose = new Prose({ palette, width: width(), margin: "    ", style: palette.dim });
+      const about = prose.add(tool.description ?? "") + prose.end();
+      return `  ${palette.bold(visible(tool.name))}(${visible(names.join(", "))})\n${about}`;
+    })
+    .join("");
 }
 
 function turnAt(chat: Chat, argument: string) {
@@ -162,7 +169,7 @@ function resultAt(chat: Chat, argument: string): string[] {
   const results = chat.history.slice(from, to).filter((message): message is ToolResult => message.role === "tool");
   const result = argument === "" ? results.at(-1) : results[Number(argument) - 1];
   if (!result) throw new Complaint(`the last turn has ${count(results.length, "tool result")}`);
-  return resultLines(result.output, result.media);
+  return wholeResult(result.output, result.media);
 }
 
 async function modelsText({ sources, speaker, palette: { bold, dim } }: Talk): Promise<Outcome> {

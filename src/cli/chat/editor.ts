@@ -1,17 +1,18 @@
 /**
  * Where the user writes. At the prompt, lines are edited as in a shell, with a history that is kept; what is pasted is one message, however
  * many lines it has; a line that ends in `\` goes on in the next. While the model answers, keys are listened to: Ctrl-C stops the answer,
- * and what is typed ahead is there when the prompt comes back.
+ * what is typed ahead is there when the prompt comes back, and a message that was ended with Enter is sent then.
  */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Palette } from "../terminal.ts";
+import { type Palette, visible, visibleLines } from "../terminal.ts";
 
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
 const MAX_HISTORY = 1000;
+const LEAVE = Symbol("leave");
 
 export interface EditorOptions {
   readonly input: ReadStream;
@@ -27,17 +28,41 @@ export class Editor {
   readonly #options: EditorOptions;
   /** The newest first, as `readline` has it. */
   #history: string[];
+  /** What was typed while nobody read it: messages, or the wish to leave; and a message that is not ended. */
+  #queue: (string | typeof LEAVE)[] = [];
   #ahead = "";
+  #pasting = false;
+  /** Who gets the keys: the prompt, a question, or nobody, and then they are kept. */
+  #reader: "prompt" | "question" | undefined;
+  #onInterrupt: (() => void) | undefined;
 
   constructor(options: EditorOptions) {
     this.#options = options;
     this.#history = readHistory(options.historyFile);
+    emitKeypressEvents(options.input);
+    options.input.on("keypress", this.#key);
+  }
+
+  /** The terminal is as it was. */
+  close(): void {
+    const { input, output } = this.#options;
+    input.off("keypress", this.#key);
+    input.setRawMode(false);
+    input.pause();
+    output.write(PASTE_OFF);
   }
 
   /** What the user writes; `undefined`: they leave. */
   read(): Promise<string | undefined> {
     const { input, output, palette, complete } = this.#options;
     const prompt = `${palette.cyan("›")} `;
+    const queued = this.#queue.shift();
+    if (queued === LEAVE) return Promise.resolve(undefined);
+    if (queued !== undefined) {
+      output.write(`${prompt}${visibleLines(queued)}\n`);
+      this.#remember(queued);
+      return Promise.resolve(queued);
+    }
     const reader = createInterface({
       input,
       output,
@@ -48,9 +73,10 @@ export class Editor {
       completer: (line: string): [string[], string] => [complete(line), line],
     });
     output.write(PASTE_ON);
+    this.#reader = "prompt";
     return new Promise((resolve) => {
       const reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
-        output.write(PASTE_OFF);
+        this.#reader = undefined;
         if (text) this.#remember(text);
         resolve(text);
       });
@@ -59,46 +85,61 @@ export class Editor {
     });
   }
 
-  /** Listens to the keys until the returned function is called. */
+  /** Ctrl-C means this, until the returned function is called. */
   listen(onInterrupt: () => void): () => void {
-    const listener = (text: string | undefined, key: Key): void => {
-      if (key.ctrl && key.name === "c") onInterrupt();
-      else if (key.name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
-      else if (text !== undefined && !key.ctrl && !key.meta && text >= " ") this.#ahead += text;
+    this.#onInterrupt = onInterrupt;
+    this.#keys();
+    return () => {
+      this.#onInterrupt = undefined;
     };
-    return this.#keys(listener);
   }
 
   /** One key: the first of those that are wanted. */
   ask(wanted: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const { input } = this.#options;
+    this.#reader = "question";
+    this.#keys();
     return new Promise((resolve) => {
       const done = (key?: string): void => {
-        stop();
+        this.#reader = undefined;
+        input.off("keypress", listener);
         signal.removeEventListener("abort", abort);
         resolve(key);
       };
       const abort = (): void => done();
-      const stop = this.#keys((text) => {
+      const listener = (text: string | undefined): void => {
         const key = text?.toLowerCase();
         if (key !== undefined && wanted.includes(key)) done(key);
-      });
+      };
+      input.on("keypress", listener);
       signal.addEventListener("abort", abort, { once: true });
       if (signal.aborted) done();
     });
   }
 
-  #keys(listener: (text: string | undefined, key: Key) => void): () => void {
-    const { input } = this.#options;
-    emitKeypressEvents(input);
-    input.on("keypress", listener);
-    input.setRawMode(true);
-    input.resume();
-    return () => {
-      input.off("keypress", listener);
-      if (input.listenerCount("keypress") > 0) return; // another still listens
-      input.setRawMode(false);
-      input.pause();
-    };
+  /** Keys as they are pressed, not as lines. */
+  #keys(): void {
+    this.#options.input.setRawMode(true);
+    this.#options.input.resume();
+  }
+
+  readonly #key = (text: string | undefined, { name, ctrl, meta }: Key): void => {
+    if (this.#reader !== "prompt" && ctrl && name === "c") this.#onInterrupt?.();
+    if (this.#reader) return;
+    if ((name as string) === "paste-start" || (name as string) === "paste-end") this.#pasting = (name as string) === "paste-start";
+    else if (name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
+    else if (name === "return" || name === "enter") this.#enter();
+    else if (ctrl && name === "d" && this.#ahead === "") this.#queue.push(LEAVE);
+    else if (text !== undefined && !ctrl && !meta && text >= " ") this.#ahead += text;
+  };
+
+  #enter(): void {
+    if (this.#pasting) this.#ahead += "\n";
+    else if (this.#ahead.endsWith("\\")) this.#ahead = `${this.#ahead.slice(0, -1)}\n`;
+    else {
+      if (this.#ahead.trim() !== "") this.#queue.push(this.#ahead);
+      this.#ahead = "";
+    }
   }
 
   #remember(text: string): void {
@@ -144,13 +185,19 @@ class Reading {
   }
 
   begin(ahead: string): void {
-    const { reader, input } = this.#options;
+    const { reader, input, output, prompt } = this.#options;
     reader.on("line", (line) => this.#line(line));
     reader.on("SIGINT", () => this.#interrupt());
     reader.on("close", () => this.#end(undefined));
     input.on("keypress", this.#key);
+    const lines = ahead.split("\n");
+    const last = lines.pop() ?? "";
+    for (const line of lines) {
+      output.write(`${prompt}${visible(line)}\n`);
+      this.#goOn(line);
+    }
     reader.prompt();
-    if (ahead !== "") reader.write(ahead);
+    if (last !== "") reader.write(last);
   }
 
   readonly #key = (_: string | undefined, { name }: Key): void => {
@@ -160,15 +207,19 @@ class Reading {
   };
 
   #line(line: string): void {
-    const { reader, palette } = this.#options;
-    const goesOn = !this.#pasting && line.endsWith("\\");
-    this.#lines.push(goesOn ? line.slice(0, -1) : line);
-    if (this.#pasting || goesOn) {
-      reader.setPrompt(palette.dim("… "));
-      reader.prompt();
+    if (this.#pasting) this.#goOn(line);
+    else if (line.endsWith("\\")) this.#goOn(line.slice(0, -1));
+    else {
+      this.#end([...this.#lines, line].join("\n"));
       return;
     }
-    this.#end(this.#lines.join("\n"));
+    this.#options.reader.prompt();
+  }
+
+  #goOn(line: string): void {
+    const { reader, palette } = this.#options;
+    this.#lines.push(line);
+    reader.setPrompt(palette.dim("… "));
   }
 
   /** Ctrl-C clears what is written; on an empty line, the second one leaves. */

@@ -1,11 +1,10 @@
 /** The tools that `dragoman chat` has without being given any: they need no network, and no file outside of one folder. */
-import { type ChatTool, defineTool } from "../../chat/index.ts";
+import { type ChatTool, defineTool, fileTools } from "../../chat/index.ts";
 import type { Output } from "../terminal.ts";
 import { calculate } from "./calculate.ts";
 import { colourOf, paintTerminal, UNPAINT } from "./colours.ts";
-import type { Sandbox } from "./sandbox.ts";
 
-export function offlineTools(sandbox: Sandbox, terminal: Terminal): ChatTool[] {
+export function offlineTools(folder: string, terminal: Terminal): ChatTool[] {
   return [
     defineTool({
       name: "get_time",
@@ -28,33 +27,7 @@ export function offlineTools(sandbox: Sandbox, terminal: Terminal): ChatTool[] {
       readOnly: true,
       run: ({ expression }) => ({ result: calculate(expression) }),
     }),
-    defineTool({
-      name: "list_files",
-      description: "List the files of the folder.",
-      parameters: { type: "object", properties: { path: { type: "string", description: "A folder in it; by default all of it" } } },
-      readOnly: true,
-      run: async ({ path }) => ({ files: await sandbox.list(path) }),
-    }),
-    defineTool({
-      name: "read_file",
-      description: "Read a text file of the folder.",
-      parameters: { type: "object", properties: { path: { type: "string", description: "Path of the file" } }, required: ["path"] },
-      readOnly: true,
-      run: async ({ path }) => ({ content: await sandbox.read(path) }),
-    }),
-    defineTool({
-      name: "write_file",
-      description: "Write a text file into the folder. A file that is there is replaced.",
-      parameters: {
-        type: "object",
-        properties: {
-          path: { type: "string", description: "Path of the file" },
-          content: { type: "string", description: "Text of the file" },
-        },
-        required: ["path", "content"],
-      },
-      run: ({ path, content }) => sandbox.write(path, content),
-    }),
+    ...fileTools(folder),
     defineTool({
       name: "change_background_color",
       description: "Change the background color of the terminal.",

@@ -189,3 +189,17 @@ export class Prose {
     return out + style(text);
   }
 }
+
+/** A name, and beside it what there is to say, in a column of its own. */
+export function row(
+  left: string,
+  style: Style,
+  right: string,
+  { palette, width, indent }: { palette: Palette; width: number; indent: number },
+): string {
+  const margin = " ".repeat(indent);
+  const prose = new Prose({ palette, width: Math.max(width, indent + 20), margin });
+  const lines = prose.add(right) + prose.end();
+  const gap = indent - 3 - widthOf(left);
+  return gap < 0 ? `  ${style(left)}\n${lines}` : `  ${style(left)}${" ".repeat(gap + 1)}${lines.slice(indent)}`;
+}

@@ -7,6 +7,7 @@
  *     It is red now.                                 the answer
  */
 import type { ChatEvent } from "../../chat/index.ts";
+import { isObject } from "../../core/json.ts";
 import type { Json, Media, Usage } from "../../core/nouns.ts";
 import { type Palette, visible, widthOf } from "../terminal.ts";
 import { Prose } from "./prose.ts";
@@ -153,13 +154,24 @@ export class Screen {
 }
 
 /** A result, line by line, nothing in it hidden. */
-export function resultLines(output: Json, media: readonly Media[] = []): string[] {
+function resultLines(output: Json, media: readonly Media[]): string[] {
   const text = typeof output === "string" ? output : JSON.stringify(output);
-  const images = media.map(
-    ({ mediaType, data = "", name = "" }) => `[${mediaType} ${name || `${Math.ceil((data.length * 3) / 4)} bytes`}]`,
-  );
-  return [...(text === "" && images.length > 0 ? [] : text.split("\n")), ...images].map(visible);
+  return [...(text === "" && media.length > 0 ? [] : text.split("\n")), ...media.map(nameOf)].map(visible);
 }
+
+/** All of it, for reading: the texts in an object as texts, the rest as indented JSON. */
+export function wholeResult(output: Json, media: readonly Media[] = []): string[] {
+  const linesOf = (value: Json): string[] => (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n");
+  const field = ([key, value]: [string, Json]): string[] => {
+    const [first = "", ...more] = linesOf(value);
+    return more.length === 0 ? [`${key}: ${first}`] : [`${key}:`, ...[first, ...more].map((line) => `  ${line}`)];
+  };
+  const lines = isObject(output) ? Object.entries(output).flatMap(field) : linesOf(output);
+  return [...lines, ...media.map(nameOf)].map(visible);
+}
+
+const nameOf = ({ mediaType, data = "", name = "" }: Media): string =>
+  `[${mediaType} ${name || `${Math.ceil((data.length * 3) / 4)} bytes`}]`;
 
 function folded(line: string, width: number): string[] {
   const lines: string[] = [];

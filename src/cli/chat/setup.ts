@@ -19,8 +19,7 @@ import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
-import { Sandbox } from "./sandbox.ts";
-import { type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
+import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
 
 export interface ChatFlags extends SourceFlags {
   prompt?: string;
@@ -40,7 +39,8 @@ export interface Setup {
   readonly chat: Chat;
   readonly speaker: Speaker;
   readonly sources: readonly Source[];
-  readonly sandbox: Sandbox;
+  /** Whose files the model may use. */
+  readonly folder: string;
   /** Another conversation, with the same tools. */
   open(speaker: Speaker, data?: ChatData): Chat;
   close(): Promise<void>;
@@ -51,9 +51,10 @@ export type Ask = (call: ToolCall, signal: AbortSignal) => Approval | Promise<Ap
 
 export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Promise<Setup> {
   const sources = await sourcesOf(flags);
-  const speaker = speakerOf(await modelsOf(sources, flags.model), flags.model);
+  const name = isFile(flags) ? undefined : flags.model;
+  const speaker = speakerOf(await modelsOf(sources, name), name);
   const data = flags.load === undefined ? undefined : await loadChat(flags.load);
-  const sandbox = new Sandbox(flags.folder ?? stateFolder("files"));
+  const folder = resolve(flags.folder ?? stateFolder("files"));
   const servers: McpTools[] = [];
   const close = async (): Promise<void> => {
     await Promise.allSettled([...servers.map((server) => server.close()), ...sources.map(({ engine }) => engine.close())]);
@@ -62,7 +63,7 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Pro
     for (const text of flags.mcp ?? []) servers.push(await connectMcp(text));
     const own = (await Promise.all((flags.tool ?? []).map(loadTools))).flat();
     const brought = [...own, ...servers.flatMap(({ tools }) => tools)];
-    const all = flags.tools ? withoutDoubles([...brought, ...offlineTools(sandbox, terminal)]) : [];
+    const all = flags.tools ? withoutDoubles([...brought, ...offlineTools(folder, terminal)]) : [];
     const foreign = new Set(brought.filter(({ readOnly }) => !readOnly).map(({ tool }) => tool.name));
     const open = (speaker: Speaker, data?: ChatData): Chat =>
       createChat({
@@ -73,7 +74,7 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Pro
         thinking: flags.think === undefined ? undefined : { enabled: flags.think },
         approve: (call, _, signal) => flags.yes || !foreign.has(call.name) || ask(call, signal),
       });
-    return { chat: open(speaker, data), speaker, sources, sandbox, open, close };
+    return { chat: open(speaker, data), speaker, sources, folder, open, close };
   } catch (error) {
     await close();
     throw error;

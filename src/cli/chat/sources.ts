@@ -1,15 +1,19 @@
-/** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say, or what runs on this machine. */
-import type { Engine } from "../../engines/index.ts";
+/** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say; else the embedded one, and what runs here. */
+import { type Engine, EngineError } from "../../engines/index.ts";
+import { MissingRuntime } from "../../engines/llama/index.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import { Complaint } from "../complaint.ts";
+import { hasEmbedded, isModelFile, type ModelFlags, openModel, warningLine } from "../local-model.ts";
 import { visible } from "../terminal.ts";
-import { connectOne, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags } from "../upstreams.ts";
+import { connectOne, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags, type Upstreams } from "../upstreams.ts";
 
 export interface Source {
   readonly name: string;
   /** In words: where it is and what it speaks. */
   readonly about: string;
   readonly engine: Engine;
+  /** What one should know who talks to it. */
+  readonly note?: string;
 }
 
 /** A model of a source. */
@@ -18,15 +22,56 @@ export interface Speaker {
   readonly model: ModelInfo;
 }
 
-export interface SourceFlags extends UpstreamFlags {
+export interface SourceFlags extends UpstreamFlags, ModelFlags {
   model?: string;
 }
 
+/** The first of them is where the conversation begins. */
 export async function sourcesOf(flags: SourceFlags): Promise<Source[]> {
-  const upstreams = flags.upstream === undefined ? await fromMachine() : fromFlags(flags.upstream, flags);
-  const found = await Promise.all(Object.entries(upstreams).map(([name, settings]) => connectOne(name, settings)));
-  if (found.length === 0) throw new Complaint(NOT_FOUND);
-  return found.map(({ name, urls, wire, engine }) => ({ name, about: `${urls.join(", ")} (${wire})`, engine }));
+  const { upstream, model } = flags;
+  if (upstream !== undefined) return connected(fromFlags(upstream, flags));
+  if (model !== undefined && isFile(flags)) return [await inProcess(model, flags).catch(complain)];
+  const [embedded, found] = await Promise.all([openEmbedded(flags), fromMachine().then(connected)]);
+  const sources = [...(typeof embedded === "object" ? [embedded] : []), ...found];
+  if (sources.length === 0) throw new Complaint([NOT_FOUND, HERE, ...(typeof embedded === "string" ? [embedded] : [])].join("; "));
+  return sources;
+}
+
+/** Whether the model that was asked for is one to run here, and not the name of one. */
+export const isFile = ({ upstream, model }: SourceFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
+
+const connected = (upstreams: Upstreams): Promise<Source[]> =>
+  Promise.all(
+    Object.entries(upstreams).map(async ([name, settings]) => {
+      const { urls, wire, engine } = await connectOne(name, settings);
+      return { name, about: `at ${urls.join(", ")} (${wire})`, engine };
+    }),
+  );
+
+const HERE = "or run a model here: --model hf:owner/repo";
+const SPEAKER =
+  "a tiny model that speaks the format of tool calls and knows nothing; /model lists others, --model and --upstream bring one";
+
+async function inProcess(model: string, flags: ModelFlags): Promise<Source> {
+  const { engine, warnings } = await openModel(model, flags);
+  for (const warning of warnings) process.stderr.write(`${warningLine(engine, warning, process.stderr)}\n`);
+  const about = `in this process (${engine.facts.dialect})`;
+  return { name: "in process", about, engine, ...(model === "embedded" ? { note: SPEAKER } : {}) };
+}
+
+/** Without its runtime there may be other models: then it is only said why it is not there. */
+async function openEmbedded(flags: ModelFlags): Promise<Source | string | undefined> {
+  if (!hasEmbedded()) return undefined;
+  try {
+    return await inProcess("embedded", flags);
+  } catch (error) {
+    if (error instanceof MissingRuntime) return error.message;
+    throw error;
+  }
+}
+
+function complain(error: unknown): never {
+  throw error instanceof EngineError ? new Complaint(error.message, { cause: error }) : error;
 }
 
 /** All models of all sources. One that does not answer has none; if none answers, that is said. */

@@ -10,6 +10,7 @@ import { jsonLine, type Palette, paletteOf, send, visible, widthOfScreen } from 
 import { completions, costOf, isCommand, runCommand, type Talk } from "./commands.ts";
 import { Editor } from "./editor.ts";
 import { Terminal } from "./offline.ts";
+import { Prose } from "./prose.ts";
 import { plainText, Screen } from "./screen.ts";
 import { type ChatFlags, type Setup, setUp, stateFolder } from "./setup.ts";
 import { CLEAR_LINE, Spinner } from "./spinner.ts";
@@ -144,8 +145,17 @@ class Conversation {
 
   async run(setup: Setup): Promise<void> {
     const { chat, speaker, sources, open } = setup;
-    const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, last: undefined };
+    const width = (): number => widthOfScreen(this.#output);
+    const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, width, last: undefined };
     this.#output.write(welcome(setup, talk));
+    try {
+      await this.#converse(talk);
+    } finally {
+      this.#editor.close();
+    }
+  }
+
+  async #converse(talk: Talk): Promise<void> {
     for (;;) {
       const text = (await this.#editor.read())?.trim();
       if (text === undefined) break;
@@ -187,8 +197,9 @@ class Conversation {
     const spinner = this.#spinner;
     const abort = new AbortController();
     const stopListening = this.#editor.listen(() => {
-      if (abort.signal.aborted) process.exit(130); // whoever presses twice means it
-      abort.abort();
+      if (!abort.signal.aborted) return abort.abort();
+      this.#editor.close();
+      process.exit(130); // whoever presses twice means it
     });
     const screen = new Screen({ palette: this.#palette, width: widthOfScreen(output) });
     const began = performance.now();
@@ -210,23 +221,25 @@ class Conversation {
   }
 }
 
-function welcome({ chat, sandbox }: Setup, { speaker, palette: { bold, cyan, dim } }: Talk): string {
+function welcome({ chat, folder }: Setup, { speaker, palette, width }: Talk): string {
+  const { bold, cyan, dim } = palette;
   const { source, model } = speaker;
-  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? `files are in ${visible(sandbox.folder)}` : "";
-  const about = [`${chat.tools.length || "no"} ${chat.tools.length === 1 ? "tool" : "tools"}`, files, "/help for more"]
-    .filter(Boolean)
-    .join(" · ");
+  const about = (text: string): string => {
+    const prose = new Prose({ palette, width: width(), style: dim });
+    return prose.add(text) + prose.end();
+  };
+  const count = `${chat.tools.length || "no"} ${chat.tools.length === 1 ? "tool" : "tools"}`;
+  const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? [`files are in ${folder}`] : [];
   const examples = chat.turns.length > 0 || chat.tools.length === 0 ? [] : EXAMPLES;
   return [
-    "",
-    `${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(`at ${source.about}`)}`,
-    dim(about),
-    ...(chat.turns.length > 0 ? [dim(`a conversation of ${chat.turns.length} turns goes on`)] : []),
-    "",
-    ...examples.map((example, i) => `${dim(i === 0 ? "try" : "   ")}  ${cyan(example)}`),
-    ...(examples.length > 0 ? [""] : []),
-    "",
-  ].join("\n");
+    `\n${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}\n`,
+    source.note === undefined ? "" : about(source.note),
+    about([count, ...files, "/help for more"].join(" · ")),
+    chat.turns.length > 0 ? about(`a conversation of ${chat.turns.length} turns goes on`) : "",
+    "\n",
+    ...examples.map((example, i) => `${dim(i === 0 ? "try" : "   ")}  ${cyan(example)}\n`),
+    examples.length > 0 ? "\n" : "",
+  ].join("");
 }
 
 /** How a turn ended, and what it cost. */
@@ -235,5 +248,5 @@ function ending({ chat, palette: { dim, red, yellow } }: Talk, seconds: number):
   const cost = dim([costOf(chat), `${seconds.toFixed(1)} s`].filter(Boolean).join(" · "));
   if (reason === "stop") return `${cost}\n`;
   if (reason === "aborted") return `${yellow("stopped")}  ${cost}\n`;
-  return `${red(visible(error?.message ?? ENDINGS[reason] ?? reason))}  ${cost}\n`;
+  return `${red(visible(error?.message ?? ENDINGS[reason] ?? reason))}  ${cost}${dim(" · /retry sends it again")}\n`;
 }

@@ -13,7 +13,7 @@ import { getWire } from "../../wires/registry.ts";
 import type { Headers, ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
 import { answerEvents, whole } from "../answer.ts";
-import type { About, CallOptions, Engine, GenerateOptions, ServerId, TokenCount } from "../engine.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
@@ -59,6 +59,11 @@ export class Completions implements Engine {
       () => this.#generate(request, options),
       (error) => this.#at.http.explain(error),
     );
+  }
+
+  async preview(asked: Request): Promise<Preview> {
+    const { dialect, variant } = await this.dialectOf(asked.model);
+    return { dialect: dialect.id, prompt: rendered(asked, dialect, variant).prompt };
   }
 
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {

@@ -11,18 +11,17 @@ import { type Backend, readMessage, type Said } from "./backends.ts";
 
 /** The messages of a stream; a whole answer is one message. */
 export class Messages {
-  readonly #sse: SseReader | undefined;
-  readonly #lines = new LineReader();
+  readonly #frames: SseReader | LineReader;
 
   constructor(type: string) {
-    this.#sse = /event-stream/.test(type) ? new SseReader() : undefined;
+    this.#frames = /event-stream/.test(type) ? new SseReader() : new LineReader();
   }
 
   feed(text: string): string[] {
-    return this.#sse ? this.#sse.feed(text).map(({ data }) => data) : this.#lines.feed(text);
+    return this.#frames.feed(text).map(({ data }) => data);
   }
   flush(): string[] {
-    return this.#sse ? this.#sse.flush().map(({ data }) => data) : this.#lines.flush();
+    return this.#frames.flush().map(({ data }) => data);
   }
 }
 

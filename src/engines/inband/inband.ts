@@ -36,6 +36,14 @@ export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions
       if (!request.tools?.length) return engine.countTokens(request, options);
       return engine.countTokens(inText(withFunctions(request), await dialectOf(request.model, options)), options);
     },
+    ...(engine.preview
+      ? {
+          async preview(request) {
+            const sent = request.tools?.length ? inText(withFunctions(request), await dialectOf(request.model, {})) : request;
+            return engine.preview!(sent);
+          },
+        }
+      : {}),
   });
 }
 

@@ -2,8 +2,7 @@
 import type { JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
-import { bridgeTool } from "../../wires/bridge.ts";
-import { offeredTools } from "../../wires/labels.ts";
+import { bridgeTool, offeredTools } from "../../wires/bridge.ts";
 import { EngineError } from "../error.ts";
 
 /** Only the tools that are offered, and all of them functions. */
@@ -31,7 +30,7 @@ export function held(dialect: Dialect, request: Request & { tools: Tool[] }, hol
   try {
     grammar = dialect.grammar(tools, choice, {
       ...(parallelCalls === undefined ? {} : { parallelCalls }),
-      ...(prompt && { startInThinking: endsInThinking(dialect, prompt) }),
+      ...(prompt && thinkingIn(dialect, request, prompt)),
       ...(output && { output: output.schema ?? ANY_OBJECT }),
     });
   } catch (error) {
@@ -72,5 +71,12 @@ function relaxedOf({ relaxed }: Grammar, { tools }: { tools: Tool[] }): Warning[
   return [{ code: "relaxed", message: `the grammar cannot express, and so allows: ${named.slice(0, MAX_NAMED).join(", ")}${more}` }];
 }
 
+/** Whether the answer begins inside of thinking, or cannot think at all; else the model may open a block itself. */
+function thinkingIn(dialect: Dialect, { thinking }: Request, prompt: Prompt): { startInThinking?: boolean } {
+  if (endsInThinking(dialect, prompt)) return { startInThinking: true };
+  return thinking?.enabled === false ? { startInThinking: false } : {};
+}
+
 /** What a scanner makes of the next character says where the prompt ends. */
-const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean => scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";
+export const endsInThinking = (dialect: Dialect, prompt: Prompt): boolean =>
+  scanText(dialect, "x", { prompt })[0]?.type === "thinking-start";

@@ -10,7 +10,7 @@
 import type { Event, Finish, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
-import { around, stoppable } from "../around.ts";
+import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { CodeTracker } from "./code.ts";
@@ -23,49 +23,68 @@ export interface RescueOptions {
 }
 
 /** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
-export function createRescue(engine: Engine, { dialect: find, always = false }: RescueOptions): Engine {
-  /** Models of which nobody knows the dialect, and until when that counts: their answers take no detour. */
-  const unknown = new Map<string, number>();
+export function createRescue(engine: Engine, { dialect, always = false }: RescueOptions): Engine {
   return around(engine, {
     ...(engine.stopsOnReturn ? { stopsOnReturn: true } : {}),
-    generate(request, options = {}) {
+    generate(request, options) {
       const tools = callable(request);
-      if ((tools.length === 0 && !always) || (unknown.get(request.model) ?? 0) > performance.now())
-        return engine.generate(request, options);
-      const finding: RescueOptions["dialect"] = async (model, signal) => {
-        const dialect = await find(model, signal);
-        if (!dialect && unknown.size < MAX_UNKNOWN) unknown.set(model, performance.now() + UNKNOWN_MS);
-        return dialect;
-      };
-      return stoppable(options.signal, (signal) => rescued(engine, request, tools, { ...options, signal }, finding));
+      if (tools.length === 0 && !always) return engine.generate(request, options);
+      return new Rescued(engine, request, tools, options ?? {}, dialect(request.model, options?.signal));
     },
   });
 }
 
-const UNKNOWN_MS = 60_000;
-/** Clients make names up. */
-const MAX_UNKNOWN = 1000;
+/** The events of an answer. Not a generator: one that waits for its next event could not be stopped. */
+class Rescued implements AsyncIterableIterator<Event, undefined> {
+  readonly #events: AsyncIterator<Event>;
+  readonly #onWarning: GenerateOptions["onWarning"];
+  readonly #finding: Promise<Dialect | undefined>;
+  readonly #create: (dialect: Dialect) => Rescue;
+  /** `undefined`: the answer is left alone. */
+  #rescue: Rescue | undefined;
+  #begun = false;
+  #ready: Event[] = [];
 
-async function* rescued(
-  engine: Engine,
-  request: Request,
-  tools: readonly Tool[],
-  options: GenerateOptions = {},
-  find: RescueOptions["dialect"],
-): AsyncGenerator<Event, void, undefined> {
-  const dialect = await find(request.model, options.signal);
-  const events = engine.generate(request, options);
-  // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
-  if (!dialect || dialect.id === "json") return yield* events;
-  const rescue = new Rescue(dialect, request, tools);
-  for await (const event of events) {
-    for (const out of rescue.feed(event)) {
-      if (out.type === "finish" && rescue.calls.length > 0) {
-        const names = rescue.calls.map(({ name }) => name).join(", ");
-        options.onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
-      }
-      yield out;
+  constructor(engine: Engine, request: Request, tools: readonly Tool[], options: GenerateOptions, finding: Promise<Dialect | undefined>) {
+    this.#events = engine.generate(request, options)[Symbol.asyncIterator]();
+    this.#onWarning = options.onWarning;
+    this.#finding = finding;
+    this.#create = (dialect) => new Rescue(dialect, request, tools);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Event, undefined>> {
+    for (;;) {
+      const value = this.#ready.shift();
+      if (value) return { value, done: false };
+      const step = await this.#events.next();
+      if (step.done) return { value: undefined, done: true };
+      if (!this.#begun) await this.#begin();
+      if (!this.#rescue) return { value: step.value, done: false };
+      this.#ready = this.#rescue.feed(step.value);
+      if (step.value.type === "finish") this.#tell(this.#rescue);
     }
+  }
+
+  async return(): Promise<IteratorResult<Event, undefined>> {
+    await this.#events.return?.();
+    return { value: undefined, done: true };
+  }
+
+  async #begin(): Promise<void> {
+    this.#begun = true;
+    const dialect = await this.#finding;
+    // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
+    if (dialect && dialect.id !== "json") this.#rescue = this.#create(dialect);
+  }
+
+  #tell({ calls, dialect }: Rescue): void {
+    if (calls.length === 0) return;
+    const names = calls.map(({ name }) => name).join(", ");
+    this.#onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
   }
 }
 
@@ -83,6 +102,7 @@ const MAX_HELD = 1 << 20;
 export class Rescue {
   /** The calls that were read in the text. */
   readonly calls: ToolEnd[] = [];
+  readonly dialect: Dialect;
   readonly #tools: readonly Tool[];
   readonly #scanner: Scanner;
   readonly #code = new CodeTracker();
@@ -104,6 +124,7 @@ export class Rescue {
   readonly #late: Event[] = [];
 
   constructor(dialect: Dialect, request: Request, tools: readonly Tool[]) {
+    this.dialect = dialect;
     this.#tools = tools;
     this.#scanner = dialect.createScanner({ tools, callsInThinking: "ignore", maxCallChars: MAX_HELD, mintId: mintIds(request) });
     const made = request.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));

@@ -5,17 +5,18 @@
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
  */
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import type { Event, Finish, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
-import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
-import { Ending, mintIds } from "../ending.ts";
+import { contextError, type Rendered, rendered } from "../completions/job.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
-import { Stops } from "../stops.ts";
-import { Grammars, type Hold } from "./hold.ts";
+import { held } from "../inband/request.ts";
+import { Answer, type Asked, Marks } from "./answer.ts";
+import { Grammars } from "./hold.ts";
 import { Pool } from "./pool.ts";
-import { type Said, Vocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 export interface LlamaFacts {
   /** What clients call it: the file's name without its ending. */
@@ -72,7 +73,7 @@ export class LlamaEngine implements Llama {
   readonly #grammars: Grammars;
   readonly #sequences: readonly LlamaContextSequence[];
   readonly #pool: Pool;
-  readonly #stops: ReadonlySet<Token>;
+  readonly #marks: Marks;
   readonly #closed = new AbortController();
 
   constructor(loaded: Loaded) {
@@ -84,7 +85,7 @@ export class LlamaEngine implements Llama {
     this.#grammars = new Grammars(model);
     this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
     this.#pool = new Pool(this.#sequences);
-    this.#stops = new Set(dialect.stops.flatMap((stop) => this.#vocabulary.control(stop) ?? []));
+    this.#marks = new Marks(model, this.#vocabulary, dialect);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
@@ -108,11 +109,11 @@ export class LlamaEngine implements Llama {
   }
 
   async preview(request: Request): Promise<Preview> {
-    return { dialect: this.facts.dialect, prompt: this.#prompt(request) };
+    return { dialect: this.facts.dialect, prompt: this.#render(request).prompt };
   }
 
   promptTokens(request: Request): number[] {
-    return this.#vocabulary.encode(this.#prompt(request));
+    return this.#vocabulary.encode(this.#render(request).prompt);
   }
 
   textOf(tokens: readonly number[]): string {
@@ -123,12 +124,8 @@ export class LlamaEngine implements Llama {
     return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
   }
 
-  #prompt(request: Request): Prompt {
-    const { dialect, facts } = this.#loaded;
-    const prompt = dialect.render(dialect.adapt?.(request) ?? request, { variant: facts.variant });
-    const media = prompt.find((piece) => piece.media)?.media;
-    if (media) throw new EngineError({ code: "bad-request", message: `this model takes text only, not ${media.mediaType}` });
-    return prompt;
+  #render(request: Request): Rendered {
+    return rendered(request, this.#loaded.dialect, this.facts.variant);
   }
 
   // ---- One answer
@@ -141,7 +138,7 @@ export class LlamaEngine implements Llama {
       onAnswer?.({ ok: false, headers: {}, warnings: [] });
       throw error;
     }
-    onAnswer?.({ ok: true, headers: {}, warnings: [] });
+    onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
     const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
     try {
       if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
@@ -156,22 +153,20 @@ export class LlamaEngine implements Llama {
     }
   }
 
-  async #start(request: Request): Promise<Started> {
+  async #start(given: Request): Promise<Started> {
     const { dialect, facts } = this.#loaded;
-    const prompt = this.#prompt(request);
+    const { request, prompt, warnings } = this.#render(given);
     const tokens = this.#vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
-    if (room < 1) {
-      const message = `the prompt has ${tokens.length} tokens, and the model's context ${facts.contextSize}`;
-      throw new EngineError({ code: "context-length", message, tokens: { used: tokens.length, limit: facts.contextSize } });
-    }
-    const grammar = grammarFor(dialect, request, prompt);
+    if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
     return {
       request,
       prompt,
       tokens,
       limit: Math.min(request.maxTokens ?? room, room),
-      hold: grammar ? await this.#grammars.hold(grammar) : undefined,
+      hold: grammar?.gbnf ? await this.#grammars.hold(grammar) : undefined,
+      warnings: [...warnings, ...more],
     };
   }
 
@@ -181,35 +176,14 @@ export class LlamaEngine implements Llama {
     usage: Usage,
     signal?: AbortSignal,
   ): AsyncGenerator<Event[], void, undefined> {
-    const { request, prompt, limit, hold } = started;
-    const writer = new Writer(this.#loaded.dialect, request, prompt);
-    const decoder = this.#vocabulary.createDecoder();
-    const made: Token[] = [];
-    let reason: Finish["reason"] = "length";
-    const say = async (said: Said | undefined): Promise<Event[]> => {
-      if (!said) return [];
-      const events = writer.write(said.text);
-      await hold?.see(said, !writer.thinking);
-      return events;
-    };
-    for await (const token of limit > 0 ? this.#evaluate(started, sequence, made, signal) : []) {
-      made.push(token);
-      if (writer.thinking) writer.thinkingTokens++;
-      const isStop = this.#stops.has(token);
-      const isEnd = isStop || this.#loaded.model.isEogToken(token);
-      // A stop of the dialect may close a call; another end of the vocabulary is no text of the dialect.
-      const events = isStop || !isEnd ? await say(decoder.feed(token)) : [];
+    const { limit } = started;
+    const answer = new Answer(this.#marks, this.#loaded.dialect, started);
+    for await (const token of limit > 0 ? this.#evaluate(started, sequence, answer.tokens, signal) : []) {
+      const events = await answer.take(token);
       if (events.length > 0) yield events;
-      if (isEnd || writer.stopped !== undefined) {
-        reason = "stop";
-        break;
-      }
-      if (made.length >= limit) break;
+      if (answer.isOver || answer.tokens.length >= limit) break;
     }
-    if (signal?.aborted) return;
-    const rest = await say(decoder.flush());
-    const thought = writer.thinkingTokens > 0 ? { thinkingTokens: writer.thinkingTokens } : {};
-    yield [...rest, ...writer.end(), { type: "usage", ...usage, outputTokens: made.length, ...thought }, writer.finish(reason)];
+    if (!signal?.aborted) yield await answer.end(usage);
   }
 
   /** The tokens of the answer. An abort ends it at the next one. */
@@ -238,13 +212,11 @@ export class LlamaEngine implements Llama {
   }
 }
 
-interface Started {
-  readonly request: Request;
-  readonly prompt: Prompt;
+interface Started extends Asked {
   readonly tokens: Token[];
   /** How many tokens the answer may have. */
   readonly limit: number;
-  readonly hold: Hold | undefined;
+  readonly warnings: readonly Warning[];
 }
 
 function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
@@ -261,88 +233,4 @@ function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluat
       ? { repeatPenalty: { punishTokens: () => made.slice(-PENALIZED), penalty: repeatPenalty, presencePenalty, frequencyPenalty } }
       : {}),
   };
-}
-
-/** What the answer is held to; undefined: it is free. */
-function grammarFor(dialect: Dialect, request: Request, prompt: Prompt): Grammar | undefined {
-  const { tools = [], toolChoice = "auto", output, parallelCalls, thinking } = request;
-  if (!output && tools.length === 0 && (toolChoice === "auto" || toolChoice === "none")) return undefined;
-  if (!dialect.grammar)
-    throw new EngineError({ code: "bad-request", message: `nothing can hold ${dialect.title} to a choice or a schema` });
-  const inThinking = startsInThinking(dialect, prompt) || (thinking?.enabled === false ? false : undefined);
-  try {
-    const grammar = dialect.grammar(tools, toolChoice, {
-      ...(parallelCalls === undefined ? {} : { parallelCalls }),
-      ...(inThinking === undefined ? {} : { startInThinking: inThinking }),
-      ...(output ? { output: output.schema ?? { type: "object" } } : {}),
-    });
-    return grammar.gbnf === "" ? undefined : grammar;
-  } catch (error) {
-    throw new EngineError({ code: "bad-request", message: error instanceof Error ? error.message : String(error) }, { cause: error });
-  }
-}
-
-/** The scanner knows: thinking that the prompt opened begins before anything else. */
-function startsInThinking(dialect: Dialect, prompt: Prompt): boolean {
-  const scanner = dialect.createScanner({ prompt });
-  return [...scanner.feed("x"), ...scanner.flush()][0]?.type === "thinking-start";
-}
-
-/** The model's text as events, up to a stop string of the request. */
-class Writer {
-  readonly #scanner;
-  readonly #stops: Stops;
-  readonly #ending = new Ending();
-  thinking: boolean;
-  thinkingTokens = 0;
-
-  constructor(dialect: Dialect, request: Request, prompt: Prompt) {
-    this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), ...(request.tools ? { tools: request.tools } : {}) });
-    this.#stops = new Stops(request.stop);
-    this.thinking = startsInThinking(dialect, prompt);
-  }
-
-  get stopped(): string | undefined {
-    return this.#stops.found;
-  }
-
-  write(text: string): Event[] {
-    return this.#seen(this.#scanner.feed(text));
-  }
-
-  end(): Event[] {
-    const events = this.stopped === undefined ? this.#seen(this.#scanner.flush()) : [];
-    return [...events, ...this.#held()];
-  }
-
-  finish(reason: Finish["reason"]): Finish {
-    const { stopped } = this;
-    return this.#ending.finish({
-      type: "finish",
-      reason: stopped === undefined ? reason : "stop",
-      ...(stopped === undefined ? {} : { stop: stopped }),
-    });
-  }
-
-  #seen(events: readonly Event[]): Event[] {
-    const out: Event[] = [];
-    for (const event of events) {
-      if (this.stopped !== undefined) break;
-      if (event.type === "text") {
-        const text = this.#stops.feed(event.text);
-        if (text !== "") out.push({ ...event, text });
-        continue;
-      }
-      this.#ending.see(event);
-      if (event.type === "thinking-start") this.thinking = true;
-      else if (event.type === "thinking-end") this.thinking = false;
-      out.push(...this.#held(), event); // a stop string does not reach over a call
-    }
-    return out;
-  }
-
-  #held(): Event[] {
-    const text = this.#stops.flush();
-    return text === "" ? [] : [{ type: "text", text }];
-  }
 }

@@ -25,10 +25,6 @@ export class Pool {
     this.#free = [...sequences];
   }
 
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /** Rejects with the signal's reason. */
   take(tokens: Token[], signal?: AbortSignal): Promise<Seat> {
     return new Promise((resolve, reject) => {

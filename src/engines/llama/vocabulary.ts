@@ -59,9 +59,10 @@ export class Vocabulary {
     if (!tokens.some(isForged)) return tokens;
     const out: Token[] = [];
     let from = 0;
-    for (const { index } of text.matchAll(forged)) {
-      append(out, this.#model.tokenize(text.slice(from, index + 1), false));
-      from = index + 1;
+    for (let match = forged.exec(text); match; match = forged.exec(text)) {
+      forged.lastIndex = match.index + 1; // the next forgery may overlap this one
+      append(out, this.#model.tokenize(text.slice(from, match.index + 1), false));
+      from = match.index + 1;
     }
     append(out, this.#model.tokenize(text.slice(from), false));
     return out;

@@ -14,16 +14,14 @@ export interface ReplayOptions {
 
 /** The server is not listening yet. */
 export function createReplay(recording: Recording, { fast = false }: ReplayOptions = {}): Server {
-  let next = 0;
   const gone = new AbortController();
   const server = createServer((request, response) => {
     request.resume();
     request.once("end", () => {
       const path = (request.url ?? "").split("?")[0]!;
-      const edges = recording.upstream.filter((edge) => edge.request.method === request.method && pathOf(edge) === path);
-      const edge = edges[Math.min(next, edges.length - 1)];
+      // The last one is the one that the client heard; others stood before it at other URLs.
+      const edge = recording.upstream.findLast((one) => one.request.method === request.method && pathOf(one) === path);
       if (edge) {
-        next++;
         play(edge, response, request, fast, gone.signal).catch(() => response.destroy());
       } else aside(recording, path, response);
     });

@@ -1,30 +1,25 @@
 /** Parts, as requests and answers write them alike: `{"text": "Hi"}`, `{"functionCall": {"id": "1", "name": "f", "args": {}}}`. */
-import type { Media, Opaque, Text, Thinking, ToolCall } from "../../core/nouns.ts";
-import { type Draft, putState } from "../opaque.ts";
+import type { Media, Text, Thinking, ToolCall } from "../../core/nouns.ts";
+import { ownState, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined } from "../read.ts";
-import type { Warnings } from "../warnings.ts";
+import { defined, objectOf } from "../read.ts";
+import type { Draft } from "../wire.ts";
 import { PART, WIRE } from "./tables.ts";
 
-const isPart = (opaque: Opaque): boolean => opaque.wire === WIRE && opaque.kind === PART;
-
-/** No part: there is nothing to say, or no way to say it. */
-export function encodePart(part: Text | Media | Thinking | ToolCall, warnings: Warnings, name?: string): Draft[] {
-  const state = part.state ?? [];
-  const own = state.filter(isPart).map(({ data }) => data as unknown as Draft);
-  const rest = state.filter((opaque) => !isPart(opaque));
-  const draft = draftOf(part, name);
-  if (draft === undefined) warnings.dropped("media that only its own server has", WIRE);
-  const said = putState(WIRE, draft ?? {}, rest, warnings);
-  return draft === undefined || (said.text === "" && !rest.some(({ wire }) => wire === WIRE)) ? own : [said, ...own];
+/** No part: there is nothing to say. */
+export function encodePart(part: Text | Media | Thinking | ToolCall, name?: string): Draft[] {
+  const own = ownState(WIRE, part.state, PART);
+  if (own) return [{ ...objectOf(own) }];
+  const draft = putState(WIRE, draftOf(part, name), part.state);
+  return draft.text === "" && !part.state?.some(({ wire }) => wire === WIRE) ? [] : [draft];
 }
 
-function draftOf(part: Text | Media | Thinking | ToolCall, name: string | undefined): Draft | undefined {
+function draftOf(part: Text | Media | Thinking | ToolCall, name: string | undefined): Draft {
   if (part.type === "tool-call") return { functionCall: { id: part.id, name: name ?? part.name, args: argumentsValue(part) } };
   if (part.type !== "media") return part.type === "thinking" ? { text: part.text, thought: true } : { text: part.text };
   const { mediaType: mimeType, data, url: fileUri, name: displayName } = part;
   if (data !== undefined) return { inlineData: defined<Draft>({ mimeType, data, displayName }) };
-  return fileUri === undefined ? undefined : { fileData: defined<Draft>({ mimeType, fileUri, displayName }) };
+  return { fileData: defined<Draft>({ mimeType, fileUri, displayName }) };
 }
 
 /** The API takes no content without parts, and sends none. */

@@ -24,15 +24,15 @@ export const MODES: Readonly<Record<string, "" | "auto" | "none" | "required" | 
   VALIDATED: "allowed",
 };
 
-/** Called alike on both sides. */
-export const SAMPLING = [
-  "temperature",
-  "topP",
-  "topK",
-  "seed",
-  "presencePenalty",
-  "frequencyPenalty",
-] as const satisfies (keyof Sampling)[];
+export const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Called alike on both sides; Google's servers take both spellings. */
+export const SAMPLING: Readonly<Record<string, keyof Sampling>> = Object.fromEntries(
+  (["temperature", "topP", "topK", "seed", "presencePenalty", "frequencyPenalty"] as const).flatMap((key) => [
+    [snake(key), key],
+    [key, key],
+  ]),
+);
 
 type Effort = NonNullable<ThinkingSettings["effort"]>;
 

@@ -1,41 +1,34 @@
-/** A server's answer, read: the chunks of a stream, or the whole at once, which is a chunk with a `message` in the place of its `delta`. */
-import { collect } from "../../core/fold.ts";
+/** A server's answer: the chunks of a stream, or the whole at once, which is a chunk with a `message` in the place of its `delta`. */
 import { isObject } from "../../core/json.ts";
-import type { Event, FinishReason, Json, JsonObject, Opaque, Response, Usage } from "../../core/nouns.ts";
+import type { FinishReason, Json, JsonObject } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
-import { readError } from "../errors.ts";
-import { EventWriter } from "../events.ts";
-import { listOf, numberOf, objectOf, parsed, restOf, textOf } from "../read.ts";
-import { type SseEvent, SseReader } from "../sse.ts";
-import { NO_CONTEXT, type StreamDecoder, type WireContext } from "../wire.ts";
-import { signatureOf } from "./request-in.ts";
+import { AnswerReader } from "../answer-in.ts";
+import { innerState, opaques } from "../opaque.ts";
+import { CHAT_USAGE, readUsage } from "../openai.ts";
+import { listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import type { WireContext } from "../wire.ts";
+import { signatureOf } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
 
-export function decodeResponse(body: unknown, context: WireContext = NO_CONTEXT): Response {
-  const answer = new Answer(context);
-  answer.chunk(typeof body === "string" ? parsed(body) : body, true);
-  return collect(answer.end(true));
-}
+const CHUNK = words("id object created model choices usage error obfuscation");
+const CHOICE = words("index delta message finish_reason stop_reason");
+const DELTA = words("role content reasoning_content reasoning refusal tool_calls function_call");
+const CALL = words("index id type function custom extra_content");
+const FUNCTION = words("name arguments");
+const USAGE = words("prompt_tokens completion_tokens total_tokens prompt_tokens_details completion_tokens_details");
+const DETAILS = words("cached_tokens cache_write_tokens reasoning_tokens");
 
-export function createStreamDecoder(context: WireContext = NO_CONTEXT): StreamDecoder {
-  const sse = new SseReader();
-  const answer = new Answer(context);
-  return {
-    feed: (text) => answer.read(sse.feed(text)),
-    flush: () => [...answer.read(sse.flush()), ...answer.end(false)],
-  };
-}
+/** What rides along has the shape of a chunk. */
+const SHAPES = {
+  chunk: (rest: JsonObject): JsonObject => rest,
+  choice: (rest: JsonObject): JsonObject => ({ choices: [rest] }),
+  delta: (delta: JsonObject): JsonObject => ({ choices: [{ delta }] }),
+  usage: (usage: JsonObject): JsonObject => ({ usage }),
+  prompt_tokens_details: (prompt_tokens_details: JsonObject): JsonObject => ({ usage: { prompt_tokens_details } }),
+  completion_tokens_details: (completion_tokens_details: JsonObject): JsonObject => ({ usage: { completion_tokens_details } }),
+};
 
-const CHUNK = new Set(["id", "object", "created", "model", "choices", "usage", "error", "obfuscation"]);
-const CHOICE = new Set(["index", "delta", "message", "finish_reason", "stop_reason"]);
-const DELTA = new Set(["role", "content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call"]);
-const CALL = new Set(["index", "id", "type", "function", "custom", "extra_content"]);
-const FUNCTION = new Set(["name", "arguments"]);
-const USAGE = new Set(["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"]);
-const DETAILS = new Set(["cached_tokens", "cache_write_tokens", "reasoning_tokens"]);
-
-class Answer {
-  readonly #events: EventWriter;
+export class ChatReader extends AnswerReader {
   #reason: FinishReason | undefined;
   #native: string | undefined;
   #stop: string | undefined;
@@ -43,118 +36,100 @@ class Answer {
   readonly #said = new Map<string, string>();
 
   constructor(context: WireContext) {
-    this.#events = new EventWriter(context);
+    super(WIRE, context);
   }
 
-  read(events: readonly SseEvent[]): Event[] {
-    for (const { event, data } of events) {
-      if (data.trim() === "[DONE]") this.#finish(true);
-      else if (event === "error") this.#events.finish({ error: readError(0, {}, data) });
-      else if (data !== "") this.chunk(parsed(data), false);
-    }
-    return this.#events.take();
+  override body(body: JsonObject): void {
+    if (listOf(body.choices).length === 0) this.broken(body);
+    else this.#read(body, true);
   }
-
+  chunk(chunk: JsonObject): void {
+    this.#read(chunk, false);
+  }
   /** The reason comes before the usage does, so the end waits for what ends the stream. */
-  end(ended: boolean): Event[] {
-    this.#finish(ended);
-    return this.#events.take();
+  end(ended: boolean): void {
+    this.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended });
   }
 
-  #finish(ended: boolean): void {
-    this.#events.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended });
-  }
-
-  chunk(chunk: unknown, whole: boolean): void {
-    const to = this.#events;
-    if (!isObject(chunk) || (chunk.error ?? undefined) !== undefined || (whole && listOf(chunk.choices).length === 0)) {
-      to.finish({ error: readError(0, {}, isObject(chunk) ? chunk : `this is no answer: ${JSON.stringify(chunk)}`) });
-      return;
-    }
-    to.start(textOf(chunk.id), textOf(chunk.model));
-    this.#unknown(chunk, CHUNK, (rest) => rest);
+  #read(chunk: JsonObject, whole: boolean): void {
+    this.start(textOf(chunk.id), textOf(chunk.model));
+    this.#unknown(chunk, CHUNK, "chunk");
     for (const item of listOf(chunk.choices)) {
       const choice = objectOf(item);
       if ((numberOf(choice.index) ?? 0) !== 0) continue; // one answer was asked for
       this.#delta(objectOf(choice.delta ?? choice.message), whole);
-      this.#unknown(choice, CHOICE, (rest) => ({ choices: [rest] }), true);
+      this.#unknown(choice, CHOICE, "choice");
       const native = textOf(choice.finish_reason);
       if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
       this.#stop = textOf(choice.stop_reason) ?? this.#stop;
     }
-    if (isObject(chunk.usage)) this.#usage(chunk.usage);
+    const { usage } = chunk;
+    if (!isObject(usage)) return;
+    this.usage(readUsage(usage, CHAT_USAGE));
+    this.#unknown(usage, USAGE, "usage");
+    for (const key of ["prompt_tokens_details", "completion_tokens_details"] as const) this.#unknown(objectOf(usage[key]), DETAILS, key);
   }
 
   #delta(delta: JsonObject, whole: boolean): void {
-    const to = this.#events;
-    to.thinking(textOf(delta.reasoning_content) || textOf(delta.reasoning) || "");
-    if (Array.isArray(delta.content)) for (const part of delta.content) this.#part(objectOf(part));
-    else to.text(textOf(delta.content) ?? "");
-    to.refusal(textOf(delta.refusal) ?? "");
-    for (const [i, item] of listOf(delta.tool_calls).entries()) {
-      const call = objectOf(item);
-      to.call({ ...fragmentOf(call), index: numberOf(call.index) ?? (whole ? i : undefined), done: whole });
+    const { content, tool_calls, function_call: legacy } = delta;
+    this.thinking(textOf(delta.reasoning_content) || textOf(delta.reasoning) || "");
+    if (typeof content === "string") this.text(content);
+    else for (const part of listOf(content)) this.#part(objectOf(part));
+    this.refusal(textOf(delta.refusal) ?? "");
+    if (tool_calls) {
+      for (const [i, item] of listOf(tool_calls).entries()) {
+        const call = objectOf(item);
+        const fragment = fragmentOf(call);
+        fragment.index = numberOf(call.index) ?? (whole ? i : undefined);
+        fragment.done = whole;
+        this.call(fragment);
+      }
     }
-    const legacy = delta.function_call;
-    if (isObject(legacy)) to.call({ ...functionOf(legacy), index: 0, done: whole });
-    this.#unknown(delta, DELTA, (rest) => ({ choices: [{ delta: rest }] }), true);
+    if (isObject(legacy)) this.call({ ...functionOf(legacy), index: 0, done: whole });
+    this.#unknown(delta, DELTA, "delta");
   }
 
   /** Mistral's content is a list where it thinks. */
   #part(part: JsonObject): void {
-    if (part.type !== "thinking") this.#events.text(textOf(part.text) ?? "");
-    else for (const inner of listOf(part.thinking)) this.#events.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
+    if (part.type !== "thinking") this.text(textOf(part.text) ?? "");
+    else for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
   }
 
-  #usage(usage: JsonObject): void {
-    const input = objectOf(usage.prompt_tokens_details);
-    const output = objectOf(usage.completion_tokens_details);
-    const counts = {
-      inputTokens: numberOf(usage.prompt_tokens),
-      outputTokens: numberOf(usage.completion_tokens),
-      thinkingTokens: numberOf(output.reasoning_tokens),
-      cachedTokens: numberOf(input.cached_tokens),
-      cacheWriteTokens: numberOf(input.cache_write_tokens),
-    };
-    this.#events.usage(counts as Usage);
-    this.#unknown(usage, USAGE, (rest) => ({ usage: rest }));
-    this.#unknown(input, DETAILS, (rest) => ({ usage: { prompt_tokens_details: rest } }));
-    this.#unknown(output, DETAILS, (rest) => ({ usage: { completion_tokens_details: rest } }));
-  }
-
-  /** Passes on what is not modelled, in the shape of a chunk. What every chunk repeats, the server's bookkeeping, is said once. */
-  #unknown(value: JsonObject, known: ReadonlySet<string>, shape: (rest: JsonObject) => JsonObject, always = false): void {
+  /** Passes on what is not modelled. What every chunk repeats, the server's bookkeeping, is said once. */
+  #unknown(value: JsonObject, known: ReadonlySet<string>, place: keyof typeof SHAPES): void {
     const rest = restOf(value, known);
     if (!rest) return;
-    const fresh = Object.entries(rest).filter(([key, item]) => always || this.#news(JSON.stringify(shape({ [key]: 0 })), item));
-    if (fresh.length > 0) this.#events.extension(WIRE, shape(Object.fromEntries(fresh)), !always);
+    const isSaid = place === "choice" || place === "delta";
+    const fresh = isSaid ? rest : Object.fromEntries(Object.entries(rest).filter(([key, item]) => this.#isNews(`${place} ${key}`, item)));
+    if (Object.keys(fresh).length > 0) this.extend(SHAPES[place](fresh), !isSaid);
   }
 
-  #news(key: string, item: Json): boolean {
-    const text = JSON.stringify(item);
-    if (this.#said.get(key) === text) return false;
+  #isNews(key: string, item: Json): boolean {
+    const text = typeof item === "string" ? item : JSON.stringify(item);
+    const known = this.#said.get(key) === text;
     this.#said.set(key, text);
-    return true;
+    return !known;
   }
 }
 
 function fragmentOf(call: JsonObject): CallFragment {
   const { custom } = call;
-  const state = [...(signatureOf(call).state ?? []), ...opaques(restOf(call, CALL))];
   const fragment: CallFragment = isObject(custom)
     ? { name: textOf(custom.name), input: textOf(custom.input) ?? "" }
     : functionOf(objectOf(call.function));
-  return { ...fragment, id: textOf(call.id), state: [...state, ...(fragment.state ?? [])] };
+  const rest = restOf(call, CALL);
+  const carried = call.extra_content === undefined ? undefined : signatureOf(call).state;
+  if (rest || carried) fragment.state = [...(carried ?? []), ...opaques(WIRE, rest), ...(fragment.state ?? [])];
+  fragment.id = textOf(call.id);
+  return fragment;
 }
 
 function functionOf(fn: JsonObject): CallFragment {
+  const { name, arguments: args } = fn;
   const rest = restOf(fn, FUNCTION);
-  const args = fn.arguments;
   return {
-    name: textOf(fn.name),
+    name: textOf(name),
     arguments: typeof args === "string" || isObject(args) ? args : undefined,
-    state: rest ? [{ wire: WIRE, kind: "function", data: rest }] : [],
+    state: rest && innerState(WIRE, "function", rest),
   };
 }
-
-const opaques = (rest: JsonObject = {}): Opaque[] => Object.entries(rest).map(([kind, data]) => ({ wire: WIRE, kind, data }));

@@ -1,7 +1,7 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
-import { openCapsule } from "../opaque.ts";
-import { listOf, objectOf, textOf } from "../read.ts";
+import { openCapsule, ownState } from "../opaque.ts";
+import { listOf, objectOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
 
@@ -12,14 +12,13 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 // ---- State
 
 /** What has to do with the API's own bookkeeping. */
-export const QUIET: ReadonlySet<string> = new Set(
+export const QUIET: ReadonlySet<string> = words(
   `id status phase annotations logprobs detail caller created_by internal_chat_message_metadata_passthrough prompt_cache_breakpoint client_metadata
-  metadata prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`.split(/\s+/),
+  metadata prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
 );
 
 /** What this wire has left under that name. */
-export const ownState = (state: readonly Opaque[] | undefined, kind: string): Json | undefined =>
-  state?.find((opaque) => opaque.wire === WIRE && opaque.kind === kind)?.data;
+export const own = (state: readonly Opaque[] | undefined, kind: string): Json | undefined => ownState(WIRE, state, kind);
 
 export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, kind, data, quiet: true });
 
@@ -33,18 +32,16 @@ export const itemState = (item: JsonObject): Opaque[] =>
     return QUIET.has(kind) ? quietState(kind, data) : { wire: WIRE, kind, data };
   });
 
-/** In our capsule: the state belongs to the call of that id, whose own item has no place for it. */
-export const OF_CALL = "call";
-
-/** A reasoning item as thinking. What its server sealed goes back as it came; what we sealed is opened. */
-export function readReasoning(item: JsonObject): { text: string; state: Opaque[] } {
+/** A reasoning item as thinking. What its server sealed goes back as it came; what we sealed is opened. `call`: the state belongs to that one, whose own item has no place for it. */
+export function readReasoning(item: JsonObject): { text: string; state: Opaque[]; call?: string } {
   const [content = [], summary = []] = ["content", "summary"].map((key) =>
     listOf(item[key]).map((part) => textOf(objectOf(part).text) ?? ""),
   );
   const text = content.length > 0 ? content.join("") : summary.join("\n\n");
   const sealed = textOf(item.encrypted_content);
   const capsule = sealed === undefined ? undefined : openCapsule(sealed);
-  if (capsule) return { text: capsule.thinking ?? text, state: [...(capsule.state ?? [])] };
+  if (capsule?.call !== undefined) return { text, state: [...(capsule.state ?? [])], call: capsule.call };
+  if (capsule) return { text: capsule.thinking ?? text, state: [...(capsule.thinkingState ?? [])] };
   const state = itemState({ ...item, status: null });
   if (sealed !== undefined) state.push({ wire: WIRE, kind: "encrypted_content", data: sealed });
   // Where the texts stood, so that they go back there.
@@ -57,7 +54,7 @@ export function readReasoning(item: JsonObject): { text: string; state: Opaque[]
 export const flatName = (namespace: Json | undefined, name: string): string =>
   typeof namespace === "string" ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
 
-export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(ownState(tool?.state, "namespace")).name);
+export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "namespace")).name);
 
 /** The tools of a request, as calls name them. */
 export class ToolBook {
@@ -84,11 +81,13 @@ export class ToolBook {
 
 // ---- Settings
 
+export const SAMPLING = { temperature: "temperature", top_p: "topP" } as const;
+
 /** Asks for reasoning items that can be sent back without being stored. */
 export const ENCRYPTED = "reasoning.encrypted_content";
 
 /** What goes along unless the client said otherwise: nothing is stored, and reasoning can come back. */
-export const defaultsOf = ({ thinking }: Pick<Request, "thinking">): JsonObject => ({
+export const defaultsOf = (thinking: Request["thinking"]): JsonObject => ({
   store: false,
   include: thinking && thinking.enabled !== false ? [ENCRYPTED] : null,
 });

@@ -1,5 +1,5 @@
 // An upstream of Anthropic's messages, and of servers that nearly speak it.
-import { pieces, sse } from "./framing.mjs";
+import { pieces, SIGNATURE, sse } from "./framing.mjs";
 
 export const url = (base) => base;
 export const path = "/v1/messages";
@@ -39,7 +39,7 @@ export function stream({ thinking = "", text = "", calls = [], n }, manner) {
   };
   if (thinking) {
     const deltas = pieces(thinking, size).map((piece) => ({ type: "thinking_delta", thinking: piece }));
-    if (signature) deltas.push({ type: "signature_delta", signature: "c2lnbmF0dXJl" });
+    if (signature) deltas.push({ type: "signature_delta", signature: SIGNATURE });
     block({ type: "thinking", thinking: "", signature: "" }, deltas);
   }
   if (text)
@@ -64,7 +64,7 @@ export function stream({ thinking = "", text = "", calls = [], n }, manner) {
 export const whole = ({ thinking, text, calls = [], n }) => ({
   ...base(n),
   content: [
-    ...(thinking ? [{ type: "thinking", thinking, signature: "c2lnbmF0dXJl" }] : []),
+    ...(thinking ? [{ type: "thinking", thinking, signature: SIGNATURE }] : []),
     ...(text ? [{ type: "text", text }] : []),
     ...calls.map(({ name, args }, i) => ({ type: "tool_use", id: `toolu_${i}`, name, input: args })),
   ],
@@ -73,4 +73,4 @@ export const whole = ({ thinking, text, calls = [], n }) => ({
   usage: USAGE,
 });
 
-export const error = (message) => ({ type: "error", error: { type: "invalid_request_error", message } });
+export const error = ({ error: message }) => ({ type: "error", error: { type: "invalid_request_error", message } });

@@ -1,5 +1,8 @@
 // How the bytes of a stream leave: SSE in all its legal spellings, cut wherever the manner says.
 
+/** What Anthropic and Gemini seal their thinking with. */
+export const SIGNATURE = "c2lnbmF0dXJl";
+
 /** Numbers from 0 to `below`, the same in every run. */
 export function dice(seed = 1) {
   let state = seed;

@@ -1,5 +1,5 @@
 // An upstream of Gemini's generateContent.
-import { pieces, sse } from "./framing.mjs";
+import { pieces, SIGNATURE, sse } from "./framing.mjs";
 
 export const url = (base) => base;
 export const path = /^\/v1beta\/models\/[^/]+:(generateContent|streamGenerateContent)$/;
@@ -27,7 +27,7 @@ const base = { modelVersion: "test-model", responseId: "r1" };
 
 const partOf = ({ name, args }, i, { ids = true, signature = true }) => ({
   functionCall: { ...(ids ? { id: `fc${i}` } : {}), name, args },
-  ...(signature && i === 0 ? { thoughtSignature: "c2lnbmF0dXJl" } : {}),
+  ...(signature && i === 0 ? { thoughtSignature: SIGNATURE } : {}),
 });
 
 export function stream({ thinking = "", text = "", calls = [] }, manner) {
@@ -65,4 +65,4 @@ export const whole = ({ thinking, text, calls = [] }) => ({
   ...base,
 });
 
-export const error = (message) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+export const error = ({ error: message }) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });

@@ -46,4 +46,4 @@ export const whole = ({ thinking, text = "", calls = [] }) => ({
   ...end,
 });
 
-export const error = (message) => ({ error: message });
+export const error = ({ error: message }) => ({ error: message });

@@ -22,6 +22,7 @@ export const manners = {
   "names in every chunk": { names: "always" },
   "all index 0": { index: () => 0 },
   "all index 0, no ids, whole": { index: () => 0, ids: () => undefined, size: Infinity },
+  "all index 0, no ids": { index: () => 0, ids: () => undefined },
   "all index 0, ids that change": { index: () => 0, ids: (call, n) => `call_${call}_${n}` },
   "no index": { index: () => undefined },
   "index from 1": { index: (call) => call + 1 },
@@ -141,4 +142,4 @@ export const whole = ({ thinking, text = null, calls = [], n }) => ({
 
 const callOf = ({ name, args }, i) => ({ id: `call_${i}`, type: "function", function: { name, arguments: JSON.stringify(args) } });
 
-export const error = (message, code) => ({ error: { message, type: "invalid_request_error", code: code ?? null } });
+export const error = ({ error: message, type = "invalid_request_error", code = null }) => ({ error: { message, type, code } });

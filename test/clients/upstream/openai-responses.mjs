@@ -97,4 +97,4 @@ function deltasOf(item, { size }) {
 
 export const whole = (answer) => ({ ...base(answer.n), status: "completed", output: itemsOf(answer), usage });
 
-export const error = (message, code) => ({ error: { message, type: "invalid_request_error", code: code ?? null } });
+export const error = ({ error: message, type = "invalid_request_error", code = null }) => ({ error: { message, type, code } });

@@ -7,6 +7,10 @@ import * as gemini from "./gemini.mjs";
 import * as ollama from "./ollama.mjs";
 import * as chat from "./openai-chat.mjs";
 import * as responses from "./openai-responses.mjs";
+import { TEXTS } from "./text.mjs";
+
+/** What an upstream of this kind speaks, and what the gateway is told of its models. */
+export const configOf = (kind) => ({ speaks: TEXTS[kind]?.speaks ?? kind, rule: TEXTS[kind]?.rule });
 
 export const WIRES = { "openai-chat": chat, "openai-responses": responses, anthropic, gemini, ollama };
 
@@ -24,7 +28,7 @@ const MODELS = {
  * and gives `{ thinking, text, calls, manner }`, or `{ status, error }`; `delayMs` before it answers at all, `pauseMs` behind its first piece.
  */
 export async function startUpstream(wireId, script) {
-  const wire = WIRES[wireId];
+  const wire = WIRES[wireId] ?? TEXTS[wireId];
   const asked = [];
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://upstream");
@@ -33,7 +37,7 @@ export async function startUpstream(wireId, script) {
     const text = Buffer.concat(chunks).toString();
     const isOurs = typeof wire.path === "string" ? pathname === wire.path : wire.path.test(pathname);
     if (request.method !== "POST" || !isOurs) {
-      const list = listed(wireId, pathname);
+      const list = wire.lists?.[pathname] ?? listed(wireId, pathname);
       return void response.writeHead(list ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(list ?? {}));
     }
     const body = JSON.parse(text);
@@ -63,7 +67,7 @@ async function send(response, wire, { streamed }, answer) {
   const { manner = {}, status = 200, delayMs = 0, pauseMs = 0 } = answer;
   const json = { "content-type": "application/json" };
   if (delayMs > 0) await later(delayMs);
-  if (status !== 200) return void response.writeHead(status, json).end(JSON.stringify(wire.error(answer.error, answer.code)));
+  if (status !== 200) return void response.writeHead(status, json).end(JSON.stringify(wire.error(answer)));
   if (!streamed || manner.streamed === false) return void response.writeHead(200, json).end(JSON.stringify(wire.whole(answer)));
   const type = wire === ollama ? "application/x-ndjson" : manner.array ? "application/json" : "text/event-stream";
   response.writeHead(200, { "content-type": type });

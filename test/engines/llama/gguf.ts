@@ -171,11 +171,15 @@ export function randomModel(seed = 1): ModelFile {
 
 /**
  * A model that says these tokens, whatever it hears: each is followed by the next, and the first follows a line break, with which prompts
- * end. So none of them may come twice. They need not be of the vocabulary. Where a grammar forbids the next one, it may say anything.
+ * end; or the token that `after` names, with which they may end instead. So none of them may come twice. They need not be of the
+ * vocabulary. Where a grammar forbids the next one, it may say anything.
  */
-export function scriptedModel(script: readonly string[]): ModelFile {
-  const tokens = [...new Set([...vocabulary, ...script])];
-  const next = new Map(script.map((token, i) => [tokens.indexOf(script[i - 1] ?? "\n"), tokens.indexOf(token)]));
+export function scriptedModel(script: readonly string[], after: Readonly<Record<string, readonly string[]>> = {}): ModelFile {
+  const scripts = Object.entries({ "\n": script, ...after });
+  const tokens = [...new Set([...vocabulary, ...scripts.flatMap(([, said]) => said)])];
+  const next = new Map(
+    scripts.flatMap(([start, said]) => said.map((token, i) => [tokens.indexOf(said[i - 1] ?? start), tokens.indexOf(token)])),
+  );
   const size = { width: 512, blocks: 1, heads: 1, kvHeads: 1, head: 32, ff: 32, context: 2048 };
   return modelOf(tokens, size, (name) => {
     if (name === "token_embd") return (row, at) => (row === at ? 1 : 0);
@@ -183,3 +187,10 @@ export function scriptedModel(script: readonly string[]): ModelFile {
     return () => 0;
   });
 }
+
+/** A model that asks for the weather in Paris, and when it is told, says what it was told to. */
+export const speaker = (): ModelFile =>
+  scriptedModel(
+    ["<start_function_call>", "call:get_weather{city:", "<escape>", "Paris<escape>}", "<end_function_call>", "<start_function_response>"],
+    { "<end_function_response>": ["It is ", "sunny", " in Paris.", "<end_of_turn>"] },
+  );

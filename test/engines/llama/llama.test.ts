@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
-import type { Event, Message, Request, Response, Tool } from "../../../src/core/nouns.ts";
+import type { Event, Media, Message, Request, Response, Text, Tool } from "../../../src/core/nouns.ts";
 import { createLlama, type Llama, type LlamaOptions } from "../../../src/engines/llama/index.ts";
 import { randomModel, scriptedModel, vocabulary, writeGguf } from "./gguf.ts";
 
@@ -49,7 +49,7 @@ describe("a model of random weights", () => {
   let engine: Llama;
   beforeAll(async () => {
     engine = await load(randomModel(), { sequences: 3 });
-  });
+  }, 60_000);
   const dice = (seed: number): Pick<Request, "sampling"> => ({ sampling: { temperature: 1, seed } });
 
   test("is known by its file", async () => {
@@ -116,8 +116,8 @@ describe("a model of random weights", () => {
     expect(response.finish?.reason).toBe("stop");
   });
 
-  test("a call that is required without tools is refused", async () => {
-    const [finish] = await events(engine, ask("Hi", { toolChoice: "required" }));
+  test("a tool that is named and not declared is refused", async () => {
+    const [finish] = await events(engine, ask("Hi", { tools: [now], toolChoice: { name: "later" } }));
     expect(finish).toMatchObject({ type: "finish", reason: "error", error: { code: "bad-request" } });
   });
 
@@ -131,10 +131,16 @@ describe("a model of random weights", () => {
     expect(answers).toEqual([false]);
   });
 
-  test("media are refused: it takes text only", async () => {
-    const image: Message = { role: "user", content: [{ type: "media", mediaType: "image/png", data: "AAAA" }] };
-    const all = await events(engine, { model: "m", messages: [image] });
-    expect(all).toMatchObject([{ type: "finish", reason: "error", error: { code: "bad-request" } }]);
+  test("media are left out, with a warning: it takes text only", async () => {
+    const content: (Text | Media)[] = [
+      { type: "media", mediaType: "image/png", data: "AAAA" },
+      { type: "text", text: "What is it?" },
+    ];
+    const warnings: string[] = [];
+    const request: Request = { model: "m", messages: [{ role: "user", content }], maxTokens: 1 };
+    for await (const event of engine.generate(request, { onAnswer: (answer) => warnings.push(...answer.warnings.map(({ code }) => code)) }))
+      expect(event).not.toMatchObject({ reason: "error" });
+    expect(warnings).toEqual(["dropped"]);
   });
 });
 
@@ -324,6 +330,13 @@ describe("what the model says", () => {
       { type: "text", text: "Well" },
       { type: "tool-call", name: "get_weather", arguments: { city: expect.stringMatching(/^(Oslo|Rome)$/) } },
     ]);
+  });
+
+  test("a call that is quoted in plain tokens is text, and arms nothing", async () => {
+    const script = ["They wrote <", "start_function_call", ">", "call:now{}", "<end_", "function_call>", " <", "b>", "<end_of_turn>"];
+    const { content, finish } = await hears(script, { tools: [now] });
+    expect(content).toEqual([{ type: "text", text: "They wrote <start_function_call>call:now{}<end_function_call> <b>" }]);
+    expect(finish?.reason).toBe("stop");
   });
 
   test("thinking is free, and counted", async () => {

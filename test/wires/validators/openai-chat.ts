@@ -263,7 +263,11 @@ const delta = object(
   },
 );
 const FINISH = oneOf("stop", "length", "tool_calls", "content_filter", "function_call");
-const choices = list(object({ index: oneOf(0), delta, finish_reason: nullable(FINISH) }, { logprobs: nullable(record) }), 0, 1);
+const choices = list(
+  object({ index: oneOf(0), delta, finish_reason: nullable(FINISH) }, { logprobs: nullable(record), stop_reason: text }),
+  0,
+  1,
+);
 const chunk = object(
   { id: filled, object: oneOf("chat.completion.chunk"), created: whole, model: text, choices },
   { usage: nullable(usage), system_fingerprint: nullable(text), service_tier: nullable(text), obfuscation: text },

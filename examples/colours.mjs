@@ -1,0 +1,71 @@
+// A web page that changes its colour when it is asked to.
+//
+//   node examples/colours.mjs [model] [port]
+//
+// The page sends what is written to the chat, and gets the chat's events back, one line of JSON each. The tools run here; the page sees
+// their results go by, and does what they say.
+import { createServer } from "node:http";
+import { createChat, defineTool } from "dragoman/chat";
+import { engineFor } from "./engine.mjs";
+
+const [model, port = "8090"] = process.argv.slice(2);
+
+const paint = defineTool({
+  name: "change_background_color",
+  description: "Change the background color of the page.",
+  parameters: { type: "object", properties: { color: { type: "string", description: "Name of the color" } }, required: ["color"] },
+  run: ({ color }) => ({ color }),
+});
+
+const alert = defineTool({
+  name: "show_alert",
+  description: "Show an alert with a message.",
+  parameters: { type: "object", properties: { message: { type: "string", description: "Text of the alert" } }, required: ["message"] },
+  run: ({ message }) => ({ shown: message }),
+});
+
+const page = `<!doctype html>
+<meta charset="utf-8">
+<title>Colours</title>
+<style>body { font: 18px sans-serif; margin: 4em; transition: background 0.5s } input { font: inherit; width: 20em }</style>
+<form><input name="text" placeholder="make it red" autofocus autocomplete="off"></form>
+<pre></pre>
+<script type="module">
+  const log = document.querySelector("pre");
+  document.querySelector("form").onsubmit = async (event) => {
+    event.preventDefault();
+    const { text } = event.target;
+    log.textContent += "\\n> " + text.value + "\\n";
+    const answer = await fetch("/say", { method: "POST", body: text.value });
+    text.value = "";
+    let rest = "";
+    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + chunk).split("\\n");
+      rest = lines.pop();
+      for (const line of lines) show(JSON.parse(line));
+    }
+  };
+  function show(event) {
+    if (event.type === "text") log.textContent += event.text;
+    if (event.type === "tool-end") log.textContent += event.name + " " + JSON.stringify(event.arguments) + "\\n";
+    if (event.type !== "tool-result" || event.isError) return;
+    if (event.name === "change_background_color") document.body.style.background = event.output.color;
+    if (event.name === "show_alert") window.alert(event.output.shown);
+  }
+</script>
+`;
+
+const chat = createChat({ engine: await engineFor(model), tools: [paint, alert] });
+
+const server = createServer(async (request, response) => {
+  if (request.url !== "/say") return response.setHeader("content-type", "text/html").end(page);
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += chunk;
+  const abort = new AbortController();
+  response.once("close", () => abort.abort());
+  response.setHeader("content-type", "application/x-ndjson");
+  for await (const event of chat.send(text, { signal: abort.signal })) response.write(`${JSON.stringify(event)}\n`);
+  response.end();
+});
+
+server.listen(Number(port), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -1,0 +1,528 @@
+"""The tools of the conversations: some hundred written by hand in tools/*.txt, and made-up ones (a verb, a noun, a few parameters). A
+spec says what a tool can be called and how people ask for it; an instance is one declaration of it, with names, descriptions, types and
+parameters drawn at random, so that a model must read the declaration.
+
+    set_timer|start_timer|countdown :: Start a timer|Sets a countdown          names :: descriptions
+     minutes|duration = int 1 120 :: Duration in minutes                        names = type :: descriptions
+     label?|name = food :: Name of the timer ~ for the {}|called {}             optional; how a request adds it
+     A (set|start) a timer for {minutes} minutes                                a command; N: something to know; Q: a whole sentence
+     M (set|start) a timer                                                      a command that lacks something
+"""
+import re
+from pathlib import Path
+
+from formats import FORMATS
+from lexicon import NOUNS, PREFIXED, QUANTITIES, RESULTS, VERBS
+from values import WORDS, pick, pseudo, value
+
+HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "track_package", "play_podcast", "log_water", "rename_file", "git_create_branch", "check_stock",
+            "order_drink", "close_app", "set_font_size", "pick_up_item", "flight_status", "define_word", "restart_service", "lock_door", "percentage", "post_message", "buy_stock",
+            "search_jobs", "unlock_door", "create_playlist", "get_air_quality"}
+"""Not trained on: the development set."""
+
+CONFLICTS = [
+    "turn_on_light turn_off_light set_light_state set_light_state2 toggle_device dim_lights set_scene set_light_color", "set_timer set_timer_seconds create_reminder set_alarm create_reminder_date add_todo medication_reminder mute_notifications start_appliance create_note assign_task",
+    "get_time get_time_in_city convert_timezone", "get_weather get_forecast get_weather_on get_temperature", "send_email send_email_short send_message reply_to broadcast leave_voicemail post_message post_tweet", "create_event schedule_meeting book_room book_doctor move_event start_video_call",
+    "search_web wikipedia get_news search_files find_book search_notes country_info movie_info define_word", "calculate add subtract multiply divide power square_root factorial percentage average sum_list gcd run_code calculate_tip discount compound_interest run_command solve_equation",
+    "convert_units convert_mass convert_volume convert_temperature convert_currency exchange_rate calculate", "list_files list_all_files search_files run_command", "play_song play_artist play_genre play_podcast play_movie start_game add_to_playlist resume_music previous_song", "start_appliance stop_appliance toggle_device preheat_oven set_temperature order_drink",
+    "change_background_color set_hex_background set_theme set_terminal_color set_wallpaper set_light_color draw_shape", "order_food order_pizza order_drink find_restaurants find_recipe create_object log_meal book_table nutrition recipe_by_ingredients", "add_to_shopping_list add_items_to_list create_reminder add_todo order_food create_object restock",
+    "show_message show_alert text_to_speech broadcast write_file", "book_flight search_flights search_trains get_directions", "navigate_to get_directions open_url call_taxi find_nearby geocode get_distance", "summarize summarize_page", "create_issue create_ticket", "compare_prices search_products check_stock filter_products",
+    "toggle_setting set_theme connect_wifi set_screen_brightness dim_lights toggle_device set_light_state", "volume_change set_volume mute", "read_file list_files fetch_page view_logs", "write_file append_file create_note", "get_config set_env", "search_in_files search_files replace_in_file", "call_contact dial_number start_video_call", "delete_event delete_task cancel_booking delete_file delete_folder",
+    "list_events list_tasks find_free_slot get_date", "read_emails search_email", "find_contact find_customer geocode", "assign_task assign_ticket", "update_ticket close_issue approve_request", "find_movies movie_info showtimes play_movie", "get_score sports_score team_schedule", "open_app start_game play_movie open_url", "resize_image crop_rotate", "log_workout log_hours log_sleep track_time start_stopwatch",
+    "transfer_money pay_bill create_invoice", "track_order track_package order_status flight_status refund return_item", "http_request fetch_page open_url download_file", "detect_language translate_message set_language", "hash_text encode_base64", "restart_service service_status", "find_nearby find_restaurants search_hotels parking", "add_to_cart create_object search_products", "calculate area_rectangle area_circle triangle_area",
+    "trade_stock buy_stock sell_stock price_alert", "set_led_strip set_light_color change_background_color turn_on_light set_light_state", "water_plant water_garden", "measure_text count_words count_letter", "replace_text replace_in_file", "get_distance measure_distance geocode navigate_to", "grade_work add_grade add_score", "rollback deploy git_checkout",
+    "buy_tickets buy_ticket showtimes", "set_volume_of set_volume volume_change mute", "timer_cancel set_timer set_alarm delete_event create_reminder", "convert_file convert_units resize_image", "invite_people create_event schedule_meeting create_group", "habit_done log_workout log_mood complete_task", "period_log check_symptoms log_mood", "compare_texts compare_prices",
+    "tune_radio play_genre change_channel play_song", "open_gate open_garage lock_door", "car_climate set_temperature preheat_oven", "car_lock lock_door unlock_door", "robot_arm_move move_character make_move fly_drone move_servo", "read_sensor get_temperature", "gym_checkin book_doctor log_workout", "vet_visit book_doctor book_haircut", "set_cell update_record", "calculate_tax percentage discount calculate_tip",
+    "send_gift add_to_cart order_food ship_order", "check_in_guest housekeeping book_hotel", "open_port open_app", "metrics query_metrics service_status view_logs", "draw_card roll_dice", "lottery random_number", "make_chart draw_shape generate_image", "ocr read_file", "birthday age_of find_contact", "emergency_call call_contact", "museum_hours find_nearby", "donate transfer_money", "create_vm start_appliance deploy",
+    "set_timer_long set_timer set_timer_seconds sleep_for mute_notifications create_reminder timer_cancel", "set_timer_seconds sleep_for", "order_items order_food create_object add_items_to_list add_to_cart restock order_drink order_pizza", "block_time schedule_meeting create_event start_stopwatch", "lock_door unlock_door check_door open_garage arm_security", "save_link bookmark shorten_url", "deploy scale_service run_command build_project", "git_checkout git_create_branch merge_branch git_push run_command git_status git_log", "set_address update_profile", "next_song previous_song", "set_position reverse_geocode", "log_mood set_status", "check_website ping_host", "create_customer add_customer create_contact add_employee create_user",
+]
+CLASHES = {}
+for group in CONFLICTS:
+    for one in group.split():
+        CLASHES.setdefault(one, set()).update(group.split())
+
+
+# ---- Reading the files
+
+
+class Param:
+    def __init__(self, names, optional, kind, descriptions, attachments):
+        self.key, self.names, self.optional, self.kind = names[0], names, optional, kind
+        self.descriptions, self.attachments = descriptions, attachments
+
+
+class Spec:
+    def __init__(self, domain, names, descriptions):
+        self.domain, self.names, self.descriptions = domain, names, descriptions
+        self.key = names[0]
+        self.params, self.phrases = [], {"A": [], "N": [], "Q": [], "M": []}
+
+
+def split(text, mark="|"):
+    """At marks outside of parentheses."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == mark and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return parts + [text[start:]]
+
+
+def parse_kind(text):
+    word, _, rest = text.strip().partition(" ")
+    if word in ("enum", "enum_int"):
+        options = []
+        for option in rest.split("|"):
+            name, _, said = option.partition("=")
+            options.append((int(name) if word == "enum_int" else name, said.split("/") if said else [name]))
+        return [word, options]
+    if word == "bool":
+        yes, no = rest.split("/")
+        return ["bool", yes.split(","), no.split(",")]
+    if word == "list":
+        element, low, high = rest.split(" ")
+        return ["list", parse_kind(element.replace(":", " ")), int(low), int(high)]
+    if word == "obj":
+        return ["obj", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
+    if word == "objs":
+        return ["objs", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
+    return [word] + rest.split() if word in WORDS or word in ("int", "num", "money", "mins", "secs", "lat", "lon") else ["fn", word]
+
+
+def parse_param(line):
+    head, _, rest = line.partition(" = ")
+    kind, _, rest = rest.partition(" :: ")
+    descriptions, _, attachments = rest.partition(" ~ ")
+    names = head.strip().split("|")
+    optional = names[0].endswith("?")
+    names[0] = names[0].rstrip("?")
+    parsed = parse_kind(kind)
+    if parsed[0] == "bool" and attachments:
+        yes, _, no = attachments.partition(" -")
+        attachments = {True: split(yes.strip().removeprefix("+")), False: split(no)}
+    else:
+        attachments = split(attachments) if attachments else []
+    return Param(names, optional, parsed, descriptions.strip().split("|"), attachments)
+
+
+def parse(path):
+    specs, domain = [], ""
+    for line in path.read_text().splitlines():
+        if line.startswith("@"):
+            domain = line[1:]
+        elif line and not line.startswith(" "):
+            names, _, descriptions = line.partition(" :: ")
+            specs.append(Spec(domain, names.split("|"), descriptions.split("|")))
+        elif re.match(r" [ANQM] ", line):
+            specs[-1].phrases[line[1]].append(line[3:])
+        elif line:
+            specs[-1].params.append(parse_param(line[1:]))
+    return specs
+
+
+SPECS, GENERIC = [], []
+for file in sorted((Path(__file__).parent / "tools").glob("*.txt")):
+    if file.stem == "generic":
+        GENERIC = parse(file)[0].params
+    else:
+        SPECS += parse(file)
+TRAINED = [spec for spec in SPECS if spec.key not in HELD_OUT]
+DEVELOPMENT = [spec for spec in SPECS if spec.key in HELD_OUT]
+
+INNER = re.compile(r"\(([^()]*)\)")
+
+
+def expand(rng, phrase):
+    """One reading of the alternatives."""
+    while "(" in phrase:
+        phrase = INNER.sub(lambda m: pick(rng, m[1].split("|")), phrase)
+    return phrase.strip()
+
+
+# ---- Names
+
+SYNONYMS = {
+    "get": "get fetch retrieve read query find show load lookup".split(), "set": "set change update adjust put".split(), "create": "create add new make insert".split(), "add": "add create insert append new".split(), "delete": "delete remove erase drop".split(),
+    "remove": "remove delete drop".split(), "send": "send dispatch submit".split(), "search": "search find lookup query".split(), "find": "find search lookup locate".split(), "list": "list show get enumerate".split(), "show": "show display view get".split(), "open": "open launch start".split(),
+    "start": "start begin launch run".split(), "stop": "stop end halt".split(), "log": "log record track add save".split(), "calculate": "calculate compute calc".split(), "book": "book reserve".split(), "buy": "buy purchase order".split(), "check": "check verify test get".split(), "play": "play start".split(), "write": "write save store".split(),
+    "update": "update edit modify change".split(), "make": "make create generate".split(), "convert": "convert change transform".split(), "track": "track follow trace".split(), "order": "order buy request".split(), "generate": "generate create make".split(),
+}
+NAMESPACES = "api app home tools util system my user client default service core assistant mcp functions company".split()
+
+
+def words_of(name):
+    return [word for word in re.split(r"[_.]", re.sub(r"\d+$", "", name)) if word]
+
+
+def style_words(rng, words, style):
+    if style == "camel":
+        return words[0] + "".join(word.capitalize() for word in words[1:])
+    if style == "pascal":
+        return "".join(word.capitalize() for word in words)
+    if style == "kebab":
+        return "-".join(words)
+    if style == "dotted":
+        return words[0] + "." + "_".join(words[1:]) if len(words) > 1 else pick(rng, NAMESPACES) + "." + words[0]
+    if style == "upper":
+        return "_".join(words).upper()
+    return "_".join(words)
+
+
+STYLES = ["snake"] * 54 + ["camel"] * 20 + ["pascal"] * 4 + ["kebab"] * 7 + ["dotted"] * 9 + ["upper"]
+
+
+def tool_name(rng, spec, style):
+    kind = rng.random()
+    if kind < 0.05:
+        words = [pseudo(rng, 2)] if rng.random() < 0.6 else [pick(rng, ["tool", "fn", "action", "command", "op"]), pick(rng, ["a", "b", "1", "2", "7", "x", "42"])]
+    else:
+        words = words_of(pick(rng, spec.names))
+        if words[0] in SYNONYMS and rng.random() < 0.35:
+            words = [pick(rng, SYNONYMS[words[0]])] + words[1:]
+        if rng.random() < 0.06:
+            words = words + [pick(rng, ["tool", "function", "v2", "now", "api", "action"])]
+        if rng.random() < 0.05:
+            words = [pick(rng, NAMESPACES)] + words
+        elif rng.random() < 0.03:
+            words = [spec.domain] + words
+    return style_words(rng, words, style), kind < 0.05
+
+
+CLUTTER = ["Returns JSON.", "Requires an account.", "Only for signed-in users.", "Use it when the user asks for it.", "Do not call it twice.", "Works worldwide.", "May take a while.", "Returns the result as text.", "Call this tool when needed.", "The result is an object.", "Supports all common cases.", "This action can't be undone.", "Use only if the user explicitly asks.", "Returns an error if nothing is found.", "Fails without permission.", "Useful for everyday requests.", "The user must confirm first.", "Takes effect immediately.", "Does not need a login.", "Part of the public API.", "Available on all plans.", "Limited to ten calls a minute.", "Deprecated soon."]
+PREFIXES = ["Use this tool to {}", "A tool to {}", "Use this to {}", "Call this function to {}", "This function is used to {}", "Lets you {}", "Allows the assistant to {}", "Function to {}", "Tool to {}"]
+
+
+def tool_description(rng, spec, hidden):
+    kind = rng.random()
+    out = pick(rng, spec.descriptions)
+    if out is spec.descriptions[0]:
+        first, _, rest = out.partition(" ")
+        if first.lower() in SYNONYMS and rng.random() < 0.3:
+            out = pick(rng, SYNONYMS[first.lower()]).capitalize() + " " + rest
+        if kind < 0.12:
+            out = pick(rng, PREFIXES).format(out[0].lower() + out[1:])
+    if kind > 0.86 and len(spec.descriptions) > 1:
+        other = pick(rng, spec.descriptions)
+        if other != out:
+            out = out.rstrip(".") + ". " + other
+    if 0.4 < kind < 0.5:
+        return out.rstrip(".") + ". " + pick(rng, CLUTTER)
+    if kind < 0.03 and not hidden:
+        return ""
+    return out + "." if rng.random() < 0.35 and not out.endswith(".") else out
+
+
+# ---- Instances
+
+
+class Instance:
+    """One declaration of a tool."""
+
+    def __init__(self, rng, spec):
+        self.spec = spec
+        style = pick(rng, STYLES)
+        self.name, hidden = tool_name(rng, spec, style)
+        self.params = {}
+        used = set()
+        properties, required = {}, []
+        for param in spec.params:
+            if param.optional and rng.random() < 0.3:
+                continue
+            name = self.param_name(rng, param, style, used)
+            used.add(name)
+            kind, schema = self.schema(rng, param)
+            if rng.random() < 0.9 or hidden:
+                schema["description"] = self.param_description(rng, param, kind, schema)
+            properties[name] = schema
+            if not param.optional or rng.random() < 0.02:
+                required.append(name)
+            self.params[param.key] = (name, kind, param)
+        if properties and rng.random() < 0.25:
+            for param in rng.sample(GENERIC[2:], 1 + int(rng.random() * 2)):
+                name = self.param_name(rng, param, style, used)
+                if param.key not in self.params:
+                    used.add(name)
+                    kind, properties[name] = self.schema(rng, param)
+                    if rng.random() < 0.85:
+                        properties[name]["description"] = self.param_description(rng, param, kind, properties[name])
+        self.tool = {"name": self.name, "description": tool_description(rng, spec, hidden)}
+        if properties:
+            self.tool["parameters"] = {"type": "object", "properties": properties}
+            if required and rng.random() < 0.97:
+                self.tool["parameters"]["required"] = required
+        elif rng.random() < 0.8:
+            self.tool["parameters"] = {"type": "object", "properties": {}} if rng.random() < 0.7 else {"type": "object"}
+        self.required = [self.params[param.key] for param in spec.params if not param.optional]
+        self.declared = {}
+
+    def declaration(self, dialect):
+        if dialect not in self.declared:
+            self.declared[dialect] = FORMATS[dialect].declaration(self.tool)
+        return self.declared[dialect]
+
+    def param_name(self, rng, param, style, used):
+        for _ in range(20):
+            words = words_of(pick(rng, param.names) if rng.random() < 0.92 else pseudo(rng, 2))
+            if rng.random() < 0.04:
+                words = [pick(rng, ["target", "user", "the", "input", "new", "selected"])] + words
+            elif rng.random() < 0.03:
+                words = words + [pick(rng, ["name", "value", "param", "text", "input"])]
+            name = style_words(rng, words, "camel" if style in ("camel", "pascal") else "kebab" if style == "kebab" and rng.random() < 0.3 else "snake")
+            if name not in used:
+                return name
+        return param.key + "_" + pseudo(rng, 1)
+
+    def schema(self, rng, param):
+        kind = param.kind
+        if kind[0] == "enum":
+            options = list(kind[1])
+            if len(options) > 2 and rng.random() < 0.5:
+                options = rng.sample(options, 2 + int(rng.random() * (len(options) - 1)))
+            rng.shuffle(options)
+            return ["enum", options], {"type": "string", "enum": [option[0] for option in options]}
+        if kind[0] == "enum_int":
+            return ["enum", kind[1]], {"type": "integer"}
+        if kind[0] == "list":
+            element = kind[1]
+            return kind, {"type": "array", "items": {"type": json_type(rng, element)}}
+        if kind[0] == "objs":
+            return kind, {"type": "array", "items": {"type": "object", "properties": {name: {"type": json_type(rng, field)} for name, field in kind[1]}}}
+        if kind[0] == "obj":
+            fields = {name: {"type": json_type(rng, field)} for name, field in kind[1]}
+            if rng.random() < 0.5:
+                for name, field in fields.items():
+                    field["description"] = pick(rng, ["The " + name.replace("_", " "), name.replace("_", " ").capitalize()])
+            schema = {"type": "object", "properties": fields}
+            if rng.random() < 0.6:
+                schema["required"] = list(fields)
+            return kind, schema
+        if kind[0] in ("int", "num", "money") and rng.random() < 0.05:
+            return ["digits", kind], {"type": "string"}
+        return kind, {"type": json_type(rng, kind)}
+
+    def param_description(self, rng, param, kind, schema):
+        out = pick(rng, param.descriptions)
+        chance = rng.random()
+        if chance < 0.12 and kind[0] not in ("obj", "objs", "list", "bool", "digits", "enum") and kind[-1] not in ("content", "code"):
+            out = f"{out.rstrip('.')}, {pick(rng, ['e.g.', 'for example', 'such as', 'like'])} {value(rng, kind)[0]}"
+        elif chance < 0.2 and kind[0] == "enum":
+            out = f"{out}: {' or '.join(str(option[0]) for option in kind[1])}"
+        elif chance < 0.26 and param.optional:
+            out += pick(rng, [" (optional)", ", optional", ". Optional."])
+        elif chance < 0.3:
+            out += pick(rng, [" (required)", ". Must be given", ", as the user said it", " as text"]) if not param.optional else ""
+        elif chance < 0.46:
+            words = param.names[0].replace("_", " ")
+            out = pick(rng, ["{d} to use", "The {w} to use", "{d} of the request", "{d}. Must be a valid {w}", "{d}, given by the user", "The {w} for the request", "The desired {w}", "{d} that the user mentioned", "Exact {w}", "The {w} in question", "{d}, case sensitive", "Required {w} of the {t}"]).format(d=out.rstrip("."), w=words, t=words_of(self.spec.names[0])[-1])
+        elif chance < 0.52:
+            out = pick(rng, ["The ", "This is the ", "Specifies the ", "Contains the "]) + param.names[0].replace("_", " ")
+        return out + "." if rng.random() < 0.2 and not out.endswith(".") else out
+
+
+def json_type(rng, kind):
+    if kind[0] in ("int", "mins", "secs"):
+        return "integer" if rng.random() < 0.75 else "number"
+    if kind[0] in ("num", "money", "lat", "lon"):
+        return "number"
+    if kind[0] == "bool":
+        return "boolean"
+    return "string"
+
+
+def draw(rng, kind):
+    """A value of a parameter, and the words for it."""
+    if kind[0] == "list":
+        drawn, seen = [], set()
+        for _ in range(kind[2] + int(rng.random() * (kind[3] - kind[2] + 1))):
+            item, said = value(rng, kind[1])
+            if item not in seen:
+                seen.add(item)
+                drawn.append((item, said))
+        return [item for item, _ in drawn], enumeration(rng, [said for _, said in drawn])
+    if kind[0] == "obj":
+        fields = [(name, *value(rng, field)) for name, field in kind[1]]
+        said = [f"{name.replace('_', ' ')} {text}" if i or rng.random() < 0.8 else text for i, (name, _, text) in enumerate(fields)]
+        return {name: item for name, item, _ in fields}, enumeration(rng, said)
+    if kind[0] == "objs":
+        rows = [[(name, *value(rng, field)) for name, field in kind[1]] for _ in range(1 + int(rng.random() * 3))]
+        return [{name: item for name, item, _ in row} for row in rows], enumeration(rng, [" ".join(said for _, _, said in row) for row in rows])
+    if kind[0] == "digits":
+        item, said = value(rng, kind[1])
+        return str(item), str(item) if "," not in said else said.replace(",", "")
+    return value(rng, kind)
+
+
+def enumeration(rng, items):
+    if len(items) == 1:
+        return items[0]
+    last = pick(rng, [" and ", " and ", " and ", ", "])
+    return ", ".join(items[:-1]) + last + items[-1]
+
+
+# ---- Disguises
+
+WORD = re.compile(r"[A-Za-z]{4,}")
+SLOT = re.compile(r"(\{[^}]*\})")
+COMMON = set("with that this from have what when where which should would could please into them they then there about after before their some more many much does doing need want been were will your mine ours other another each every must make made give gave take them than only also just like name named called value values text number list".split())
+SUBSTITUTES = sorted({noun for noun in NOUNS if "_" not in noun} | set(WORDS["noun"]) | set(WORDS["word"]) | {word for key in ("product", "food", "ingredient", "animal", "plant", "sport", "element", "appliance", "device", "category", "tag", "subject", "genre") for word in WORDS[key] if WORD.fullmatch(word)})
+
+
+def disguise(rng, spec):
+    """The same tool, but some words that requests and declaration share are other words, or no words at all: what it is about can
+    only be read in the declaration."""
+    asked = set(WORD.findall(" ".join(SLOT.sub(" ", phrase) for phrases in spec.phrases.values() for phrase in phrases).lower()))
+    declared = set(WORD.findall(" ".join(spec.names + spec.descriptions).replace("_", " ").lower()))
+    shared = sorted((asked & declared) - COMMON)
+    rng.shuffle(shared)
+    words = {word: pick(rng, SUBSTITUTES) if rng.random() < 0.6 else pseudo(rng, 1 + int(rng.random() * 2)) for word in shared[:1 + int(rng.random() * 3)]}
+    for word in list(words):
+        for end in ("s", "es"):
+            words.setdefault(word + end, words[word] + end)
+    if words:
+        finder = re.compile(r"(?<![A-Za-z])(" + "|".join(sorted(words, key=len, reverse=True)) + r")(?![A-Za-z])", re.I)
+
+        def put(text):
+            return finder.sub(lambda m: words[m[0].lower()].capitalize() if m[0][0].isupper() else words[m[0].lower()], text)
+    else:
+        def put(text):
+            return text
+
+    out = Spec(spec.domain, [put(name) for name in spec.names], [put(text) for text in spec.descriptions])
+    out.key = spec.key
+    out.phrases = {kind: ["".join(part if part.startswith("{") else put(part) for part in SLOT.split(phrase)) for phrase in phrases] for kind, phrases in spec.phrases.items()}
+    for param in spec.params:
+        kind = param.kind
+        if kind[0] == "enum" and rng.random() < 0.35:
+            options = rng.sample(SUBSTITUTES, len(kind[1])) if rng.random() < 0.7 else [pseudo(rng, 2) for _ in kind[1]]
+            kind = ["enum", [(option, [option]) for option in dict.fromkeys(options)]]
+        elif kind[0] in WORDS and kind[0] not in LOCAL and rng.random() < 0.2:
+            kind = [pick(rng, OPEN_KINDS)]
+        attachments = {yes: [put(text) for text in texts] for yes, texts in param.attachments.items()} if isinstance(param.attachments, dict) else [put(text) for text in param.attachments]
+        copy = Param([put(name) for name in param.names], param.optional, kind, [put(text) for text in param.descriptions], attachments)
+        copy.key = param.key
+        out.params.append(copy)
+    return out
+
+
+LOCAL = {"unit_len", "unit_mass", "unit_vol", "currency", "hex_color", "timezone", "weekday", "month"}
+OPEN_KINDS = ["first", "city", "company", "song", "artist", "movie", "book", "food", "ingredient", "product", "team", "topic", "place", "street", "service", "status", "label", "position", "word", "color", "room", "device"]
+
+# ---- Made-up tools
+
+VERB_KEYS = list(VERBS)
+
+
+def procedural(rng, verb=None, noun=None):
+    """A tool of a verb and a noun, with parameters of the generic kind."""
+    if verb is None and noun is None and rng.random() < 0.22:
+        return quantities(rng)
+    verb = verb or pick(rng, VERB_KEYS)
+    if noun is None:
+        noun = pick(rng, NOUNS) if rng.random() < 0.75 else pseudo(rng, 2) if rng.random() < 0.7 else pick(rng, NOUNS) + "_" + pseudo(rng, 1)
+    names, says, asks, kind = VERBS[verb]
+    said = noun.replace("_", " ")
+    plural = said + ("es" if said.endswith(("s", "x", "ch", "sh")) else "s") if not said.endswith("y") else said[:-1] + "ies"
+    thing = plural if kind == "many" else said
+    spec = Spec("made", [f"{name}_{noun if kind != 'many' else plural.replace(' ', '_')}" for name in names.split()], [])
+    spec.key = f"{verb} {noun}"
+    if rng.random() < 0.25:
+        spec.names = [f"{noun}.{name}" if rng.random() < 0.6 else f"{noun}_{name}" for name in names.split()]
+    article = "" if kind == "many" else "an " if said[0] in "aeiou" else "a "
+    spec.descriptions = [f"{say} {article}{thing}{tail}" for say in says.split("|") for tail in ("", pick(rng, ["", " in the system", " of the user", " of the company", " by its data", " for the user", " in the list"]))]
+    params = rng.sample(GENERIC[2:], int(rng.random() * 3.3))
+    whole = kind == "id" and rng.random() < 0.93
+    use_name = rng.random() < 0.35
+    subject = ("name" if use_name else "id") if whole else None
+    if kind == "new" and rng.random() < 0.55:
+        subject = "name"
+    keys = set()
+    if subject:
+        spec.params.append(fill_noun(GENERIC[1] if subject == "name" else GENERIC[0], noun, False))
+        keys.add(subject)
+    for i, param in enumerate(params):
+        if param.key not in keys:
+            keys.add(param.key)
+            spec.params.append(fill_noun(param, noun, rng.random() < 0.4))
+    if subject == "id":
+        forms = [f"the {said} {{id}}", f"{said} {{id}}", f"{said} number {{id}}", f"the {said} with (the |)id {{id}}", f"{said} #{{id}}", f"the {said} with (the |)number {{id}}", f"{said} {{id}}"]
+    elif subject == "name":
+        forms = [f"(the|a|my) {said} (called|named|with the name) {{name}}", f"the {said} {{name}}", f"{article}{said} called {{name}}", f"{article}{said} named {{name}}", f"{article}new {said} {{name}}" if kind == "new" else f"my {said} {{name}}", f"the {{name}} {said}", f"my {{name}} {said}", f"{said} {{name}}"]
+    elif kind == "many":
+        forms = [f"(all |the |all the |my |){plural}", f"(all |the |){plural}"]
+    else:
+        forms = [f"(the|a|my|our) {said}", f"{article}{said}" if kind == "new" else f"the {said}"]
+    required = [param.key for param in spec.params if not param.optional and param.key not in ("id", "name")]
+    if "owner" in required and not subject and rng.random() < 0.5:
+        required.remove("owner")
+        forms = [f"{{owner}}'s {said if kind != 'many' else plural}", f"the {said if kind != 'many' else plural} of {{owner}}"]
+    needed = "".join(" {+" + key + "}" for key in required)
+    words = asks.split("|")
+    for ask in words:
+        spec.phrases["A"].append(f"{ask} {pick(rng, forms)}{needed}")
+    form, done = pick(rng, forms), participle(verb)
+    if verb in ("get", "list", "track", "check", "search", "count", "compare"):
+        spec.phrases["N"] = [form + needed for form in forms]
+        spec.phrases["Q"] = [f"(do we have|where is|how is|what about|is there) {form}{needed}", f"what (does|do you know of|can you say about) {form}{needed}"]
+    elif kind == "new":
+        spec.phrases["Q"] = [f"I (need|want|would like|could use) {form}{needed}", f"we (need|want) {form}{needed}", f"there should be {form}{needed}", f"{form}{needed}, please {pick(rng, words)} it"]
+    elif kind == "id" and done:
+        spec.phrases["Q"] = [f"{form} (has to be|must be|should be|needs to be|ought to be|can be) {done}{needed}", f"I (want|need|would like) (to have |){form} {done}{needed}", f"(can|could) {form} be {done}{needed}", f"{pick(rng, forms)}(:|,) {pick(rng, words)} (it|that){needed}"]
+    if spec.params and not spec.params[0].optional:
+        spec.phrases["M"] = [f"{pick(rng, asks.split('|'))} (a|the|my) {said}" if kind != "many" else f"{pick(rng, asks.split('|'))} {plural}"]
+    return spec
+
+
+UNITS = {}
+for line in QUANTITIES.replace("\n", " ").split("; "):
+    quantity, _, found = line.partition(":")
+    UNITS[quantity.strip()] = [unit.strip() for unit in found.split(",") if unit.strip()]
+OUTCOMES = [" ".join(result.split()) for result in RESULTS.split(",")]
+
+
+def quantities(rng):
+    """A tool that calculates something from numbers, each said with its name or its unit."""
+    result = pick(rng, OUTCOMES) if rng.random() < 0.8 else pseudo(rng, 2)
+    snake = result.lower().replace(" ", "_").replace("-", "_")
+    verbs = ["calculate", "compute", "get", "find", "estimate", "predict", "determine", "calc"]
+    spec = Spec("made", [f"{verb}_{snake}" for verb in verbs] + [snake, f"{pick(rng, ['math', 'physics', 'finance', 'calculator', 'geometry', 'tools'])}.{snake}"], [f"{verb.capitalize()} the {result}{pick(rng, [' from the given values', '', '', ' of something', ' of an object', ' for the user'])}" for verb in ("calculate", "compute", "estimate", "find")])
+    spec.key = f"calculate {snake}"
+    parts, used = [], set()
+    for key in rng.sample(sorted(UNITS), 1 + int(rng.random() * 4)):
+        name = f"{pick(rng, PREFIXED)}_{key}" if rng.random() < 0.25 else key
+        words, units = name.replace("_", " "), UNITS[key]
+        unit = pick(rng, units) if units else ""
+        kind = ["int", "1", "500"] if rng.random() < 0.6 else ["num", "0.1", "900"]
+        optional = bool(spec.params) and rng.random() < 0.3
+        tail = ("" if unit in ("%", "°", "°C", "K", "V", "W") and rng.random() < 0.7 else " ") + unit if unit and rng.random() < 0.75 else ""
+        forms = [f"a {words} of {{}}{tail}", f"{words} {{}}{tail}", f"{words} of {{}}{tail}", f"the {words} is {{}}{tail}", f"{words} = {{}}", f"{{}}{tail} {words}" if unit else f"{{}} {words}", f"{words}: {{}}{tail}"]
+        names = [name, pick(rng, [f"{name}_value", f"{key}", f"{name}_{unit}" if unit.isalpha() else name, name]), name]
+        param = Param(names, optional, kind, [f"{words.capitalize()}{pick(rng, [f' in {unit}', ''])}" if unit else words.capitalize(), f"The {words}", f"The {words}{pick(rng, [' of the object', ' to use', ''])}"], [f"with {form}" if not form.startswith(("the", "{")) else f", {form}" for form in forms])
+        param.key = name
+        spec.params.append(param)
+        if not optional:
+            parts.append((name, forms))
+    style = int(rng.random() * 7)
+    for _ in range(4):
+        said = [(forms[style] if rng.random() < 0.6 else pick(rng, forms)).replace("{}", "{" + name + "}") for name, forms in parts]
+        joined = said[0] if len(said) == 1 else ", ".join(said[:-1]) + pick(rng, [" and ", " and ", ", and ", ", "]) + said[-1]
+        link = pick(rng, [" with ", " with ", " for ", " given ", " using ", " if we have ", ", ", ": ", " when we have ", " based on ", " assuming ", " from "])
+        spec.phrases["A"].append(f"{pick(rng, ['calculate', 'compute', 'find', 'work out', 'determine', 'estimate', 'get', 'figure out', 'tell me', 'give me', 'predict'])} (the |){result}{pick(rng, ['', '', '', ' of an object', ' of a house', ' of my project', ' for a trip', ' for a machine'])}{link}{joined}")
+        spec.phrases["N"].append(f"the {result}{link}{joined}")
+        spec.phrases["Q"].append(pick(rng, [f"(what is|what's|how (big|high|much) is) the {result}{link}{joined}", f"{joined}(:|,) what is the {result}", f"(we have|I have|given) {joined}, (what|how much) is the {result}"]))
+    return spec
+
+
+def participle(verb):
+    irregular = {"send": "sent", "draw": "drawn", "feed": "fed", "pay": "paid", "reset": "reset", "stop": "stopped", "get": "", "list": "", "search": "", "sync": "synced", "copy": "copied", "notify": "notified", "scan": "scanned", "get": "", "book": "booked", "lock": "locked", "pay": "paid"}
+    return irregular.get(verb, verb + "d" if verb.endswith("e") else verb + "ed")
+
+
+def fill_noun(param, noun, optional):
+    names = [name.replace("{noun}", noun) for name in param.names]
+    filled = Param(names, optional, param.kind, [text.replace("{noun}", noun.replace("_", " ")) for text in param.descriptions], param.attachments)
+    filled.key = param.key
+    return filled
+
+
+assert all(one in {spec.key for spec in SPECS} for one in HELD_OUT), [one for one in HELD_OUT if one not in {spec.key for spec in SPECS}]

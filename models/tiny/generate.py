@@ -1,0 +1,685 @@
+"""Conversations with tools, made at random, as text in the formats of FunctionGemma and Gemma 4.
+
+    python3 generate.py --count 300 --seed 7       # JSON lines: {dialect, variant, request, text, completion, category}
+
+`request` is a Request of src/core/nouns.ts without the message to be learnt; `text` is its prompt and `completion` what the model says.
+"""
+import argparse
+import json
+import random
+import re
+
+from catalogue import CLASHES, DEVELOPMENT, SPECS, TRAINED, VERB_KEYS, Instance, disguise, draw, expand, procedural, words_of
+from formats import has_call, render
+from lexicon import (AND, CHAT, COMMAND, GREETINGS, KNOWLEDGE, NO_TOOL, NOUNS, OPEN_ANSWERS, OPEN_QUESTIONS, SYSTEMS, THEN, VERBS, WHICH_TOOLS, gerund)
+from values import CLOSED, WORDS, date, ident, name, phrase, pick, pseudo, sentence
+
+SLOT = re.compile(r"\{(\+?)(\w*)(?::=([^}]*))?\}")
+MARK = re.compile("[\ue000-\uf8ff]")
+WORD_SLOT = re.compile(r"\{(\w+)\}")
+OPEN_KINDS = {"text", "title", "query", "task", "content", "code", "expr", "command", "sql", "text_q", "phrase_q", "sentence_note", "phrase", "url", "path", "file"}
+QUESTION = re.compile(r"^(what|how|is|are|do|did|when|where|who|which|will|should|can|could|has|have|was|does|am|any|would|shall|may)\b", re.I)
+FOR_ME = re.compile(r"\w+ (me|us) ")
+LOWERED = {"city", "first", "country", "song", "artist", "movie", "book", "company", "app", "language", "weekday", "month", "team"}
+VARIANTS = {"google-gemma-4-31b-2026-07-09": "<|channel>thought\n<channel|>", "google-gemma-4-e2b-2026-07-09": ""}
+
+
+class Ask:
+    """A request for one call: a sentence or a part of one, with marks for the values."""
+
+    def __init__(self, kind, text, instance, arguments, open_end=False, marks=None):
+        self.kind, self.text, self.instance, self.arguments, self.open_end = kind, text, instance, arguments, open_end
+        self.marks = marks or {}
+
+    @property
+    def call(self):
+        return {"name": self.instance.name, "arguments": self.arguments}
+
+
+class Generator:
+    def __init__(self, seed, specs=None, made=0.4, disguised=0.5):
+        self.rng = random.Random(seed)
+        self.specs = specs or TRAINED
+        self.by_domain = {}
+        for spec in self.specs:
+            self.by_domain.setdefault(spec.domain, []).append(spec)
+        self.made, self.disguised = made, disguised
+        self.pool, self.said, self.low = {}, [], False
+        self.frames = {"A": weighted(COMMAND), "N": weighted(KNOWLEDGE)}
+
+    # ---- Tools
+
+    def instance(self, spec):
+        """A declaration of this tool, now and then a new one, or one in disguise."""
+        if self.rng.random() < self.disguised:
+            return Instance(self.rng, disguise(self.rng, spec))
+        known = self.pool.setdefault(spec.key, [])
+        if len(known) < 4 or self.rng.random() < 0.25:
+            made = Instance(self.rng, spec)
+            if len(known) < 12:
+                known.append(made)
+            else:
+                known[int(self.rng.random() * 12)] = made
+            return made
+        return pick(self.rng, known)
+
+    def positive(self):
+        """A tool to be called, and tools like it that must not be."""
+        rng = self.rng
+        if rng.random() >= self.made:
+            spec = pick(rng, self.specs)
+            near = [one for one in self.by_domain[spec.domain] if one is not spec and one.key not in CLASHES.get(spec.key, ())]
+            return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
+        spec = procedural(rng)
+        verb, noun = spec.key.split(" ")
+        if noun not in NOUNS and verb == "calculate":
+            return Instance(rng, spec), [Instance(rng, procedural(rng)) for _ in range(int(rng.random() * 2))]
+        near = [Instance(rng, procedural(rng, verb=self.other_verb(verb), noun=noun)) for _ in range(int(rng.random() * 2.2))]
+        if rng.random() < 0.5:
+            other = pick(rng, NOUNS)
+            near += [Instance(rng, procedural(rng, verb=verb, noun=other))] if other != noun else []
+        return Instance(rng, spec), near
+
+    def other_verb(self, verb):
+        """One that nobody takes for this verb."""
+        taken = {ask for ask in VERBS[verb][2].split("|")} | set(VERBS[verb][0].split())
+        while True:
+            other = pick(self.rng, VERB_KEYS)
+            if other != verb and not taken & ({ask for ask in VERBS[other][2].split("|")} | set(VERBS[other][0].split())):
+                return other
+
+    def others(self, count, asked):
+        """Tools that have nothing to do with what is asked."""
+        rng, out = self.rng, []
+        clash = set()
+        for one in asked:
+            clash |= CLASHES.get(one.spec.key, set()) | {one.spec.key}
+        domains = {one.spec.domain for one in asked}
+        for _ in range(count * 3):
+            if len(out) == count:
+                break
+            if rng.random() < 0.85:
+                spec = pick(rng, self.specs)
+                if spec.key not in clash and (spec.domain not in domains or rng.random() < 0.1):
+                    out.append(self.instance(spec))
+            else:
+                out.append(Instance(rng, procedural(rng)))
+        return out
+
+    def shuffled(self, tools, limit=8):
+        """Each name once."""
+        named = {}
+        for tool in tools:
+            if tool.name not in named and len(named) < limit:
+                named[tool.name] = tool
+        out = list(named.values())
+        self.rng.shuffle(out)
+        return out
+
+    # ---- Requests
+
+    def mark(self, said):
+        self.said.append(said)
+        return chr(0xE000 + len(self.said) - 1)
+
+    def drawn(self, kind, taken):
+        for _ in range(4):
+            item, said = draw(self.rng, kind)
+            if not isinstance(item, str) or item not in taken:
+                break
+        if self.low and kind[0] in LOWERED and isinstance(item, str) and said == item:
+            item = said = item.lower()
+        return item, said
+
+    def ask(self, instance, kinds="ANQ", optional=0.3, fixed=None):
+        """One way to ask for a call of this tool."""
+        rng, phrases = self.rng, instance.spec.phrases
+        for _ in range(30):
+            kind = pick(rng, [one for one in kinds if phrases[one] for _ in range({"A": 5, "N": 3, "Q": 4, "M": 1}[one])] or [""])
+            if not kind:
+                return None
+            phrase = self.described(instance) if kind == "A" and rng.random() < 0.12 else expand(rng, pick(rng, phrases[kind]))
+            made = self.fill(instance, phrase, kind, optional, fixed or {})
+            if made:
+                return made
+        return None
+
+    def described(self, instance):
+        """A request in the words of the declaration."""
+        rng, spec = self.rng, instance.spec
+        text = pick(rng, spec.descriptions)
+        if text.split(" ")[0].lower() not in IMPERATIVES:
+            text = spec.descriptions[0]
+        text = text[0].lower() + text[1:].rstrip(".")
+        kind = rng.random()
+        if kind < 0.25 or text.split(" ")[0] not in IMPERATIVES:
+            text = " ".join(words_of(pick(rng, spec.names)))
+        elif kind < 0.35:
+            text = pick(rng, ["call ", "use ", "run ", "invoke ", "use the tool ", "call the function "]) + instance.name
+        needed = [param.key for param in spec.params if not param.optional]
+        rng.shuffle(needed)
+        return text + "".join(" {+" + key + "}" for key in needed)
+
+    def fill(self, instance, template, kind, optional, fixed):
+        rng, arguments, used, marks = self.rng, {}, set(), {}
+        parts = SLOT.split(template)
+        text, open_end = parts[0], False
+        slots = list(zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4]))
+        at = 0
+        while at < len(slots):
+            plus, key, constant, tail = slots[at]
+            if key not in instance.params:
+                return None
+            argument, drawable, param = instance.params[key]
+            used.add(key)
+            at += 1
+            if constant is not None:
+                if drawable[0] == "enum" and constant not in [option[0] for option in drawable[1]]:
+                    return None
+                arguments[argument] = {"true": True, "false": False}.get(constant, int(constant) if constant.isdigit() else constant)
+                text += tail
+            elif plus and not tail.strip() and at < len(slots) and rng.random() < 0.4:
+                group = [key]
+                while at < len(slots) and slots[at][0] and not tail.strip():
+                    tail = slots[at][3]
+                    group.append(slots[at][1])
+                    at += 1
+                used.update(group)
+                said, open_end = self.grouped(instance, group, arguments)
+                text += said + tail
+            elif plus:
+                said, open_end = self.attachment(instance, key, arguments)
+                text += said + tail
+            else:
+                item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
+                arguments[argument] = item
+                marks[argument] = len(self.said)
+                text += self.mark(said) + tail
+                open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
+        if kind != "M":
+            for key, (argument, _, param) in instance.params.items():
+                if key not in used and param.optional and rng.random() < optional:
+                    said, open_end = self.attachment(instance, key, arguments)
+                    text += " " + said
+            if len(arguments) < len(instance.required):
+                return None
+        text = re.sub(r"  +", " ", text).replace(" ,", ",").replace(" :", ":").strip()
+        return Ask(kind, text, instance, arguments, open_end, marks)
+
+    def grouped(self, instance, keys, arguments):
+        """Several values in a row, each with its name: `with size 4, color red and owner Ann`."""
+        rng, items = self.rng, []
+        form = pick(rng, ["{w} {v}", "{w} {v}", "{w}: {v}", "{w} = {v}", "the {w} {v}", "{v} as {w}", "{w} is {v}", "{v} as the {w}", "a {w} of {v}"])
+        for key in keys:
+            argument, drawable, param = instance.params[key]
+            item, said = self.drawn(drawable, arguments.values())
+            arguments[argument] = item
+            if isinstance(item, bool):
+                said = pick(rng, ["true", "yes", "on"] if item else ["false", "no", "off"])
+            items.append(form.replace("{w}", readable(argument if argument in param.names else param.names[0])).replace("{v}", self.mark(said)))
+        return pick(rng, ["with ", "with ", "with ", ": ", ", ", "using ", "where ", "and use ", "having "]) + listed(items, pick(rng, [" and ", " and ", ", ", ", and "])), leaf(instance.params[keys[-1]][1]) in OPEN_KINDS
+
+    def attachment(self, instance, key, arguments):
+        argument, drawable, param = instance.params[key]
+        item, said = self.drawn(drawable, arguments.values())
+        arguments[argument] = item
+        plain = not param.attachments or self.rng.random() < 0.25
+        words = readable(argument if argument in param.names else param.names[0])
+        if isinstance(item, bool):
+            forms = PLAIN_BOOL[item] if plain else param.attachments[item]
+            return expand(self.rng, pick(self.rng, forms)).replace("{w}", words), False
+        form = expand(self.rng, pick(self.rng, PLAIN if plain else param.attachments)).replace("{w}", words)
+        ends = form.endswith("{}") and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
+        return form.replace("{}", self.mark(said)), ends
+
+    def sentence(self, ask, plain=0.0):
+        """The request as a sentence."""
+        rng = self.rng
+        if ask.kind in ("Q", "M") and not (ask.kind == "M" and rng.random() < 0.6):
+            text = ask.text
+            if QUESTION.match(text):
+                text += "?" if rng.random() < 0.75 else ""
+            return text
+        frame = "{A}" if rng.random() < plain else self.frames["N" if ask.kind == "N" else "A"](rng)
+        if ask.open_end and not re.search(r"\{(A|ing|N)\}\??$", frame):
+            frame = "{" + ("N" if ask.kind == "N" else "A") + "}"
+        if FOR_ME.match(ask.text) and frame.startswith(("I", "we", "let's", "time", "can I", "can we", "could we", "it's", "help", "my boss", "{first}", "the plan", "can you help")):
+            frame = "{A}"
+        frame = frame.replace("{first}", pick(rng, WORDS["first"][:60]))
+        text = frame.replace("{A}", ask.text).replace("{N}", ask.text)
+        if "{ing}" in text:
+            text = text.replace("{ing}", gerund(ask.text))
+        if text.endswith("?") and rng.random() < (0.5 if ask.open_end else 0.2):
+            text = text[:-1]
+        return text
+
+    def finish(self, text, open_end=False):
+        """Greetings, context, capitals, full stops, slips; then the values."""
+        rng = self.rng
+        if rng.random() < 0.1:
+            text = pick(rng, GREETINGS) + text
+        if rng.random() < 0.1:
+            text = pick(rng, WORDS["filler"]) + " " + (text[0].upper() + text[1:])
+        if not self.low and rng.random() < 0.85:
+            text = text[0].upper() + text[1:]
+            text = re.sub(r"([.!?] )([a-z])", lambda m: m[1] + m[2].upper(), text)
+        if self.low:
+            text = text.lower()
+        last = self.said[ord(text[-1]) - 0xE000][-1:] if MARK.match(text[-1]) else text[-1]
+        if last not in ".!?" and rng.random() < (0.12 if open_end else 0.4):
+            text += pick(rng, [".", ".", ".", ".", ".", "!"])
+            last = "."
+        if rng.random() < 0.07 and (last in ".!?" or not open_end):
+            text += (" " if last in ".!?" else ". ") + pick(rng, WORDS["after"])
+        if rng.random() < 0.03:
+            text = self.slip(text)
+        text = MARK.sub(lambda m: self.said[ord(m[0]) - 0xE000], text)
+        self.said = []
+        return text.strip()
+
+    def slip(self, text):
+        words = [m for m in re.finditer(r"[a-z]{5,}", text)]
+        if not words:
+            return text
+        m = pick(self.rng, words)
+        i = m.start() + 1 + int(self.rng.random() * (m.end() - m.start() - 2))
+        return text[:i] + text[i + 1:] if self.rng.random() < 0.5 else text[:i] + text[i + 1] + text[i] + text[i + 2:]
+
+    # ---- Results and answers
+
+    def result(self, ask):
+        """What a tool gives back, and what the model says of it."""
+        rng, kind = self.rng, self.rng.random()
+        if kind < 0.3:
+            fields = {}
+            for _ in range(1 + int(rng.random() * 3)):
+                key, make = pick(rng, FIELDS)
+                fields[key] = make(rng)
+            if rng.random() < 0.25 and ask.arguments:
+                key = pick(rng, list(ask.arguments))
+                if isinstance(ask.arguments[key], (str, int, float)) and not isinstance(ask.arguments[key], bool) and "\n" not in str(ask.arguments[key]):
+                    fields[key] = ask.arguments[key]
+            return fields, told(fields)
+        if kind < 0.55:
+            return pick(rng, [{"success": True}, {"status": "ok"}, "OK", "ok", "Done", "success", {"result": "success"}, {"ok": True}, {"status": "success"}, "done", {"done": True}, "true", {"saved": True}]), "Done."
+        if kind < 0.7:
+            text = sentence(rng) if rng.random() < 0.7 else f"{phrase(rng)}, {phrase(rng)}"
+            return (text, text) if rng.random() < 0.7 else ({pick(rng, ["result", "text", "message", "output", "content", "answer"]): text}, text)
+        if kind < 0.8:
+            error = pick(rng, ["not found", "permission denied", "timeout", "invalid input", "no connection", "the service is not available", "access denied", "file not found", "quota exceeded", f"unknown {pick(rng, WORDS['noun'])}", f"{phrase(rng)} not found", f"no {pick(rng, WORDS['noun'])} with this name", "too many requests", "internal error"])
+            return pick(rng, [{"error": error}, f"Error: {error}", {"error": error, "code": pick(rng, [400, 403, 404, 500])}, {"success": False, "error": error}]), f"That did not work: {error}."
+        if kind < 0.88:
+            n = pick(rng, [int(rng.random() * 100), int(rng.random() * 10000), round(rng.random() * 100, 2) + 0.01])
+            n = round(n, 2)
+            n = int(n) if n == int(n) else n
+            return pick(rng, [n, {"result": n}, {"value": n}, str(n)]), f"The result is {n}."
+        items = [pick(rng, [phrase, lambda r: pick(r, WORDS["first"][:90]), lambda r: pick(r, WORDS["city"]), pseudo, lambda r: pick(r, WORDS["product"]), ident])(rng) for _ in range(1 + int(rng.random() * 3))]
+        if rng.random() < 0.1:
+            return {"results": []}, "I found nothing."
+        return ({pick(rng, ["results", "items", "list", "files", "data", "names"]): items} if rng.random() < 0.6 else "\n".join(items)), f"I found {listed(items)}."
+
+    def answered(self, results):
+        texts = [text for _, text in results]
+        return "Done." if all(text == "Done." for text in texts) else " ".join(text if text[-1:] in ".!?" or len(texts) == 1 else text + "." for text in texts)
+
+    # ---- Conversations
+
+    def conversation(self):
+        """One conversation, cut behind one message of the model."""
+        rng = self.rng
+        self.said, self.low = [], rng.random() < 0.1
+        dialect = "functiongemma" if rng.random() < 0.5 else "gemma4"
+        thinks = dialect == "gemma4" and rng.random() < 0.35
+        self.messages, self.cuts = [], []
+        category = pick(rng, KINDS)
+        tools = getattr(self, category)()
+        messages, cuts = self.messages, self.cuts
+        turns = pick(rng, [0] * 16 + [1, 1, 1]) if rng.random() < 0.97 else 2 + int(rng.random() * 5)
+        for _ in range(turns if category in ("single", "follow", "parallel", "several") else 0):
+            tools = self.further(tools)
+        tools = tools if category == "listing" else self.shuffled(tools)
+        weights = [3 if has_call(messages[i]) else 1 for i in cuts]
+        end = rng.choices(cuts, weights)[0]
+        messages = messages[:end + 1]
+        if not thinks:
+            for message in messages:
+                if message["role"] == "assistant":
+                    message["content"] = [part for part in message["content"] if part["type"] != "thinking"]
+        if rng.random() < 0.22:
+            fields = {"name": name, "date": date}
+            text = WORD_SLOT.sub(lambda m: fields[m[1]](rng) if m[1] in fields else pick(rng, WORDS[m[1]]), pick(rng, SYSTEMS))
+            messages = [{"role": "system", "content": [{"type": "text", "text": text}]}] + messages
+        request = {"model": "tiny", "messages": messages}
+        if tools:
+            request["tools"] = [tool.tool for tool in tools]
+        if thinks:
+            request["thinking"] = {"enabled": True}
+        variant = pick(rng, list(VARIANTS)) if dialect == "gemma4" else "google-functiongemma-270m-it"
+        spans = render(dialect, request, VARIANTS.get(variant, ""))
+        return {"dialect": dialect, "variant": variant, "request": request, "spans": spans, "category": category}
+
+    def user(self, text):
+        self.messages.append({"role": "user", "content": [{"type": "text", "text": text}]})
+
+    def model(self, text, thought):
+        self.cuts.append(len(self.messages))
+        self.messages.append({"role": "assistant", "content": [{"type": "thinking", "text": thought}, {"type": "text", "text": text}]})
+
+    def round(self, asks):
+        """Calls, and their results."""
+        self.cuts.append(len(self.messages))
+        calls = [{"type": "tool-call", "id": f"call_{len(self.messages)}_{i}", **ask.call} for i, ask in enumerate(asks)]
+        self.messages.append({"role": "assistant", "content": [{"type": "thinking", "text": planned(asks)}, *calls]})
+        results = [self.result(ask) for ask in asks]
+        for call, (output, _) in zip(calls, results):
+            self.messages.append({"role": "tool", "id": call["id"], "name": call["name"], "output": output})
+        return results
+
+    def answer(self, results):
+        self.model(self.answered(results), "I have the result." if len(results) == 1 else "I have the results.")
+
+    def asked(self, near_count=None):
+        """A tool, its distractors and a request."""
+        while True:
+            instance, near = self.positive()
+            self.said = []
+            ask = self.ask(instance)
+            if ask:
+                return instance, near, ask
+
+    def single(self):
+        rng = self.rng
+        instance, near, ask = self.asked()
+        self.user(self.finish(self.sentence(ask), ask.open_end))
+        results = self.round([ask])
+        self.answer(results)
+        return [instance] + near + self.others(self.extra(), [instance])
+
+    def extra(self):
+        """How many more tools: mostly few."""
+        return pick(self.rng, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 7])
+
+    def parallel(self):
+        """One tool for two or three values."""
+        rng = self.rng
+        for _ in range(50):
+            instance, near, ask = self.asked()
+            arguments = {argument: kind for argument, kind, _ in instance.params.values()}
+            places = [argument for argument in ask.marks if arguments[argument][0] not in ("list", "obj", "objs", "bool", "digits", "num", "money") and leaf(arguments[argument]) not in OPEN_KINDS]
+            if places:
+                break
+        else:
+            return self.repeated(instance, near)
+        if rng.random() < 0.35:
+            return self.repeated(instance, near)
+        argument = pick(rng, places)
+        values, saids = [], []
+        for _ in range(pick(rng, [2, 2, 2, 3, 3, 4])):
+            item, said = self.drawn(arguments[argument], values)
+            if item not in values:
+                values.append(item)
+                saids.append(said)
+        if len(values) < 2:
+            return self.repeated(instance, near)
+        self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as "]) + saids[-1]
+        self.user(self.finish(self.sentence(ask), ask.open_end))
+        asks = [Ask(ask.kind, "", instance, {**ask.arguments, argument: item}) for item in values]
+        self.answer(self.round(asks))
+        return [instance] + near + self.others(self.extra(), [instance])
+
+    def repeated(self, instance, near):
+        """One tool twice, asked for twice."""
+        self.said = []
+        first = self.ask(instance, optional=0.15)
+        second = self.ask(instance, kinds=first.kind, optional=0.15)
+        self.user(self.finish(self.sentence(first) .rstrip("?.") + pick(self.rng, AND) + second.text, second.open_end))
+        self.answer(self.round([first, second] if first.arguments != second.arguments else [first]))
+        return [instance] + near + self.others(self.extra(), [instance])
+
+    def several(self, joints=AND, count=None):
+        """Several tools, together or one after the other."""
+        rng = self.rng
+        asks, tools = [], []
+        self.said = []
+        for _ in range(count or pick(rng, [2, 2, 2, 3])):
+            for _ in range(30):
+                instance, near = self.positive()
+                if any(instance.spec.key in CLASHES.get(ask.instance.spec.key, {ask.instance.spec.key}) | {ask.instance.spec.key} for ask in asks) or instance.name in [tool.name for tool in tools]:
+                    continue
+                ask = self.ask(instance, kinds="A" if asks and asks[0].kind == "A" and rng.random() < 0.8 else "ANQ", optional=0.15)
+                if ask:
+                    asks.append(ask)
+                    tools.append(instance)
+                    break
+        text = self.sentence(asks[0]).rstrip("?.")
+        for ask in asks[1:]:
+            joint = pick(rng, joints) if len(asks) == 2 or ask is asks[-1] or rng.random() < 0.3 else ", "
+            said = ask.text if ask.kind == "A" else self.sentence(ask, 0.5)
+            text += ("? " if joints is AND and ask.kind == "Q" and QUESTION.match(text) else joint) + said
+        text = re.sub(r"([.?!] )([a-z])", lambda m: m[1] + m[2].upper(), text)
+        self.user(self.finish(text, asks[-1].open_end))
+        if joints is THEN:
+            results = [result for ask in asks for result in self.round([ask])]
+        else:
+            results = self.round(asks)
+        self.answer(results)
+        return tools + self.others(pick(rng, [0, 0, 1, 1, 2, 3, 4]), tools)
+
+    def sequence(self):
+        return self.several(THEN, 2)
+
+    def chain(self):
+        """The second call needs what the first one gave."""
+        rng = self.rng
+        for _ in range(60):
+            self.said = []
+            first_instance, _ = self.positive()
+            second_instance, _ = self.positive()
+            if first_instance.name == second_instance.name or first_instance.spec.key in CLASHES.get(second_instance.spec.key, ()):
+                continue
+            keys = [key for key, (_, kind, param) in second_instance.params.items() if leaf(kind) in CHAINED and not param.optional]
+            if not keys:
+                continue
+            key = pick(rng, keys)
+            argument, kind, _ = second_instance.params[key]
+            item = str(draw(rng, kind)[0])
+            field = CHAINED[leaf(kind)]
+            first = self.ask(first_instance, kinds="A", optional=0.1)
+            second = self.ask(second_instance, kinds="A", optional=0.1, fixed={key: (item, pick(rng, [f"the {field}", f"that {field}", f"the {field} you get", f"this {field}"]))})
+            if first and second:
+                break
+        else:
+            return self.single()
+        self.user(self.finish(self.sentence(first).rstrip("?.") + pick(rng, THEN) + second.text, second.open_end))
+        results = self.round([first])
+        self.messages[-1]["output"] = {field: item, **({pick(rng, FIELDS)[0]: phrase(rng)} if rng.random() < 0.4 else {})}
+        results = self.round([second])
+        self.answer(results)
+        return [first_instance, second_instance] + self.others(pick(rng, [0, 1, 2]), [first_instance, second_instance])
+
+    def clarify(self):
+        """Something is missing: ask for it, then call."""
+        rng = self.rng
+        for _ in range(60):
+            self.said = []
+            instance, near = self.positive()
+            ask = self.ask(instance, kinds="M") if instance.spec.phrases["M"] else None
+            if ask:
+                break
+        else:
+            return self.single()
+        missing = [(argument, kind) for argument, kind, _ in instance.required if argument not in ask.arguments]
+        if not missing:
+            return self.single()
+        self.user(self.finish(self.sentence(ask)))
+        names = [readable(argument) for argument, _ in missing]
+        self.model(f"Please tell me the {listed(names, ' and the ')}.", f"{instance.name} fits, but the {listed(names, ' and the ')} {'is' if len(names) == 1 else 'are'} missing.")
+        if rng.random() < 0.6:
+            self.low, parts = False, []
+            for argument, kind in missing:
+                item, said = draw(rng, kind)
+                ask.arguments[argument] = item
+                parts.append(said if len(missing) == 1 or rng.random() < 0.4 else f"{readable(argument)} {said}")
+            text = ", ".join(parts) if rng.random() < 0.6 or len(parts) == 1 else " and ".join(parts)
+            if len(missing) == 1:
+                text = pick(rng, ["{}", "{}", "{}", "{} please", "it's {}", "{}, please", "make it {}", "I mean {}"]).format(text)
+            self.user(text.strip())
+            self.answer(self.round([ask]))
+        return [instance] + near + self.others(self.extra(), [instance])
+
+    def decline(self):
+        """No tool fits."""
+        rng = self.rng
+        instance, _, ask = self.asked()
+        text = self.finish(self.sentence(ask), ask.open_end)
+        words = stems(text + " " + instance.name + " " + instance.spec.key)
+        tools = [tool for tool in self.others(1 + self.extra(), [instance]) if tool.spec.domain != instance.spec.domain and not words & stems(tool.name + " " + tool.tool["description"])
+                 and tool.spec.key not in ("search_web", "run_command", "wikipedia")]
+        self.user(text)
+        self.model(pick(rng, NO_TOOL), "No tool fits.")
+        return tools
+
+    def chat(self):
+        """No tool is needed."""
+        rng = self.rng
+        tools = self.others(pick(rng, [0, 0, 1, 1, 2, 2, 3, 4, 5]), [])
+        if rng.random() < 0.45:
+            asks, reply = pick(rng, CHAT)
+            text = pick(rng, asks.split("|"))
+        else:
+            text = WORD_SLOT.sub(lambda m: name(rng) if m[1] == "name" else pick(rng, WORDS[m[1]]), pick(rng, OPEN_QUESTIONS))
+            words = stems(text)
+            tools = [tool for tool in tools if not words & stems(tool.name + " " + tool.tool["description"]) and tool.spec.key not in ("search_web", "wikipedia", "get_news", "tell_joke", "country_info")]
+            reply = pick(rng, OPEN_ANSWERS)
+        if QUESTION.match(text) and rng.random() < 0.7:
+            text += "?"
+        self.user(self.finish(text))
+        self.model(reply, "No tool is needed.")
+        return tools
+
+    def listing(self):
+        """What can you do?"""
+        tools = self.shuffled(self.others(pick(self.rng, [0, 1, 1, 2, 2, 3, 4, 5, 6]), []))
+        text = pick(self.rng, WHICH_TOOLS)
+        self.user(self.finish(text + ("?" if QUESTION.match(text) and self.rng.random() < 0.7 else "")))
+        self.model(f"I can call {listed([tool.name for tool in tools])}." if tools else "I have no tools here.", "The user asks for my tools.")
+        return tools
+
+    def follow(self):
+        """The same again, with another value."""
+        rng = self.rng
+        tools = self.single()
+        call = next(part for message in self.messages if message["role"] == "assistant" for part in message["content"] if part["type"] == "tool-call")
+        instance = next(tool for tool in tools if tool.name == call["name"])
+        keys = [key for key, (argument, kind, _) in instance.params.items() if argument in call["arguments"] and kind[0] not in ("list", "obj", "objs", "bool", "digits")]
+        if not keys:
+            return tools
+        key = pick(rng, keys)
+        argument, kind, _ = instance.params[key]
+        item, said = self.drawn(kind, [call["arguments"][argument]])
+        forms = ["and {}?", "what about {}?", "and for {}?", "how about {}?", "now {}", "same for {}", "and {}", "do the same for {}", "again with {}", "try {}", "no, {}", "I meant {}", "{} instead", "change it to {}", "make it {}", "same thing with {}", "and now {}", "what about {} instead?", "now for {} please", "and {} please"]
+        self.said = []
+        self.user(self.finish(pick(rng, forms).replace("{}", self.mark(said)), True))
+        self.answer(self.round([Ask("A", "", instance, {**call["arguments"], argument: item})]))
+        return tools
+
+    def further(self, tools):
+        """Another turn with another of the tools, or a word of thanks."""
+        rng = self.rng
+        self.said = []
+        if rng.random() < 0.2:
+            asks, reply = pick(rng, CHAT[2:6])
+            self.user(self.finish(pick(rng, asks.split("|"))))
+            self.model(reply, "No tool is needed.")
+            return tools
+        tools = self.shuffled(tools, 7)
+        spec = pick(rng, tools).spec
+        instance = next(tool for tool in tools if tool.spec is spec)
+        if any(other is not instance and other.spec.key in CLASHES.get(spec.key, {spec.key}) | {spec.key} for other in tools):
+            return tools
+        ask = self.ask(instance)
+        if ask:
+            self.user(self.finish(self.sentence(ask), ask.open_end))
+            self.answer(self.round([ask]))
+        return tools
+
+
+KINDS = ["single"] * 56 + ["parallel"] * 8 + ["several"] * 9 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 5
+CHAINED = {"email": "email", "ident": "id", "phone": "number", "url": "link", "path": "file", "file": "file", "city": "city", "address": "address", "user": "user", "domain": "domain"}
+FIELDS = [
+    ("temperature", lambda r: int(r.random() * 45) - 10), ("condition", lambda r: pick(r, ["sunny", "cloudy", "rain", "snow", "windy", "foggy", "partly cloudy", "clear", "thunderstorm"])), ("status", lambda r: pick(r, WORDS["status"])), ("price", lambda r: round(r.random() * 500, 1) + 0.05 if r.random() < 0.3 else int(r.random() * 900)),
+    ("total", lambda r: int(r.random() * 9000)), ("count", lambda r: int(r.random() * 50)), ("name", name), ("id", ident), ("city", lambda r: pick(r, WORDS["city"])), ("time", lambda r: f"{int(r.random() * 24):02d}:{int(r.random() * 60):02d}"), ("date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"),
+    ("message", sentence), ("balance", lambda r: int(r.random() * 9000)), ("distance", lambda r: f"{int(r.random() * 900)} km"), ("duration", lambda r: f"{int(r.random() * 90)} minutes"), ("rating", lambda r: 1 + int(r.random() * 5)), ("humidity", lambda r: int(r.random() * 100)), ("wind", lambda r: f"{int(r.random() * 60)} km/h"), ("size", lambda r: f"{int(r.random() * 900)} kB"),
+    ("owner", name), ("color", lambda r: pick(r, WORDS["color"])), ("level", lambda r: int(r.random() * 100)), ("order_id", ident), ("confirmation_code", ident), ("delivery_date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"), ("unit", lambda r: pick(r, ["celsius", "km", "EUR", "kg", "percent"])), ("translation", lambda r: pick(r, WORDS["foreign_text"])), ("title", phrase), ("rate", lambda r: round(r.random() * 3, 3) + 0.0005),
+]
+
+
+PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
+PLAIN_BOOL = {True: ["with {w}", "{w}", "with {w} on", ", {w}: yes", "and {w}", "with {w} set to true", ", {w} true", "and turn {w} on", "with {w} enabled"], False: ["without {w}", "no {w}", "not {w}", "with {w} off", ", {w}: no", "with {w} set to false", ", {w} false", "but without {w}", "with {w} disabled"]}
+IMPERATIVES = {phrase.lstrip("(").split(" ")[0].split("|")[0].strip("()") for spec in SPECS for phrase in spec.phrases["A"]} | set(VERBS)
+
+
+def leaf(kind):
+    return kind[1] if kind[0] == "fn" else kind[0]
+
+
+def weighted(frames):
+    texts = [frame for frame, _ in frames]
+    weights, total = [], 0.0
+    for _, weight in frames:
+        total += weight
+        weights.append(total)
+    return lambda rng: rng.choices(texts, cum_weights=weights)[0]
+
+
+def readable(key):
+    return re.sub(r"([a-z])([A-Z])", r"\1 \2", key).replace("_", " ").replace("-", " ").lower()
+
+
+def listed(items, last=" and "):
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + last + items[-1]
+
+
+def told(fields):
+    said = [f"the {readable(key)} is {item}" for key, item in sorted(fields.items(), key=lambda field: field[0].lower())]
+    text = listed(said)
+    return text[0].upper() + text[1:] + "."
+
+
+def planned(asks):
+    names = [ask.instance.name for ask in asks]
+    if len(asks) == 1:
+        said = [f"{key} is {item}" for key, item in asks[0].arguments.items() if isinstance(item, (str, int, float)) and not isinstance(item, bool) and len(str(item)) < 30 and "\n" not in str(item)]
+        return f"I need {names[0]}" + (f": {', '.join(said)}." if said else ".")
+    return f"I need {len(asks)} calls: {listed(names)}."
+
+
+STOP_WORDS = set("the and for you that with this are from can how what have please could would want need tool use user all out his her its get set new name list show make one when does".split())
+
+
+def stems(text):
+    words = re.findall(r"[a-z]{3,}", re.sub(r"([a-z])([A-Z])", r"\1 \2", text).lower())
+    return {word[:5] for word in words if word not in STOP_WORDS}
+
+
+def sample(generator):
+    made = generator.conversation()
+    messages = made["request"]["messages"]
+    request = {**made["request"], "messages": messages[:-1]}
+    text = "".join(text for text, _ in made["spans"][:-1])
+    return {"dialect": made["dialect"], "variant": made["variant"], "category": made["category"], "request": request, "text": text, "completion": made["spans"][-1][0], "expected": messages[-1]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--held-out", action="store_true", help="only with the tools that are not trained on")
+    options = parser.parse_args()
+    generator = Generator(options.seed, DEVELOPMENT, 0, 0) if options.held_out else Generator(options.seed)
+    for _ in range(options.count):
+        print(json.dumps(sample(generator), ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Writes the model as a GGUF file that llama.cpp runs as `gemma3`: matrices as q8_0, norms as floats.
+
+    python3 gguf.py WEIGHTS_DIR tiny.gguf
+"""
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+U32, I32, F32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
+Q8_0 = 8
+HERE = Path(__file__).parent
+NAMES = {
+    "attn_norm": "attn_norm", "wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output", "q_norm": "attn_q_norm", "k_norm": "attn_k_norm",
+    "post_attn_norm": "post_attention_norm", "ffn_norm": "ffn_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down", "post_ffn_norm": "post_ffw_norm",
+}
+
+
+def string(text):
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def entry(kind, value):
+    if kind == STRING:
+        return string(value)
+    return struct.pack({U32: "<I", I32: "<i", F32: "<f", BOOL: "<?"}[kind], value)
+
+
+def field(key, kind, value):
+    return string(key) + struct.pack("<I", kind) + entry(kind, value)
+
+
+def array(key, kind, values):
+    return string(key) + struct.pack("<IIQ", ARRAY, kind, len(values)) + b"".join(entry(kind, value) for value in values)
+
+
+def q8_0(matrix):
+    """Blocks of 32 weights: a half float and 32 bytes."""
+    blocks = matrix.astype(np.float32).reshape(-1, 32)
+    scale = np.abs(blocks).max(axis=1, keepdims=True) / 127
+    inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+    out = np.empty(len(blocks), np.dtype([("scale", "<f2"), ("weights", "i1", 32)]))
+    out["scale"] = scale[:, 0]
+    out["weights"] = np.rint(blocks * inverse)
+    return out.tobytes()
+
+
+def tensors_of(weights, layers):
+    yield "token_embd.weight", weights["embed"]
+    yield "output_norm.weight", weights["out_norm"]
+    for layer in range(layers):
+        for ours, theirs in NAMES.items():
+            yield f"blk.{layer}.{theirs}.weight", weights[ours][layer]
+
+
+def write_model(path, weights, shape, tokenizer):
+    """The size of the file, in bytes."""
+    fields = [
+        field("general.architecture", STRING, "gemma3"),
+        field("general.type", STRING, "model"),
+        field("general.name", STRING, "Dragoman Tiny"),
+        field("general.description", STRING, "A very small model that speaks the tool formats of FunctionGemma and Gemma 4. It calls tools; it knows nothing of the world."),
+        field("general.author", STRING, "Dragoman contributors"),
+        field("general.license", STRING, "apache-2.0"),
+        field("general.file_type", U32, 7),
+        field("general.quantization_version", U32, 2),
+        field("gemma3.context_length", U32, shape["context"]),
+        field("gemma3.embedding_length", U32, shape["width"]),
+        field("gemma3.block_count", U32, shape["layers"]),
+        field("gemma3.feed_forward_length", U32, shape["hidden"]),
+        field("gemma3.attention.head_count", U32, shape["heads"]),
+        field("gemma3.attention.head_count_kv", U32, shape["kv_heads"]),
+        field("gemma3.attention.key_length", U32, shape["head"]),
+        field("gemma3.attention.value_length", U32, shape["head"]),
+        field("gemma3.attention.layer_norm_rms_epsilon", F32, shape["eps"]),
+        field("gemma3.rope.freq_base", F32, shape["base"]),
+        field("tokenizer.ggml.model", STRING, "llama"),
+        field("tokenizer.ggml.pre", STRING, "default"),
+        array("tokenizer.ggml.tokens", STRING, tokenizer.tokens),
+        array("tokenizer.ggml.scores", F32, tokenizer.scores()),
+        array("tokenizer.ggml.token_type", I32, tokenizer.types()),
+        field("tokenizer.ggml.bos_token_id", U32, tokenizer.ids["<bos>"]),
+        field("tokenizer.ggml.eos_token_id", U32, tokenizer.ids["<eos>"]),
+        field("tokenizer.ggml.unknown_token_id", U32, tokenizer.ids["<unk>"]),
+        field("tokenizer.ggml.padding_token_id", U32, tokenizer.ids["<pad>"]),
+        field("tokenizer.ggml.add_bos_token", BOOL, True),
+        field("tokenizer.ggml.add_space_prefix", BOOL, False),
+    ]
+    for template in sorted((HERE / "templates").glob("*.jinja")):
+        key = "tokenizer.chat_template" + ("" if template.stem == "gemma4" else f".{template.stem}")
+        fields.append(field(key, STRING, template.read_text()))
+    infos, data = [], bytearray()
+    for name, tensor in tensors_of(weights, shape["layers"]):
+        raw, kind = (q8_0(tensor), Q8_0) if tensor.ndim == 2 else (tensor.astype("<f4").tobytes(), 0)
+        infos.append(string(name) + struct.pack("<I", tensor.ndim) + b"".join(struct.pack("<Q", size) for size in reversed(tensor.shape)) + struct.pack("<IQ", kind, len(data)))
+        data += raw + bytes(-len(raw) % 32)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(fields)) + b"".join(fields) + b"".join(infos)
+    content = head + bytes(-len(head) % 32) + bytes(data)
+    Path(path).write_bytes(content)
+    return len(content)
+
+
+def main():
+    from shape import SHAPE
+    from tokenizer import Tokenizer
+
+    folder, path = map(Path, sys.argv[1:3])
+    weights = {}
+    for part in sorted(folder.glob("weights-*.npz")):
+        with np.load(part) as arrays:
+            weights.update({name: arrays[name].astype(np.float32) for name in arrays.files})
+    print(f"{write_model(path, weights, SHAPE, Tokenizer.load()):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

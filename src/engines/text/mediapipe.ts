@@ -1,0 +1,82 @@
+/**
+ * `dragoman/engines/mediapipe`: a `.task` file in a web page, by MediaPipe's LLM inference (`@mediapipe/tasks-genai`).
+ *
+ *     const files = await FilesetResolver.forGenAiTasks("/wasm");
+ *     const engine = createMediaPipe(await LlmInference.createFromModelPath(files, "/functiongemma.task"), { dialect: "functiongemma" });
+ */
+import type { LlmInference } from "@mediapipe/tasks-genai";
+import { promptText } from "../../dialects/prompt.ts";
+import type { Engine } from "../engine.ts";
+import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
+
+/** What is used of `LlmInference`. */
+export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close" | "setOptions"> & {
+  generateResponse(query: string, listener: (partial: string, done: boolean) => void): Promise<string>;
+};
+
+export const createMediaPipe = (inference: MediaPipeInference, options: TextEngineOptions): Engine =>
+  createTextEngine(mediaPipeRuntime(inference), options);
+
+/** MediaPipe takes one prompt at a time, so the next waits; and it counts the prompt's tokens into its limit, so an answer has none of its own. */
+function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    async *generate(prompt, { sampling, signal }) {
+      const before = last;
+      let over = (): void => {};
+      last = new Promise<void>((resolve) => {
+        over = resolve;
+      });
+      try {
+        await before;
+        if (signal?.aborted) return;
+        const { temperature, topK, seed } = sampling;
+        await inference.setOptions({
+          ...(temperature !== undefined && { temperature }),
+          ...(topK !== undefined && { topK }),
+          ...(seed !== undefined && { randomSeed: seed }),
+        });
+        yield* pieces(inference, promptText(prompt, { neutralize: true }), signal);
+      } finally {
+        over();
+      }
+    },
+    close: async () => inference.close(),
+  };
+}
+
+/** What the listener hears, one piece after the other. Who stops listening stops the model. */
+async function* pieces(
+  inference: MediaPipeInference,
+  text: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
+  const heard: string[] = [];
+  let wake = (): void => {};
+  let finished = false;
+  const cancel = (): void => inference.cancelProcessing();
+  signal?.addEventListener("abort", cancel, { once: true });
+  const answer = inference
+    .generateResponse(text, (partial) => {
+      heard.push(partial);
+      wake();
+    })
+    .finally(() => {
+      finished = true;
+      wake();
+    });
+  answer.catch(() => {}); // heard below
+  try {
+    for (;;) {
+      while (heard.length > 0) yield heard.shift()!;
+      if (finished) break;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    await answer;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+    if (!finished) cancel();
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * An engine over anything that continues a text: a model in a web page, or another runtime in this process. The dialect writes the prompt and
+ * reads the answer.
+ *
+ *     const runtime: TextRuntime = { generate: (prompt) => llm.complete(promptText(prompt, { neutralize: true })) };
+ *     const engine = createTextEngine(runtime, { dialect: "gemma4" });
+ */
+import type { Event, Request, Sampling, Usage } from "../../core/nouns.ts";
+import type { Grammar, Prompt } from "../../dialects/dialect.ts";
+import { getDialect } from "../../dialects/registry.ts";
+import { preservedOf, rendered } from "../completions/job.ts";
+import type { Engine, GenerateOptions } from "../engine.ts";
+import { estimateTokens } from "../estimate.ts";
+import { closing } from "../finish.ts";
+import { type Holding, held } from "../inband/request.ts";
+import { Writer } from "../writer.ts";
+
+export interface TextRuntime {
+  /** What the model says to the prompt, in any pieces, with its control tokens. Who stops listening stops the model. */
+  generate(prompt: Prompt, options: TextOptions): AsyncIterable<string>;
+  /** How it can hold the model to a format; absent: it cannot. */
+  readonly holding?: Holding;
+  close?(): Promise<void>;
+}
+
+export interface TextOptions {
+  /** Where the model shall stop: the dialect's own, and the request's. The text may go on behind them. */
+  readonly stops: readonly string[];
+  readonly maxTokens: number | undefined;
+  readonly sampling: Sampling;
+  readonly grammar: Grammar | undefined;
+  /** Control tokens that must stay in the text. */
+  readonly preserved: readonly string[];
+  readonly signal: AbortSignal | undefined;
+  /** A runtime that knows more about the end than that there is no more text says it here. */
+  onEnd(end: TextEnd): void;
+}
+
+export interface TextEnd {
+  readonly reason: "stop" | "length";
+  readonly usage?: Usage;
+}
+
+export interface TextEngineOptions {
+  dialect: string;
+  variant?: string | undefined;
+  /** What the model is called. */
+  model?: string | undefined;
+}
+
+export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, model = "text" }: TextEngineOptions): Engine {
+  const dialect = getDialect(id);
+
+  async function* answer(asked: Request, { signal, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+    const { request, prompt, warnings } = rendered(asked, dialect, variant);
+    const { grammar, warnings: more } = held(dialect, request, runtime.holding, prompt);
+    onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more] });
+    const writer = new Writer(dialect, request, prompt);
+    const { maxTokens, sampling = {}, stop = [] } = request;
+    let end: TextEnd = { reason: "stop" };
+    const stops = [...new Set([...dialect.stops, ...stop])];
+    const onEnd = (said: TextEnd): void => {
+      end = said;
+    };
+    yield [{ type: "start", model }];
+    const preserved = grammar?.preserved ?? preservedOf(dialect);
+    for await (const text of runtime.generate(prompt, { stops, maxTokens, sampling, grammar, preserved, signal, onEnd })) {
+      const events = writer.write(text);
+      if (events.length > 0) yield events;
+      if (writer.stopped !== undefined) break;
+    }
+    if (signal?.aborted) return;
+    const last = writer.end();
+    yield [...last, ...(end.usage ? [{ type: "usage" as const, ...end.usage }] : []), writer.finish(end.reason)];
+  }
+
+  return {
+    generate: (request, options = {}) => closing(options.signal, () => answer(request, options)),
+    countTokens: async (request) => ({ tokens: estimateTokens(request), exact: false }),
+    models: async () => [{ id: model }],
+    preview: async (request) => ({ dialect: id, prompt: rendered(request, dialect, variant).prompt }),
+    close: async () => runtime.close?.(),
+  };
+}

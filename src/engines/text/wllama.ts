@@ -1,0 +1,66 @@
+/**
+ * `dragoman/engines/wllama`: a GGUF in a web page, by llama.cpp in WebAssembly (`@wllama/wllama`).
+ *
+ *     const wllama = new Wllama({ default: "/wllama.wasm" });
+ *     await wllama.loadModelFromUrl("/dragoman-tiny.gguf");
+ *     const engine = createWllama(wllama);
+ */
+import { detectDialect } from "../../dialects/detect.ts";
+import { promptText } from "../../dialects/prompt.ts";
+import { BACKENDS } from "../completions/backends.ts";
+import type { Engine } from "../engine.ts";
+import { EngineError } from "../error.ts";
+import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
+
+/** What is used of a `Wllama` that has loaded its model. */
+export interface LoadedWllama {
+  getModelMetadata(): { meta: Record<string, string> };
+  getChatTemplate(): string | null;
+  createCompletion(params: { prompt: string; stream: true; abortSignal: AbortSignal }): Promise<AsyncIterable<WllamaChunk>>;
+  exit(): Promise<void>;
+}
+
+export interface WllamaChunk {
+  choices: { text: string; finish_reason: string | null }[];
+  usage?: { prompt_tokens: number; completion_tokens: number } | null;
+}
+
+/** The dialect is that of the model's template or name, unless it is said. */
+export function createWllama(wllama: LoadedWllama, options: Partial<TextEngineOptions> = {}): Engine {
+  const model = options.model ?? wllama.getModelMetadata().meta["general.name"] ?? "model";
+  return createTextEngine(wllamaRuntime(wllama), { ...dialectOf(wllama, model, options), model });
+}
+
+function dialectOf(wllama: LoadedWllama, model: string, { dialect, variant }: Partial<TextEngineOptions>): TextEngineOptions {
+  if (dialect !== undefined) return { dialect, variant };
+  const template = wllama.getChatTemplate() ?? undefined;
+  const found = detectDialect({ model, ...(template !== undefined && { template }) });
+  if (!found) throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${model}" speaks: set dialect` });
+  return { dialect: found.id, variant: variant ?? found.variant };
+}
+
+/** wllama is llama-server in a worker: it takes what that takes, though no tokens, so no text may forge a control token. */
+const wllamaRuntime = (wllama: LoadedWllama): TextRuntime => ({
+  holding: "gbnf",
+  async *generate(prompt, { signal, onEnd, ...job }) {
+    const text = promptText(prompt, { neutralize: true });
+    const body = BACKENDS["llama-server"].body({ ...job, model: "", prompt: text, format: undefined, options: {} });
+    const stopped = new AbortController();
+    const abortSignal = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal;
+    try {
+      for await (const { choices, usage } of await wllama.createCompletion({ ...body, prompt: text, stream: true, abortSignal })) {
+        const [choice] = choices;
+        if (choice?.text) yield choice.text;
+        if (choice?.finish_reason) {
+          const counted = usage && { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+          onEnd({ reason: choice.finish_reason === "length" ? "length" : "stop", ...(counted && { usage: counted }) });
+        }
+      }
+    } catch (error) {
+      if (!abortSignal.aborted) throw error;
+    } finally {
+      stopped.abort();
+    }
+  },
+  close: () => wllama.exit(),
+});

@@ -1,0 +1,313 @@
+/**
+ * What a target cannot say, said otherwise. Each wire has a table of what it is able to say; here a request becomes one that holds nothing
+ * else, and every change of it is told. What is left for the wire is to write it down.
+ */
+import type {
+  Malformed,
+  Media,
+  Message,
+  Opaque,
+  Part,
+  Request,
+  Sampling,
+  Text,
+  Thinking,
+  Tool,
+  ToolResult,
+  WireId,
+} from "../core/nouns.ts";
+import { readMalformed } from "./accumulate.ts";
+import { bridgeTool, offeredTools } from "./bridge.ts";
+import { outputText } from "./media.ts";
+import { type NameRule, Names } from "./names.ts";
+import { putExtra, withState } from "./opaque.ts";
+import { textOf } from "./read.ts";
+import type { SchemaOut } from "./schema-out.ts";
+import { Warnings } from "./warnings.ts";
+import { contextOf, type Draft, type Headers, type WireContext, type WireOutput, type WireProfile } from "./wire.ts";
+
+/** What is absent cannot be said. */
+export interface Abilities {
+  readonly wire: WireId;
+  /** The names that tools may have; absent: any. */
+  readonly names?: NameRule;
+  readonly developer?: boolean;
+  /** A system text in mid-conversation. */
+  readonly systemAnywhere?: boolean;
+  /** Text behind the calls of a message, thinking behind its text. */
+  readonly order?: boolean;
+  /** The arguments of a call are text, which may be broken. */
+  readonly textArguments?: boolean;
+  /** A call of the history that was cut. */
+  readonly cutCalls?: boolean;
+  /** Results that are no text; that are errors; that have media. */
+  readonly result?: (output: ToolResult["output"]) => boolean;
+  readonly errors?: boolean;
+  readonly resultMedia?: boolean;
+  readonly media: (media: Media, role: Message["role"]) => boolean;
+  readonly thinking?: (thinking: Thinking) => boolean;
+  readonly customTools?: boolean;
+  readonly strictTools?: boolean;
+  readonly deferredTools?: boolean;
+  /** The schema of what a tool returns. */
+  readonly responses?: boolean;
+  /** `"mode"`: which tools may be called can only be said by sending no others; absent: nor can it be said that one must be. */
+  readonly toolChoice?: "mode" | "allowed";
+  /** `"tools"`: only beside tools. */
+  readonly parallelCalls?: true | "tools";
+  /** The API's keys, and ours. Of two keys for one setting the last is written. */
+  readonly sampling: Readonly<Record<string, keyof Sampling>>;
+  /** How many stop strings there may be; absent: any number. */
+  readonly stops?: number;
+  /** Another wire's state that has a place here. */
+  readonly carries?: (opaque: Opaque) => boolean;
+}
+
+/** What all parts of a wire's translation need. */
+export interface Out {
+  readonly request: Request;
+  readonly profile: WireProfile;
+  readonly warnings: Warnings;
+  readonly names: Names;
+}
+
+const ANY_NAME: NameRule = { forbidden: /[^\s\S]/g, max: Number.POSITIVE_INFINITY };
+
+export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
+  const out = adaptSettings(given, able, profile);
+  const { warnings, names } = out;
+  const request = { ...out.request, messages: new Conversation(able, profile, warnings).adapt(given.messages) };
+  const { messages, tools = [], extra = [] } = request;
+  const things: { state?: Opaque[] }[] = [...tools, ...messages, ...messages.flatMap((message) => partsOf(message))];
+  for (const { state = [] } of [...things, { state: extra }]) warnings.foreign(state.filter((opaque) => !able.carries?.(opaque)));
+  return { request, profile, warnings, names };
+}
+
+const partsOf = (message: Message): { state?: Opaque[] }[] =>
+  message.role === "tool" ? (message.media ?? []) : (message.content as { state?: Opaque[] }[]);
+
+/** All but the messages. */
+export function adaptSettings(given: Request, able: Abilities, profile: WireProfile = {}): Out {
+  const warnings = new Warnings(able.wire);
+  const { sampling = {}, stop, parallelCalls, extra = [] } = given;
+  const request: Request = { ...given };
+  const known = Object.values(able.sampling);
+  for (const key of Object.keys(sampling) as (keyof Sampling)[]) if (!known.includes(key)) warnings.dropped(key);
+  if (stop && stop.length > (able.stops ?? stop.length)) {
+    warnings.dropped(able.stops ? `every stop string behind the first ${able.stops}` : "stop");
+    request.stop = stop.slice(0, able.stops);
+  }
+  if (parallelCalls === false && !able.parallelCalls) warnings.dropped("the wish for one call at a time");
+  const tools = adaptTools(given, able, profile, warnings);
+  request.tools = tools;
+  const { toolChoice: choice } = given;
+  const forced = isForced(given);
+  if (typeof choice === "object" && "allowed" in choice && able.toolChoice === "mode") request.toolChoice = forced ? "required" : "auto";
+  if (!able.toolChoice) {
+    delete request.toolChoice;
+    if (forced) warnings.add("tool-choice", `${able.wire} cannot be made to call a tool: it may answer in words`);
+  } else if (tools.length === 0 && !extra.some(({ wire, kind }) => wire === able.wire && kind.startsWith("tools["))) {
+    delete request.toolChoice;
+    if (able.parallelCalls === "tools") delete request.parallelCalls;
+    if (forced) warnings.dropped("a tool choice without tools");
+  }
+  const names = new Names(
+    tools.map(({ name }) => name),
+    able.names ?? ANY_NAME,
+  );
+  return { request, profile, warnings, names };
+}
+
+/** A tool must be called. */
+export const isForced = ({ toolChoice: choice }: Request): boolean =>
+  typeof choice === "object" ? "name" in choice || choice.required === true : choice === "required";
+
+function adaptTools(request: Request, able: Abilities, profile: WireProfile, warnings: Warnings): Tool[] {
+  const { tools = [], toolChoice: choice } = request;
+  const offered = able.deferredTools ? tools : offeredTools(request);
+  if (offered.length < tools.length) warnings.dropped("a deferred tool that nobody asked for");
+  const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, able.toolChoice === "mode");
+  const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;
+  if (able.toolChoice && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
+  return sent.map((given) => {
+    const tool: Tool = able.customTools && profile.customTools !== false ? { ...given } : { ...bridgeTool(given) };
+    if (tool.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
+    if (tool.strict && !able.strictTools) warnings.dropped("strict");
+    if (!able.strictTools) delete tool.strict;
+    if (tool.response && !able.responses) warnings.dropped("the schema of a tool's result");
+    if (!able.responses) delete tool.response;
+    if (!able.deferredTools) delete tool.deferred;
+    return tool;
+  });
+}
+
+/** The only tools that may be sent, if that is the only way to say which may be called. `mode`: one can be named. */
+function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[] | undefined {
+  if (typeof choice !== "object") return choice === "none" && !mode ? [] : undefined;
+  if ("allowed" in choice) return choice.allowed;
+  return mode ? undefined : [choice.name];
+}
+
+const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
+
+/** A template that takes a system text only at the beginning takes only one: codex begins with two. */
+function oneSystem(messages: readonly Message[]): readonly Message[] {
+  const end = messages.findIndex((message) => !isSystem(message));
+  const first = messages.slice(0, end < 0 ? messages.length : end);
+  const parts = first.flatMap((message): Part[] => (message.role === "tool" ? [] : message.content));
+  const texts = parts.filter((part) => part.type === "text");
+  if (first.length < 2 || texts.length < parts.length) return messages;
+  const text: Text = { type: "text", text: texts.map((part) => part.text).join("\n\n") };
+  const content = [withState(text, ...[...first, ...texts].map(({ state }) => state))];
+  return [{ role: "system", content }, ...messages.slice(first.length)];
+}
+
+/** A system text as the user's, with a label. */
+export const asUser = ({ content, state }: Exclude<Message, ToolResult | { role: "assistant" }>): Message => ({
+  role: "user",
+  content: content.map((part) => (part.type === "text" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part)),
+  ...(state ? { state } : {}),
+});
+
+class Conversation {
+  readonly #able: Abilities;
+  readonly #profile: WireProfile;
+  readonly #warnings: Warnings;
+  #answered: ReadonlySet<string> = new Set();
+  /** Media that moves behind the results of the round. */
+  #waiting: (Text | Media)[] = [];
+
+  constructor(able: Abilities, profile: WireProfile, warnings: Warnings) {
+    this.#able = able;
+    this.#profile = profile;
+    this.#warnings = warnings;
+  }
+
+  adapt(given: readonly Message[]): Message[] {
+    const messages = this.#profile.systemAnywhere === false ? oneSystem(given) : given;
+    this.#answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.id] : [])));
+    const first = messages.findIndex((message) => !isSystem(message));
+    const out: Message[] = [];
+    for (const [i, message] of messages.entries()) {
+      if (message.role !== "tool") this.#release(out);
+      out.push(this.#message(message, first < 0 ? !this.#able.systemAnywhere : i > first));
+    }
+    this.#release(out);
+    return out;
+  }
+
+  #release(out: Message[]): void {
+    if (this.#waiting.length > 0) out.push({ role: "user", content: this.#waiting });
+    this.#waiting = [];
+  }
+
+  #message(message: Message, late: boolean): Message {
+    if (message.role === "tool") return this.#result(message);
+    if (message.role === "assistant") return this.#assistant(message);
+    const { developer, systemAnywhere } = this.#able;
+    const content = message.content.map((part) => (part.type === "media" ? this.#media(part, message.role) : part));
+    if (message.role !== "user" && late && (!systemAnywhere || this.#profile.systemAnywhere === false)) {
+      this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
+      return asUser({ ...message, content });
+    }
+    const role = message.role === "developer" && (!developer || this.#profile.developerRole === false) ? "system" : message.role;
+    return { ...message, role, content };
+  }
+
+  #media(media: Media, role: Message["role"]): Text | Media {
+    if (this.#able.media(media, role)) return media;
+    const { mediaType, name, url } = media;
+    this.#warnings.converted(`media of the type ${mediaType}`, "a label");
+    return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
+  }
+
+  /** Shown by the user, behind the results of the round. */
+  #hoist(label: string, media: readonly Media[], what: string): void {
+    this.#waiting.push({ type: "text", text: `[${label}]` }, ...media.map((part) => this.#media(part, "user")));
+    this.#warnings.converted(what, "a user message behind it");
+  }
+
+  #result(result: ToolResult): ToolResult {
+    const { media = [], output, ...rest } = result;
+    const able = this.#able;
+    const out: ToolResult = { ...rest, output };
+    if (typeof output !== "string" && !able.result?.(output)) {
+      this.#warnings.converted("a tool result that is no text", "its JSON text");
+      out.output = outputText(output);
+    }
+    if (rest.isError && !able.errors) {
+      this.#warnings.converted("a failed tool's result", 'text that begins with "Error:"');
+      const text = outputText(output);
+      out.output = /^\W*error/i.test(text) ? text : `Error: ${text}`; // most say it themselves
+    }
+    const stays = media.length > 0 && able.resultMedia === true && media.every((part) => able.media(part, "tool"));
+    if (stays) out.media = media;
+    else if (media.length > 0)
+      this.#hoist(`media of the result of ${rest.name || "a tool"}, call ${rest.id}`, media, "media in a tool result");
+    return out;
+  }
+
+  #assistant(message: Message & { role: "assistant" }): Message {
+    const { media, order } = this.#able;
+    const content = message.content.flatMap((part) => this.#part(part));
+    const made = content.filter((part) => part.type === "media" && !media(part, "assistant")) as Media[];
+    if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
+    if (!order && isOutOfOrder(content))
+      this.#warnings.converted("an answer with thinking or text behind its calls", "thinking, text and calls, in this order");
+    return { ...message, content: content.filter((part) => !made.includes(part as Media)) };
+  }
+
+  #part(part: Part): Part[] {
+    const { thinking, cutCalls } = this.#able;
+    if (part.type === "malformed") return [this.#malformed(part)];
+    if (part.type === "thinking" && thinking && !thinking(part) && !this.#profile.unsignedThinking) {
+      if (part.text !== "" || part.state) this.#warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
+      return [];
+    }
+    if (part.type !== "tool-call" || !part.truncated || cutCalls || this.#answered.has(part.id)) return [part];
+    this.#warnings.dropped("a call that was cut");
+    return [];
+  }
+
+  /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
+  #malformed({ id, raw }: Malformed): Part {
+    const call = readMalformed(raw);
+    const { textArguments } = this.#able;
+    const isCall = id !== undefined && call?.name && (textArguments || this.#answered.has(id));
+    if (isCall && textArguments) {
+      return { type: "tool-call", id, name: call.name, arguments: {}, json: textOf(call.arguments) ?? JSON.stringify(call.arguments) };
+    }
+    this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
+    if (!isCall) return { type: "text", text: `[unreadable tool call: ${raw}]` };
+    return { type: "tool-call", id, name: call.name, arguments: { unreadable: call.arguments } };
+  }
+}
+
+const RANK = { thinking: 0, text: 1, media: 1, "tool-call": 2, malformed: 2 } as const;
+const isOutOfOrder = (parts: readonly Part[]): boolean =>
+  parts.some(({ type }, i) => {
+    const before = parts[i - 1]?.type ?? "thinking";
+    return RANK[type] < RANK[before] || (i > 0 && type === "thinking" && before === type);
+  });
+
+// ---- What all requests end with
+
+export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
+
+export function encoded({ request, warnings, names }: Out, { wire }: Abilities, path: string, body: Draft, headers?: Headers): Encoded {
+  putExtra(wire, body, request, warnings);
+  const context = contextOf(request, warnings.list, names.context);
+  return { path, headers: { "content-type": "application/json", ...headers }, body, context };
+}
+
+/** The settings that a table names, as the API calls them. */
+export function writeSampling({ sampling = {} }: Request, table: Abilities["sampling"]): Draft {
+  const keys = Object.fromEntries(Object.entries(table).map(([key, name]) => [name, key]));
+  return Object.fromEntries(Object.entries(sampling).flatMap(([name, value]) => (keys[name] ? [[keys[name], value]] : [])));
+}
+
+/** A schema that was changed, with a word on all that it lost. */
+export function told({ schema, lost }: SchemaOut, what: string, warnings: Warnings): SchemaOut["schema"] {
+  for (const { path, keyword } of lost) warnings.add("schema", `${keyword} at ${path || "the top"} of ${what} was left out`);
+  return schema;
+}

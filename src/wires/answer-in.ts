@@ -1,0 +1,99 @@
+/** What the decoders of all wires share: the frames of a stream, or one whole body, are read into events. */
+import { collect } from "../core/fold.ts";
+import { isObject } from "../core/json.ts";
+import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.ts";
+import { readError } from "./errors.ts";
+import { EventWriter } from "./events.ts";
+import { deeperThan, MAX_DEPTH, parsed } from "./read.ts";
+import { type SseEvent, SseReader } from "./sse.ts";
+import { NO_CONTEXT, type StreamDecoder, type Wire, type WireContext } from "./wire.ts";
+
+/** Cuts text into frames, wherever its pieces end. */
+export interface Framing {
+  feed(text: string): SseEvent[];
+  /** What is left at the end. */
+  flush(): SseEvent[];
+}
+
+/** How OpenAI's servers say that a stream is over, and some others. */
+const DONE = "[DONE]";
+
+export abstract class AnswerReader extends EventWriter implements StreamDecoder {
+  readonly #wire: WireId;
+  readonly #frames: Framing;
+
+  constructor(wire: WireId, context: WireContext, frames: Framing = new SseReader()) {
+    super(context);
+    this.#wire = wire;
+    this.#frames = frames;
+  }
+
+  /** One chunk; `text` is how it was written. */
+  abstract chunk(chunk: JsonObject, text: string, event: string): void;
+  /** A whole answer. */
+  body(body: JsonObject, text: string): void {
+    this.chunk(body, text, "");
+  }
+  /** Nothing more comes. `whole`: it needs no word to be over; `cut`: half a frame was left. */
+  abstract end(whole: boolean, cut?: boolean): void;
+  fail(error: ErrorInfo): void {
+    this.finish({ error });
+  }
+  isError({ type, error }: JsonObject): boolean {
+    return type === "error" || (error ?? undefined) !== undefined;
+  }
+  /** A frame that is no JSON. */
+  broken(said: unknown): void {
+    const shown = typeof said === "string" ? said : JSON.stringify(said as Json);
+    this.fail({ code: "upstream", message: `the server sent what is no answer: ${shown?.slice(0, 200)}` });
+  }
+
+  feed(text: string): Event[] {
+    for (const frame of this.#frames.feed(text)) this.#read(frame);
+    return this.take();
+  }
+  flush(): Event[] {
+    let cut = false;
+    for (const frame of this.#frames.flush()) {
+      if (frame.data.trim() === DONE || parsed(frame.data) !== undefined) this.#read(frame);
+      else cut = true;
+    }
+    this.end(false, cut);
+    return this.take();
+  }
+  whole(body: unknown): Event[] {
+    const value = typeof body === "string" ? parsed(body) : body;
+    const one: unknown = Array.isArray(value) ? value[0] : value; // Gemini's may come in a list
+    if (isObject(one)) this.#object(one, typeof body === "string" ? body : JSON.stringify(body));
+    else this.broken(body);
+    this.end(true);
+    return this.take();
+  }
+
+  #read({ data, event }: SseEvent): void {
+    if (this.finished || data === "") return;
+    const value = parsed(data);
+    if (isObject(value)) this.#object(value, data, event);
+    else if (data.trim() === DONE) this.end(true);
+    else if (event === "error") this.fail(readError(0, {}, data));
+    else this.broken(data);
+  }
+
+  /** `event`: it is a chunk of a stream. */
+  #object(value: JsonObject, text: string, event?: string): void {
+    if (event === "error" || this.isError(value)) this.fail(readError(0, {}, value));
+    else if (text.length > 2 * MAX_DEPTH && deeperThan(value, MAX_DEPTH)) this.broken(text);
+    else if (event === undefined) this.body(value, text);
+    else this.chunk(value, text, event);
+  }
+
+  /** What only this wire knows. `quiet`: no other wire need say that it left it out. */
+  extend(data: Json, quiet = false): void {
+    this.extension(this.#wire, data, quiet);
+  }
+}
+
+export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
+  decodeResponse: (body, context = NO_CONTEXT) => collect(new Reader(context).whole(body)),
+  createStreamDecoder: (context = NO_CONTEXT) => new Reader(context),
+});

@@ -1,0 +1,200 @@
+/**
+ * What the encoders of all wires share. An answer is written chunk by chunk; one that is not streamed is made of the same chunks, as a
+ * client would put them together, so that both say the same.
+ */
+import { CUT_OFF } from "../core/errors.ts";
+import { isObject, setOwn } from "../core/json.ts";
+import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
+import { Pile } from "../core/pile.ts";
+import { eventsOf } from "../core/unfold.ts";
+import { Warnings } from "./warnings.ts";
+import type { Draft, EncoderOptions, StreamEncoder, Wire } from "./wire.ts";
+
+export type ToolStart = Extract<Event, { type: "tool-start" }>;
+
+export const CUT_CALL = "a call that was cut";
+
+export abstract class Answer implements StreamEncoder {
+  readonly request: Request;
+  readonly options: EncoderOptions;
+  readonly warnings: Warnings;
+  id: string | undefined;
+  model: string;
+  usage: Usage | undefined;
+  /** The end was said: nothing may come after it. */
+  over = false;
+  /** What was thought since the last call, or since the thinking began, and what other wires know of it: for those that carry it. */
+  readonly thought = new Pile();
+  thoughtState: Opaque[] = [];
+  /** The chunks of an answer that is not streamed. */
+  chunks: Draft[] | undefined;
+  #failure: Draft | undefined;
+  #text = "";
+  readonly #wire: WireId;
+
+  constructor(wire: WireId, request: Request, options: EncoderOptions = {}) {
+    this.#wire = wire;
+    this.request = request;
+    this.options = options;
+    this.model = request.model;
+    this.warnings = new Warnings(wire, options.warn);
+  }
+
+  // What a wire says
+
+  /** Which stop string ended the answer can be said. */
+  readonly saysStop: boolean = false;
+  /** Calls come whole: one that was cut or cannot be read is left out. */
+  readonly wholeCalls: boolean = false;
+  abstract text(text: string, state?: readonly Opaque[]): void;
+  abstract thinking(text: string): void;
+  abstract callEnd(call: ToolEnd): void;
+  abstract finish(finish: Finish): void;
+  abstract errorBody(error: ErrorInfo): Draft;
+  abstract beat(): void;
+  abstract print(chunk: Draft): string;
+  abstract body(chunks: readonly Draft[]): unknown;
+
+  begin(): void {}
+  thinkingStart(_state?: readonly Opaque[]): void {}
+  thinkingEnd(state: readonly Opaque[]): void {
+    this.thoughtState.push(...state);
+  }
+  callStart(_call: ToolStart): void {}
+  callDelta(_json: string): void {}
+  refusal(text: string): void {
+    this.warnings.converted("a refusal", "text");
+    this.text(text);
+  }
+  /** An extension of this wire's own. */
+  own(_data: JsonObject): void {}
+  malformed({ id, reason }: Extract<Event, { type: "malformed" }>): void {
+    if (id === undefined || this.wholeCalls) this.warnings.dropped("a call that cannot be read");
+    else this.fail({ code: "malformed-call", message: `a tool call that cannot be read: ${reason}` }); // what has left cannot be taken back
+  }
+  fail(error: ErrorInfo, _finish?: Finish): void {
+    this.over = true;
+    this.#failure = this.errorBody(error);
+    this.send(this.#failure);
+  }
+
+  // How it leaves
+
+  send(chunk: Draft): void {
+    if (this.chunks) this.chunks.push(chunk);
+    else this.#text += this.print(chunk);
+  }
+  /** What is no chunk. */
+  say(text: string): void {
+    if (!this.chunks) this.#text += text;
+  }
+
+  encode(event: Event): string {
+    if (!this.over) this.#add(event);
+    return this.#take();
+  }
+  end(): string {
+    if (!this.over) this.fail(CUT_OFF);
+    return this.#take();
+  }
+  heartbeat(): string {
+    if (!this.over) this.beat();
+    return this.#take();
+  }
+  whole(response: Response): unknown {
+    this.chunks = [];
+    const content = response.content.filter((part) => {
+      const left = part.type === "media" ? "media that the model made" : part.type === "tool-call" && part.truncated ? CUT_CALL : undefined;
+      if (left) this.warnings.dropped(left);
+      return !left;
+    });
+    for (const event of eventsOf({ finish: { reason: "stop" }, ...response, content })) this.encode(event);
+    return this.#failure ?? this.body(this.chunks);
+  }
+
+  #take(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+
+  #add(event: Event): void {
+    switch (event.type) {
+      case "start":
+        this.id = event.id;
+        this.model = event.model ?? this.model;
+        this.begin();
+        break;
+      case "text":
+        if (event.state) this.warnings.foreign(event.state);
+        this.text(event.text, event.state);
+        break;
+      case "thinking-start":
+        this.thinkingStart(event.state);
+        break;
+      case "thinking-delta":
+        this.thinking(event.text);
+        break;
+      case "thinking-end":
+        this.thinkingEnd(event.state ?? []);
+        break;
+      case "tool-start":
+        this.callStart(event);
+        break;
+      case "tool-delta":
+        this.callDelta(event.json);
+        break;
+      case "tool-end":
+        if (event.truncated && this.wholeCalls) this.warnings.dropped(CUT_CALL);
+        else this.callEnd(event);
+        break;
+      case "malformed":
+        this.malformed(event);
+        break;
+      case "refusal":
+        this.refusal(event.text);
+        break;
+      case "extension":
+        if (event.wire === this.#wire && isObject(event.data)) this.own(event.data);
+        else if (!event.quiet) this.warnings.dropped(`what only ${event.wire} knows`);
+        break;
+      case "usage":
+        this.usage = { ...this.usage, ...event };
+        break;
+      case "finish":
+        this.warnings.foreign(this.thoughtState); // no call came to carry it
+        if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("which stop string it was");
+        this.over = true;
+        if (event.reason === "error") this.fail(event.error ?? CUT_OFF, event);
+        else this.finish(event);
+    }
+  }
+
+  /** What the answer is called where nobody named it: two answers are never called alike. */
+  named(prefix: string): string {
+    this.id ??= this.options.mintId?.(0) ?? `${prefix}${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
+    return this.id;
+  }
+  now(): Date {
+    return this.options.now?.() ?? new Date();
+  }
+}
+
+export const encoders = (
+  Writer: new (request: Request, options?: EncoderOptions) => Answer,
+): Pick<Wire, "encodeResponse" | "createStreamEncoder"> => ({
+  encodeResponse: (response, request, options) => new Writer(request, options).whole(response),
+  createStreamEncoder: (request, options) => new Writer(request, options),
+});
+
+/** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */
+export function grow(target: Draft, piece: Draft): Draft {
+  for (const [key, value] of Object.entries(piece)) {
+    const there = Object.hasOwn(target, key) ? target[key] : undefined;
+    if (there === undefined || there === null) setOwn(target, key, value);
+    else if (typeof there === "string" && typeof value === "string") target[key] = there + value;
+    else if (Array.isArray(there) && Array.isArray(value)) target[key] = [...there, ...value];
+    else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
+  }
+  return target;
+}

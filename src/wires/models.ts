@@ -1,0 +1,37 @@
+/** Lists of models. OpenAI's, which both of its APIs share, is `{"object": "list", "data": [{"id": "m", "object": "model", …}]}`. */
+import type { JsonObject } from "../core/nouns.ts";
+import { defined, listOf, numberOf, objectOf, parsed, textOf } from "./read.ts";
+import type { ModelInfo, Wire } from "./wire.ts";
+
+type Read = { [K in keyof ModelInfo]: ModelInfo[K] | undefined };
+
+/** The models that a body lists under this key; what has no id is none. */
+export const readModels = (body: unknown, key: string, read: (model: JsonObject) => Read): ModelInfo[] =>
+  listOf(objectOf(typeof body === "string" ? parsed(body) : body)[key])
+    .map((model) => defined<ModelInfo>(read(objectOf(model)) as ModelInfo))
+    .filter(({ id }) => id);
+
+export const dateOf = (seconds = 0): string => new Date(seconds * 1000).toISOString();
+
+/** Seconds; nobody made a model before there was any. */
+export function secondsOf(date: unknown): number | undefined {
+  const seconds = Math.floor(Date.parse(textOf(date) ?? "") / 1000);
+  return seconds > 0 ? seconds : undefined;
+}
+
+export const openaiModels: Pick<Wire, "modelsPath" | "encodeModels" | "decodeModels"> = {
+  modelsPath: "/v1/models",
+  encodeModels: (models) => ({
+    object: "list",
+    data: models.map(
+      ({ id, created = 0, contextLength }) =>
+        defined<object>({ id, object: "model", created, owned_by: "dragoman", max_model_len: contextLength }), // as vLLM has it
+    ),
+  }),
+  decodeModels: (body) =>
+    readModels(body, "data", ({ id, created, max_model_len, context_length, meta }) => ({
+      id: textOf(id) ?? "",
+      created: numberOf(created),
+      contextLength: numberOf(max_model_len) ?? numberOf(context_length) ?? numberOf(objectOf(meta).n_ctx_train),
+    })),
+};

@@ -1,0 +1,85 @@
+/** Answers to clients of `/api/chat` and `/api/generate`: lines of JSON, or one object for all. Calls come whole. */
+import type { ErrorInfo, Finish, JsonObject, Request, ToolEnd } from "../../core/nouns.ts";
+import { Answer, grow } from "../answer-out.ts";
+import { ownState, putState } from "../opaque.ts";
+import { printBody } from "../raw.ts";
+import { defined, objectOf } from "../read.ts";
+import type { Draft, EncoderOptions } from "../wire.ts";
+import { DURATIONS, encodeCall, GENERATE, WIRE } from "./common.ts";
+
+export class OllamaAnswer extends Answer {
+  override readonly wholeCalls = true;
+  readonly #isGenerate: boolean;
+  #calls = 0;
+  /** What only this wire knows, for the next line. */
+  #own: Draft | undefined;
+
+  constructor(request: Request, options?: EncoderOptions) {
+    super(WIRE, request, options);
+    this.#isGenerate = ownState(WIRE, request.extra, GENERATE) === true;
+  }
+
+  text(content: string): void {
+    if (content !== "") this.#line({ content });
+  }
+  thinking(thinking: string): void {
+    this.#line({ thinking });
+  }
+  callEnd(call: ToolEnd): void {
+    this.warnings.foreign(call.state);
+    const tool_calls = [encodeCall(call, this.#calls++, putState(WIRE, {}, call.state))];
+    this.#line({ tool_calls });
+  }
+  override own(data: JsonObject): void {
+    if (this.#own) this.#line({}); // each has a line of its own
+    this.#own = { ...data };
+  }
+  /** A line that says nothing. */
+  beat(): void {
+    this.#line({});
+  }
+
+  finish({ reason, native = "" }: Finish): void {
+    const done_reason = reason === "length" ? reason : native === "load" || native === "unload" ? native : "stop";
+    if (reason === "content-filter") this.warnings.converted("content-filter", "stop");
+    const { inputTokens, outputTokens } = this.usage ?? {};
+    this.#line({}, { done: true, done_reason, ...DURATIONS, prompt_eval_count: inputTokens, eval_count: outputTokens });
+  }
+
+  /** `end`: the fields that only the last one has. */
+  #line(said: Draft, end: Draft = { done: false }): void {
+    const { message, ...own } = this.#own ?? {};
+    this.#own = undefined;
+    this.send({ said: { ...objectOf(message), ...said }, end, own });
+  }
+
+  print(chunk: Draft): string {
+    return `${printBody(chunk.error ? chunk : this.#shape(chunk))}\n`;
+  }
+
+  #shape({ said, end, own }: Draft): Draft {
+    const { content = "", ...rest } = said as Draft;
+    const spoken = this.#isGenerate ? { response: content, ...rest } : { message: { role: "assistant", content, ...rest } };
+    const head = { model: this.model, created_at: this.now().toISOString() };
+    return { ...head, ...spoken, ...(end as Draft), ...(own as Draft) };
+  }
+
+  body(lines: readonly Draft[]): unknown {
+    const [said, own] = ["said", "own"].map((key) => lines.reduce((all, line) => grow(all, line[key] as Draft), {}));
+    return defined<Draft>(this.#shape({ said, own, end: lines.at(-1)?.end }));
+  }
+
+  errorBody(error: ErrorInfo): Draft {
+    return errorBody(error);
+  }
+}
+
+// ---- Errors
+
+const TOO_LONG = "the input length exceeds the context length";
+
+export function errorBody({ code, message, tokens }: ErrorInfo): Draft {
+  if (code !== "context-length") return { error: message };
+  if (tokens) return { error: `${TOO_LONG}: ${tokens.used} tokens > ${tokens.limit}` };
+  return { error: /context length/.test(message) ? message : `${TOO_LONG}: ${message}` };
+}

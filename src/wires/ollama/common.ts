@@ -1,0 +1,30 @@
+/** What requests and answers of Ollama's wire have in common. */
+import type { Sampling, ToolCall } from "../../core/nouns.ts";
+import { argumentsValue } from "../raw.ts";
+import type { Draft } from "../wire.ts";
+
+export const WIRE = "ollama";
+
+/** Marks a request that asked for a completion: the answer has another shape. */
+export const GENERATE = "/api/generate";
+
+export const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
+  temperature: "temperature",
+  top_p: "topP",
+  top_k: "topK",
+  min_p: "minP",
+  seed: "seed",
+  presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
+  repeat_penalty: "repeatPenalty",
+};
+
+/** In nanoseconds; 0: nobody knows. */
+export const DURATIONS = { total_duration: 0, load_duration: 0, prompt_eval_duration: 0, eval_duration: 0 };
+
+/** `rest`: what only this wire knows of it. */
+export function encodeCall(call: Pick<ToolCall, "id" | "name" | "arguments" | "json">, index: number, rest: Draft): Draft {
+  const { function: inner, ...outer } = rest;
+  const fn = { ...(inner as Draft | undefined), index, name: call.name, arguments: argumentsValue(call) };
+  return { ...(call.id ? { id: call.id } : {}), ...outer, function: fn };
+}

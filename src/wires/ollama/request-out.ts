@@ -1,0 +1,78 @@
+/** Requests to servers: of `/api/chat`, and of `/api/generate` if they came so. */
+import type { Json, Message, Part, Request, ThinkingSettings, Tool } from "../../core/nouns.ts";
+import { type Abilities, adapt, type Encoded, encoded, type Out, told, writeSampling } from "../adapt.ts";
+import { mediaKind, outputText } from "../media.ts";
+import { ownState, putState } from "../opaque.ts";
+import { defined, some, someOf } from "../read.ts";
+import { ollamaSchema } from "../schema-out.ts";
+import type { Warnings } from "../warnings.ts";
+import type { Draft, WireProfile } from "../wire.ts";
+import { encodeCall, GENERATE, SAMPLING, WIRE } from "./common.ts";
+
+const ABLE: Abilities = {
+  wire: WIRE,
+  systemAnywhere: true,
+  resultMedia: true,
+  // Only bytes can be sent, and only of what models look at or listen to.
+  media: (media) => media.data !== undefined && /^(image|audio)$/.test(mediaKind(media)),
+  sampling: SAMPLING,
+};
+
+export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
+  const isPrompt = ownState(WIRE, given.extra, GENERATE) === true;
+  const out = adapt({ ...given, extra: given.extra?.filter(({ kind }) => kind !== GENERATE) ?? [] }, ABLE, profile);
+  const { request, warnings } = out;
+  const { model, messages, tools = [], output, thinking } = request;
+  const prompt = isPrompt ? writePrompt(out) : undefined;
+  const body = defined<Draft>({
+    model,
+    ...(prompt ?? { messages: messages.map(writeMessage), tools: someOf(tools.map((tool) => writeTool(tool, warnings))) }),
+    stream: !!request.stream, // it would stream by default
+    format: output && (output.schema ?? "json"),
+    think: writeThinking(thinking, warnings),
+    options: some<Draft>({ ...writeSampling(request, SAMPLING), num_predict: request.maxTokens, stop: request.stop }),
+  });
+  return encoded(out, ABLE, prompt ? GENERATE : "/api/chat", body);
+}
+
+/** A request that came as a prompt goes on as one, if it still is one. */
+function writePrompt({ request: { messages, tools = [] } }: Out): Draft | undefined {
+  const last = messages.at(-1);
+  const user = last?.role === "user" ? last : undefined;
+  const [system, ...others] = user ? messages.slice(0, -1) : messages;
+  if (tools.length + others.length > 0 || (system && system.role !== "system")) return undefined;
+  const { content, images } = writeMessage(user ?? { role: "user", content: [] });
+  return { prompt: content, images, system: system && writeMessage(system).content };
+}
+
+function writeMessage(message: Message): Draft {
+  const { role, state } = message;
+  const parts: readonly Part[] = role === "tool" ? (message.media ?? []) : message.content;
+  const texts = (type: "text" | "thinking") => parts.flatMap((part) => (part.type === type ? [part.text] : []));
+  const calls = parts.filter((part) => part.type === "tool-call");
+  const draft = defined<Draft>({
+    role,
+    // What the model said in pieces is one text; several texts that it was given are paragraphs, as its server joins messages.
+    content: role === "tool" ? outputText(message.output) : texts("text").join(role === "assistant" ? "" : "\n\n"),
+    thinking: texts("thinking").join("\n\n") || undefined,
+    images: someOf(parts.flatMap((part) => (part.type === "media" && part.data !== undefined ? [part.data] : []))),
+    tool_calls: someOf(calls.map((call, i) => encodeCall(call, i, putState(WIRE, {}, call.state)))),
+    ...(role === "tool" ? { tool_name: message.name || undefined, tool_call_id: message.id } : {}),
+  });
+  return putState(WIRE, draft, state);
+}
+
+function writeTool({ name, description, parameters = { type: "object", properties: {} }, state }: Tool, warnings: Warnings): Draft {
+  const schema = told(ollamaSchema(parameters), `the parameters of ${name}`, warnings);
+  return putState(WIRE, { type: "function", function: defined<Draft>({ name, description, parameters: schema }) }, state);
+}
+
+function writeThinking(thinking: ThinkingSettings | undefined, warnings: Warnings): Json | undefined {
+  const { enabled, effort, budget, keep } = thinking ?? {};
+  if (budget !== undefined) warnings.dropped("thinking.budget");
+  if (keep === false) warnings.dropped("thinking.keep"); // it always is
+  if (enabled === false) return false;
+  if (effort !== "minimal") return effort ?? enabled;
+  warnings.converted("the effort minimal", "low");
+  return "low";
+}

@@ -1,0 +1,201 @@
+/**
+ * Answers of servers, whole or streamed. What a piece says, the `done` behind it says again, and the item, and the end: whatever a server
+ * leaves out is taken from the next of these that has it.
+ */
+import { isObject } from "../../core/json.ts";
+import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
+import { AnswerReader } from "../answer-in.ts";
+import { readError } from "../errors.ts";
+import type { End } from "../events.ts";
+import { RESPONSES_USAGE, readUsage } from "../openai.ts";
+import { listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import type { WireContext } from "../wire.ts";
+import { flatName, isMinted, itemState, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
+
+type Kind = "text" | "refusal" | "content" | "summary" | "arguments" | "input";
+
+/** What a piece is a piece of. */
+const PIECES: ReadonlyMap<unknown, Kind> = new Map([
+  ["output_text", "text"],
+  ["refusal", "refusal"],
+  ["reasoning_text", "content"],
+  ["reasoning_summary_text", "summary"],
+  ["function_call_arguments", "arguments"],
+  ["custom_tool_call_input", "input"],
+]);
+
+const ITEMS = words("message reasoning function_call custom_tool_call");
+/** They say nothing that others do not say. */
+const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.\w+|reasoning_summary_part\.\w+))$/;
+/** What is known of a response, or repeats the request. */
+const KNOWN = words(
+  `id object created_at completed_at status error incomplete_details model output output_text usage instructions metadata parallel_tool_calls temperature
+  tool_choice tools top_p max_output_tokens reasoning text store background previous_response_id conversation prompt prompt_cache_key truncation user
+  top_logprobs max_tool_calls`,
+);
+
+/** An item on its way. */
+interface Item {
+  readonly index: number;
+  type: string;
+  done: boolean;
+  /** What its first text, or its thinking, shall carry. */
+  state: Opaque[];
+  /** How much has been said of each of its texts. */
+  readonly said: Map<string, number>;
+  /** A reasoning item's thinking is its content or its summary, whichever comes first. */
+  thinking?: Kind;
+}
+
+export class ResponseReader extends AnswerReader {
+  readonly #items = new Map<Json, Item>();
+  #last: Item | undefined;
+  #count = 0;
+
+  constructor(context: WireContext) {
+    super(WIRE, context);
+  }
+
+  override body(body: JsonObject): void {
+    this.#end(body);
+  }
+  end(): void {
+    this.#finish({});
+  }
+  override fail(error: ErrorInfo): void {
+    this.#finish({ error });
+  }
+  /** A whole answer that failed says so itself. */
+  override isError(value: JsonObject): boolean {
+    return super.isError(value) && value.status === undefined;
+  }
+  /** What it should have said is said again. */
+  override broken(): void {}
+
+  #finish(end: End): void {
+    // Calls that were never done were cut, whatever their JSON looks like.
+    if (end.native !== "completed") {
+      for (const { index, type, done } of this.#items.values()) if (type.endsWith("_call") && !done) this.call({ index, truncated: true });
+    }
+    this.finish(end);
+  }
+
+  chunk(event: JsonObject, _text: string, name: string): void {
+    const type = textOf(event.type) ?? name;
+    const { response, item } = event;
+    if (isObject(response)) this.#start(response);
+    const [, stem, step] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
+    const kind = PIECES.get(stem);
+    const [, status] = (!kind && /^response\.(completed|incomplete|failed|cancelled)$/.exec(type)) || [];
+    if (kind) this.#piece(event, kind, step === "delta");
+    else if (status) this.#end({ status, ...objectOf(response) });
+    else if (isObject(item) && ITEMS.has(String(item.type))) {
+      const open = this.#itemOf(event, item, step !== "done");
+      if (step === "done") this.#done(open, item);
+    } else if (type && !IDLE.test(type)) {
+      const { response: _, sequence_number: __, ...rest } = event;
+      this.extend({ ...rest, type });
+    }
+  }
+
+  #start({ id, model }: JsonObject): void {
+    this.start(isMinted(id) ? undefined : textOf(id), textOf(model));
+  }
+
+  /** `item`: what the server says of it; `added`: it is a new one, though its place may be another's. */
+  #itemOf({ output_index, item_id }: JsonObject, item?: JsonObject, added = false): Item {
+    const key = output_index ?? item_id ?? item?.id;
+    let found = key === undefined ? this.#last : this.#items.get(key);
+    if (!found || (added && found.type !== "")) {
+      found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
+      this.#items.set(key ?? found.index, found);
+    }
+    this.#last = found;
+    if (item && found.type === "") {
+      const { type, call_id, name, namespace } = item;
+      found.type = String(type);
+      found.state = itemState({ ...item, status: null });
+      const call = { index: found.index, id: textOf(call_id), name: flatName(namespace, textOf(name) ?? ""), state: found.state };
+      if (found.type.endsWith("_call")) this.call(call);
+    }
+    return found;
+  }
+
+  #piece(event: JsonObject, kind: Kind, isDelta: boolean): void {
+    const at = numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0;
+    const { logprobs } = event;
+    const state = isDelta && listOf(logprobs).length > 0 ? [quietState("logprobs", logprobs ?? null)] : [];
+    this.#say(this.#itemOf(event), kind, at, textOf(isDelta ? event.delta : (event[kind] ?? event.text)), isDelta, state);
+  }
+
+  /** Says a piece, or of the whole what has not been said. */
+  #say(item: Item, kind: Kind, at: number, text = "", isDelta = false, state: Opaque[] = []): void {
+    const key = `${kind} ${at}`;
+    const said = item.said.get(key) ?? 0;
+    const delta = isDelta ? text : text.slice(said);
+    if (delta === "") return;
+    item.said.set(key, said + delta.length);
+    const { index } = item;
+    if (kind === "text") {
+      // A message's own fields ride on its first text.
+      const fields = Object.fromEntries(item.state.map(({ kind, data }) => [kind, data]));
+      this.text(delta, item.state.length > 0 ? [quietState("message", fields), ...state] : state);
+      item.state = [];
+    } else if (kind === "refusal") this.refusal(delta);
+    else if (kind === "arguments" || kind === "input") this.call({ index, [kind]: delta });
+    else {
+      item.thinking ??= kind;
+      if (item.thinking !== kind) return;
+      this.startThinking(item.state);
+      this.thinking(kind === "summary" && at > 0 && said === 0 ? `\n\n${delta}` : delta);
+    }
+  }
+
+  #done(open: Item, item: JsonObject): void {
+    const { type, index, said } = open;
+    open.done = true;
+    for (const list of type === "message" ? (["content"] as const) : (["content", "summary"] as const)) {
+      for (const [i, value] of listOf(item[list]).entries()) {
+        const part = objectOf(value);
+        const kind = type === "reasoning" ? list : part.type === "refusal" ? "refusal" : "text";
+        const state = ["annotations", "logprobs"].flatMap((key) =>
+          listOf(part[key]).length > 0 ? quietState(key, part[key] ?? null) : [],
+        );
+        this.#say(open, kind, i, textOf(part[kind] ?? part.text), false, said.has(`${kind} ${i}`) ? [] : state);
+      }
+    }
+    if (type === "reasoning") {
+      const { state, call } = readReasoning(item);
+      if (call === undefined) this.endThinking(state);
+    } else if (type !== "message") {
+      const kind = type === "function_call" ? "arguments" : "input";
+      this.#say(open, kind, 0, textOf(item[kind]));
+      const state = itemState({ ...item, status: null });
+      this.call({ index, done: true, truncated: item.status === "incomplete", state, ...(kind === "input" ? { input: "" } : {}) });
+    }
+  }
+
+  #end(response: JsonObject): void {
+    this.#start(response);
+    const { output, usage, error, status: said, incomplete_details: details } = response;
+    for (const [output_index, value] of this.#items.size > 0 ? [] : listOf(output).entries()) {
+      const item = objectOf(value);
+      if (ITEMS.has(String(item.type))) this.#done(this.#itemOf({ output_index }, item), item);
+      else this.extend({ type: "response.output_item.done", output_index, item });
+    }
+    const rest = restOf(response, KNOWN);
+    const isQuiet = Object.keys(rest ?? {}).every((key) => QUIET.has(key));
+    if (rest) this.extend(rest, isQuiet);
+    // It always counts everything: nothing of a kind is no news.
+    const counts = Object.entries(readUsage(objectOf(usage), RESPONSES_USAGE));
+    this.usage(Object.fromEntries(counts.filter(([key, count]) => count > 0 || /^(in|out)put/.test(key))));
+    const status = textOf(said) ?? "completed";
+    const native = textOf(objectOf(details).reason) ?? status;
+    if (status === "failed" || error) this.#finish({ native, error: readError(0, {}, { error: error ?? "the answer failed" }) });
+    else if (status === "cancelled") this.#finish({ native, error: { code: "aborted", message: "the answer was cancelled" } });
+    else {
+      const reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
+      this.#finish({ reason, native, ended: true });
+    }
+  }
+}

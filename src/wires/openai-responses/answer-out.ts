@@ -1,0 +1,320 @@
+/**
+ * Answers to clients: events become items, and every step of an item is said (added, its pieces, done). The openai SDK wants each item added
+ * before its pieces come, codex and the ai SDK act on `output_item.done`, and all want the end with the whole output.
+ */
+import { isObject } from "../../core/json.ts";
+import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import { Answer, type ToolStart } from "../answer-out.ts";
+import { customInput } from "../bridge.ts";
+import { CustomInput } from "../custom-input.ts";
+import { openaiError } from "../errors.ts";
+import { EMPTY_CAPSULE, putState, sealCapsule } from "../opaque.ts";
+import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
+import { listOf, objectOf, parsed, textOf } from "../read.ts";
+import { HEARTBEAT, sseEvent } from "../sse.ts";
+import type { Draft, EncoderOptions } from "../wire.ts";
+import { defaultsOf, ENCRYPTED, instructionsOf, mintedId, own, ToolBook, WIRE } from "./items.ts";
+import { settingsOf } from "./request-out.ts";
+
+/** An item being written. */
+interface Open {
+  readonly index: number;
+  readonly item: Draft & { id: string };
+  /** What its pieces have said so far, in their own events and in the item. */
+  text: string;
+  /** A message: its text or refusal, the last of its content. */
+  part?: Draft | undefined;
+  /** Reads the text of a custom call. */
+  input?: CustomInput | undefined;
+}
+
+/** Why an answer is not complete. */
+const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
+
+export class ResponseAnswer extends Answer {
+  /** What the last event says of the response. */
+  readonly #response: Draft = {};
+  readonly #book: ToolBook;
+  readonly #output: Draft[] = [];
+  #sequence = 0;
+  #next = 0;
+  #seed = "";
+  /** At most one of these. */
+  #message: Open | undefined;
+  #reasoning: Open | undefined;
+  #call: Open | undefined;
+  /** Items that only this wire knows, by their ids; and in an answer that is not streamed, those that wait to take their places. */
+  readonly #foreign = new Map<unknown, number>();
+  readonly #late: [place: number, item: JsonObject][] = [];
+
+  constructor(request: Request, options?: EncoderOptions) {
+    super(WIRE, request, options);
+    this.#book = new ToolBook(request);
+  }
+
+  override encode(event: Event): string {
+    if (event.type !== "start" && !this.over) this.begin();
+    return super.encode(event);
+  }
+
+  // The response
+
+  override begin(): void {
+    if (this.#response.id !== undefined) return;
+    const { id, options, request } = this;
+    this.#seed = id?.replace(/\W/g, "") || options.mintId?.(0) || Math.random().toString(36).slice(2);
+    const { include: _, ...settings } = settingsOf(request);
+    Object.assign(this.#response, {
+      id: id ?? mintedId("resp", this.#seed),
+      object: "response",
+      created_at: Math.floor(this.now().getTime() / 1000),
+      status: "in_progress",
+      error: null,
+      incomplete_details: null,
+      instructions: instructionsOf(request.messages[0]) ?? null,
+      metadata: own(request.extra, "metadata") ?? {},
+      model: this.model,
+      output: [],
+      parallel_tool_calls: true,
+      temperature: null,
+      tool_choice: "auto",
+      tools: [],
+      top_p: null,
+      ...settings,
+    });
+    for (const step of ["created", "in_progress"]) this.#event(step, { response: this.#response });
+  }
+
+  finish({ reason }: Finish): void {
+    const cut = CUT[reason];
+    const status = cut ? "incomplete" : "completed";
+    this.#closeReasoning();
+    this.#closeMessage(status);
+    this.#end(status, { incomplete_details: cut ? { reason: cut } : null });
+  }
+
+  /** With the items that were done; what was being written is not one of them. */
+  override fail(info: ErrorInfo): void {
+    this.begin();
+    const { code, message, ...error } = objectOf(openaiError(info).error);
+    // Codex gives up when it hears that the server "is overloaded", and waits as long as the message of a limit says.
+    const word = info.code === "overloaded" ? info.code : (code ?? "invalid_prompt");
+    const wait = info.code === "rate-limit" && info.retryAfterMs ? ` Please try again in ${info.retryAfterMs / 1000}s.` : "";
+    this.over = true;
+    this.#end("failed", { error: { code: word, message: `${message}${wait}`, ...error } });
+  }
+
+  #end(status: string, fields: Draft): void {
+    for (const [place, item] of this.#late) this.#output.splice(place, 0, item);
+    const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
+    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage });
+    this.#event(status, { response: this.#response });
+  }
+
+  #event(type: string, fields: Draft): void {
+    this.send({ type: `response.${type}`, ...fields });
+  }
+  print(event: Draft): string {
+    const { type } = event;
+    return sseEvent(JSON.stringify({ type, sequence_number: this.#sequence++, ...event }), String(type));
+  }
+  beat(): void {
+    this.say(HEARTBEAT);
+  }
+  body(): unknown {
+    return this.#response;
+  }
+  errorBody(error: ErrorInfo): Draft {
+    return openaiError(error);
+  }
+
+  // Items
+
+  #open(prefix: string, fields: Draft, id?: unknown): Open {
+    const index = this.#next++;
+    const item = { ...fields, id: textOf(id) ?? mintedId(prefix, `${this.#seed}_${index}`) };
+    this.#event("output_item.added", { output_index: index, item });
+    return { index, item, text: "" };
+  }
+
+  #done({ index, item }: Open, fields: Draft, state?: readonly Opaque[]): void {
+    const whole = putState(WIRE, { ...item, ...fields }, state);
+    this.#output.push(whole);
+    this.#event("output_item.done", { output_index: index, item: whole });
+  }
+
+  #piece({ index, item }: Open, type: string, fields: Draft): void {
+    this.#event(type, { item_id: item.id, output_index: index, ...fields });
+  }
+
+  // Messages
+
+  text(text: string, state: readonly Opaque[] = []): void {
+    this.#say("text", text, state);
+  }
+  override refusal(text: string): void {
+    this.#say("refusal", text, []);
+  }
+
+  #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
+    const item = own(state, "message");
+    if (item) this.#closeMessage("completed"); // the next one begins
+    if (!item && text === "") return;
+    const fields = { type: "message", role: "assistant", status: "in_progress", content: [], ...objectOf(item) };
+    this.#message ??= this.#open("msg", fields, objectOf(item).id);
+    const message = this.#message;
+    if (text === "") return;
+    if (message.part && !(field in message.part)) this.#closePart(message);
+    const content_index = listOf(message.item.content).length;
+    const isText = field === "text";
+    if (!message.part) {
+      message.part = { type: isText ? "output_text" : field, [field]: "", ...(isText ? { annotations: [] } : {}) };
+      this.#piece(message, "content_part.added", { content_index, part: message.part });
+    }
+    const others = state.filter(({ kind }) => kind !== "message");
+    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, others);
+    message.text += text;
+    Object.assign(message.part, rest);
+    this.#piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
+  }
+
+  #closePart(message: Open): void {
+    const { part, item, text } = message;
+    if (!part) return;
+    const content_index = listOf(item.content).length;
+    const field = "text" in part ? "text" : "refusal";
+    part[field] = text;
+    this.#piece(message, `${part.type}.done`, { content_index, [field]: text, ...(field === "text" ? { logprobs: [] } : {}) });
+    this.#piece(message, "content_part.done", { content_index, part });
+    item.content = [...listOf(item.content), part];
+    Object.assign(message, { part: undefined, text: "" });
+  }
+
+  #closeMessage(status: string): void {
+    const message = this.#message;
+    if (!message) return;
+    this.#closePart(message);
+    this.#message = undefined;
+    this.#done(message, { status });
+  }
+
+  // Reasoning
+
+  override thinkingStart(state?: readonly Opaque[]): void {
+    this.#closeMessage("completed");
+    this.#reasoning ??= this.#open("rs", { type: "reasoning", summary: [] }, own(state, "id"));
+  }
+
+  thinking(delta: string): void {
+    this.thinkingStart();
+    const reasoning = this.#reasoning;
+    if (!reasoning || delta === "") return;
+    if (reasoning.text === "") this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
+    reasoning.text += delta;
+    this.#summary(reasoning, "text.delta", { delta });
+  }
+
+  #summary(reasoning: Open, type: string, fields: Draft): void {
+    this.#piece(reasoning, `reasoning_summary_${type}`, { summary_index: 0, ...fields });
+  }
+
+  override thinkingEnd(state: readonly Opaque[]): void {
+    this.#closeReasoning(state);
+  }
+
+  #closeReasoning(state: readonly Opaque[] = []): void {
+    const reasoning = this.#reasoning;
+    if (!reasoning) return;
+    this.#reasoning = undefined;
+    const { text } = reasoning;
+    const part = { type: "summary_text", text };
+    if (text !== "") {
+      this.#summary(reasoning, "text.done", { text });
+      this.#summary(reasoning, "part.done", { part });
+    }
+    const fields: Draft = { summary: text === "" ? [] : [part] };
+    if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
+      fields.encrypted_content = sealCapsule({ thinking: text, thinkingState: state }) ?? EMPTY_CAPSULE;
+    this.#done(reasoning, fields, state);
+  }
+
+  /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
+  #canSeal(state: readonly Opaque[]): boolean {
+    const include = own(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
+    const can = listOf(include).includes(ENCRYPTED);
+    if (!can) this.warnings.foreign(state);
+    return can;
+  }
+
+  // Calls
+
+  override callStart({ id, name, state }: Pick<ToolStart, "id" | "name" | "state">): void {
+    this.#closeReasoning();
+    this.#closeMessage("completed");
+    const custom = this.#book.isCustom(name);
+    const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
+    const fields = { type, status: "in_progress", call_id: id, ...this.#book.nameOf(name), [field]: "" };
+    this.#call = this.#open(prefix, fields, own(state, "id"));
+    if (custom) this.#call.input = new CustomInput();
+  }
+
+  override callDelta(json: string): void {
+    const call = this.#call;
+    if (call) this.#write(call, call.input ? call.input.add(json) : json);
+  }
+
+  #write(call: Open, delta: string): void {
+    if (delta === "") return;
+    call.text += delta;
+    this.#piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.delta`, { delta });
+  }
+
+  callEnd(event: ToolEnd): void {
+    if (!this.#call) this.callStart(event);
+    const call = this.#call!;
+    this.#call = undefined;
+    const { json = JSON.stringify(event.arguments), state = [], id } = event;
+    if (event.truncated) {
+      // Codex and the ai SDK run what is done, take no arguments for `{}`, and the text of a custom call as it stands: so an item that was
+      // cut is done only where its JSON is visibly broken.
+      if (!call.input && call.text.trim() !== "" && parsed(call.text) === undefined)
+        this.#done(call, { status: "incomplete", arguments: call.text });
+      return;
+    }
+    const whole = call.input ? customInput(event) : json;
+    if (whole.startsWith(call.text)) this.#write(call, whole.slice(call.text.length));
+    const said = { [call.input ? "input" : "arguments"]: call.text };
+    this.#piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
+    this.#done(call, { status: "completed", ...said }, state);
+    // The item of a call has no field for another wire's state: a reasoning item behind it carries it.
+    const others = state.filter(({ wire }) => wire !== WIRE);
+    const encrypted_content = others.length > 0 && this.#canSeal(others) ? sealCapsule({ state: others, call: id }) : undefined;
+    if (encrypted_content) this.#done(this.#open("rs", { type: "reasoning", summary: [], encrypted_content }), {});
+  }
+
+  // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response
+
+  override own(data: JsonObject): void {
+    const { type, item, item_id, output_index, sequence_number: _, ...fields } = data;
+    const message = this.#message;
+    if (typeof type !== "string") Object.assign(this.#response, { ...data, ...this.#response });
+    else if (isObject(item)) {
+      this.#closeMessage("completed");
+      const index = this.#foreign.get(item.id) ?? this.#next++;
+      this.#foreign.set(item.id, index);
+      if (type !== "response.output_item.done") this.send({ type, ...fields, output_index: index, item });
+      else if (this.chunks) this.#late.push([Number(output_index), item]);
+      else {
+        this.#output.push(item);
+        this.send({ type, ...fields, output_index: index, item });
+      }
+    } else if (message?.part && type === "response.output_text.annotation.added") {
+      message.part.annotations = [...(message.part.annotations as unknown[]), fields.annotation];
+      const content_index = listOf(message.item.content).length;
+      this.send({ type, ...fields, item_id: message.item.id, output_index: message.index, content_index });
+    } else {
+      const index = this.#foreign.get(item_id);
+      this.send({ type, ...fields, ...(index === undefined ? {} : { item_id, output_index: index }) });
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// No path leads out of the sandbox, and what is in it can be used.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { Sandbox } from "../../src/chat/sandbox.ts";
+
+const home = mkdtempSync(join(tmpdir(), "dragoman-sandbox-"));
+afterAll(() => rmSync(home, { recursive: true }));
+
+let sandbox: Sandbox;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(home, "box-"));
+  sandbox = new Sandbox(folder);
+  writeFileSync(join(home, "secret.txt"), "secret");
+  mkdirSync(join(home, "private"), { recursive: true });
+});
+
+test("writes, lists and reads, with folders that were not there", async () => {
+  expect(await sandbox.write("notes/today.txt", "Grüße\n")).toEqual({ path: "notes/today.txt", bytes: 8 });
+  await sandbox.write("a.txt", "");
+  expect(await sandbox.list()).toEqual(["a.txt", "notes/"]);
+  expect(await sandbox.list("notes")).toEqual(["today.txt"]);
+  expect(await sandbox.read("notes/../notes/today.txt")).toBe("Grüße\n");
+});
+
+test("makes its folder when it is first used", async () => {
+  const fresh = new Sandbox(join(folder, "deep", "down"));
+  expect(await fresh.list()).toEqual([]);
+});
+
+describe("what leads out is refused, and nothing outside is touched", () => {
+  const ways = [
+    "../secret.txt",
+    "..",
+    "a/../../secret.txt",
+    "/etc/passwd",
+    "link",
+    "linked/secret.txt",
+    "linked/new/file.txt",
+    "dangling",
+    "nul\0l",
+  ];
+  beforeEach(() => {
+    symlinkSync(join(home, "secret.txt"), join(folder, "link"));
+    symlinkSync(home, join(folder, "linked"));
+    symlinkSync(join(home, "not-yet.txt"), join(folder, "dangling"));
+  });
+
+  test.each(ways)("%j", async (path) => {
+    await expect(sandbox.read(path)).rejects.toThrow("outside");
+    await expect(sandbox.list(path)).rejects.toThrow("outside");
+    await expect(sandbox.write(path, "changed")).rejects.toThrow("outside");
+    expect(readFileSync(join(home, "secret.txt"), "utf8")).toBe("secret");
+    expect(() => readFileSync(join(home, "not-yet.txt"))).toThrow("ENOENT");
+    expect(() => readFileSync(join(home, "new", "file.txt"))).toThrow("ENOENT");
+  });
+
+  test("a link within is a file like any other", async () => {
+    await sandbox.write("real.txt", "here");
+    symlinkSync(join(folder, "real.txt"), join(folder, "alias.txt"));
+    expect(await sandbox.read("alias.txt")).toBe("here");
+  });
+});
+
+test("errors say what is wrong, without the paths of this machine", async () => {
+  await expect(sandbox.read("none.txt")).rejects.toThrow(/^none\.txt: there is no such file$/);
+  mkdirSync(join(folder, "sub"));
+  await expect(sandbox.read("sub")).rejects.toThrow(/^sub: it is a folder$/);
+  await expect(sandbox.write("sub", "x")).rejects.toThrow(/^sub: it is a folder$/);
+  await expect(sandbox.write(".", "x")).rejects.toThrow("is a folder");
+  await sandbox.write("file", "x");
+  await expect(sandbox.write("file/below", "x")).rejects.toThrow(/^file\/below: /);
+  await expect(sandbox.list("file")).rejects.toThrow(/^file: it is a file/);
+});
+
+test("bytes that are no text are refused; a long text is cut, and says so", async () => {
+  writeFileSync(join(folder, "image.png"), Buffer.from([0x89, 0x50, 0, 0xff]));
+  await expect(sandbox.read("image.png")).rejects.toThrow("not a text file");
+  await sandbox.write("long.txt", "ä".repeat(150_000));
+  const text = await sandbox.read("long.txt");
+  expect(text).toContain("cut: the file has 300000 bytes");
+  expect(text).not.toContain("\ufffd");
+});

@@ -1,0 +1,213 @@
+// The conversation in a terminal, as a person has it.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { chat } from "../../../src/cli/chat/talk.ts";
+import { everything } from "../../everything.ts";
+import { folder } from "../run.ts";
+import { hasTmux, Streams, Tmux } from "./terminal.ts";
+import { type Doing, startModel } from "./upstream.ts";
+
+const state = mkdtempSync(join(tmpdir(), "dragoman-state-"));
+process.env.XDG_STATE_HOME = state;
+process.env.NO_COLOR = "1";
+afterAll(() => rmSync(state, { recursive: true }));
+const files = folder();
+const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
+
+/** A model that does what it is asked to. */
+const model = () =>
+  startModel((last, n): Doing[] => {
+    if (last.role === "tool") return [`The tool gave **${last.content.slice(0, 40)}**.`];
+    if (last.content.includes("paint"))
+      return [{ think: "A colour is wanted." }, { call: "change_background_color", with: { color: "dark blue" } }];
+    if (last.content.includes("17")) return [{ call: "calculate", with: { expression: "17 * (3 + 4)" } }];
+    if (last.content.includes("launch")) return [{ call: "launch", with: {} }];
+    if (last.content.includes("story")) return ["Once upon a time ", { wait: true }];
+    return [`Answer ${n} to \x1b[31m${last.content}`];
+  });
+
+describe("over streams", () => {
+  test("answers, commands, a model that changes, and the way out", async () => {
+    const { url, bodies } = await model();
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("Dragoman");
+    await streams.shows("› ");
+    await streams.type("What is 17 * (3 + 4)?", "Enter");
+    await streams.shows('{"expression":"17 * (3 + 4)"}');
+    await streams.shows('{"result":119}');
+    await streams.shows("2 steps · 2,400 in · 68 out");
+    await streams.type("/model large", "Enter");
+    await streams.shows("large at ");
+    await streams.type("hello", "Enter");
+    await streams.shows("Answer 2 to \\x1b[31mhello");
+    expect(bodies().map(({ model }) => model)).toEqual(["small", "small", "large"]);
+    expect(bodies()[2]?.messages).toHaveLength(5);
+    await streams.type("/undo", "Enter");
+    await streams.shows("1 turn left");
+    await streams.type("/nonsense", "Enter");
+    await streams.shows("there is no command /nonsense");
+    await streams.type("/exit", "Enter");
+    await over;
+    expect(streams.output).not.toContain("\x1b[31mhello");
+  });
+
+  test("Ctrl-C stops the answer, then clears the line, then leaves", async () => {
+    const { url } = await model();
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    await streams.type("a story", "Enter");
+    await streams.shows("Once");
+    await streams.type("C-c");
+    await streams.shows("stopped");
+    await streams.shows("› ");
+    await streams.type("half a word", "C-c", "whole words", "Enter");
+    await streams.shows("whole words");
+    await streams.shows(/\d out/);
+    await streams.shows("› ");
+    await streams.type("C-c");
+    await streams.shows("once more leaves");
+    await streams.type("C-c");
+    await over;
+  });
+
+  test("a conversation is saved, loaded, shown as it was sent", async () => {
+    const { url, bodies } = await model();
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    await streams.type("remember me", "Enter");
+    await streams.shows(/\d out/);
+    const file = join(state, "saved.json");
+    await streams.type(`/save ${file}`, "Enter");
+    await streams.shows("saved to");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, messages: [{ role: "user" }, { role: "assistant" }] });
+    await streams.type("/prompt", "Enter");
+    await streams.shows("/v1/chat/completions");
+    await streams.shows('"remember me"');
+    await streams.type("/new", "Enter");
+    await streams.shows("a new conversation");
+    await streams.type(`/load ${file}`, "Enter");
+    await streams.shows("1 turn loaded");
+    await streams.type("and?", "Enter");
+    await streams.shows(/\d out/);
+    expect(bodies()[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    await streams.type("/retry", "Enter");
+    await streams.shows("Answer 2");
+    expect(bodies()[2]?.messages).toEqual(bodies()[1]?.messages);
+    await streams.type("/tools", "Enter");
+    await streams.shows("(expression)");
+    await streams.type("/help", "Enter");
+    await streams.shows("/retry");
+    await streams.type("C-d");
+    await over;
+  });
+
+  test("a tool of somebody else's is asked for", async () => {
+    const { url, bodies } = await model();
+    const tool = files.file(
+      "launch.mjs",
+      `import { defineTool } from ${JSON.stringify(library)}; export default defineTool({ name: "launch", run: () => "lift-off" });`,
+    );
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true, tool: [tool] }, streams);
+    await streams.shows("› ");
+    await streams.type("launch it", "Enter");
+    await streams.shows("y yes · n no · a always");
+    await streams.type("n");
+    await streams.shows(/\d out/);
+    expect(bodies()[1]?.messages.at(-1)?.content).toContain("did not allow");
+    await streams.type("launch it", "Enter");
+    await streams.shows("y yes · n no · a always");
+    await streams.type("a");
+    await streams.shows("lift-off");
+    await streams.shows(/\d out/);
+    await streams.type("launch again", "Enter");
+    await streams.shows("lift-off");
+    await streams.shows(/\d out/);
+    await streams.type("C-d");
+    await over;
+    expect(streams.output.split("a always")).toHaveLength(3);
+  });
+
+  test("what is pasted is one message, what is typed ahead is not lost", async () => {
+    const { url, bodies } = await model();
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    await streams.type("\x1b[200~first line\rsecond line\x1b[201~", "Enter");
+    await streams.shows(/\d out/);
+    expect(bodies()[0]?.messages.at(-1)?.content).toBe("first line\nsecond line");
+    await streams.type("one\\", "Enter", "two", "Enter");
+    await streams.shows(/\d out/);
+    expect(bodies()[1]?.messages.at(-1)?.content).toBe("one\ntwo");
+    await streams.type("a story", "Enter");
+    await streams.shows("Once");
+    await streams.type("typed ahead", "C-c");
+    await streams.shows("typed ahead");
+    await streams.type(" and sent", "Enter");
+    await streams.shows(/\d out/);
+    expect(bodies()[3]?.messages.at(-1)?.content).toBe("typed ahead and sent");
+    await streams.type("a story", "Enter");
+    await streams.shows("Once");
+    await streams.type("queued", "Enter", "\x1b[200~pasted\rlines\x1b[201~", "C-c");
+    await streams.shows(/\d out/);
+    await streams.shows("… ");
+    await streams.type("Enter");
+    await streams.shows(/\d out/);
+    expect(
+      bodies()
+        .slice(5)
+        .map(({ messages }) => messages.at(-1)?.content),
+    ).toEqual(["queued", "pasted\nlines"]);
+    await streams.type("C-d");
+    await over;
+  });
+});
+
+describe.skipIf(!hasTmux)(`in tmux${hasTmux ? "" : " (tmux is not installed)"}`, () => {
+  const open: Tmux[] = [];
+  afterEach(async () => {
+    for (const terminal of open.splice(0)) await terminal.close();
+  });
+  const start = (args: readonly string[]): Tmux => {
+    const terminal = new Tmux(args, { XDG_STATE_HOME: state });
+    open.push(terminal);
+    return terminal;
+  };
+
+  test("a person asks, paints, interrupts, looks back and leaves", async () => {
+    const { url } = await model();
+    const terminal = start(["--upstream", url]);
+    await terminal.shows("›");
+    await terminal.type("What is 17 * (3 + 4)?", "Enter");
+    const screen = await terminal.shows("2 steps");
+    expect(screen).toContain('● calculate {"expression":"17 * (3 + 4)"}\n  └ {"result":119}\n\nThe tool gave {"result":119}.\n');
+    await terminal.type("paint it", "Enter");
+    expect(await terminal.shows(/2 steps[\s\S]*2 steps/)).toContain("┊ A colour is wanted.\n\n● change_background_color");
+    expect(await terminal.styledScreen()).toContain("\x1b[2m┊"); // thinking is dimmed
+    await terminal.type("a story", "Enter");
+    await terminal.shows("Once upon a");
+    await terminal.type("C-c");
+    await terminal.shows("stopped");
+    await terminal.shows(/stopped[\s\S]*›/);
+    await terminal.type("Up", "Up");
+    await terminal.shows("› paint it");
+    await terminal.type("C-c");
+    await terminal.type("/he", "Tab", "Enter");
+    await terminal.shows("stop the answer; at the prompt, clear the line");
+    await terminal.type("C-d");
+    await terminal.exited;
+  });
+
+  test("a real MCP server", async () => {
+    const { url } = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "echo", with: { message: "hi" } }] : ["Done."]));
+    const terminal = start(["--upstream", url, "--mcp", `${process.execPath} ${everything}`]);
+    await terminal.shows("›");
+    await terminal.type("echo hi", "Enter");
+    expect(await terminal.shows("2 steps")).toContain('● echo {"message":"hi"}\n  └ Echo: hi\n\nDone.\n');
+  });
+});

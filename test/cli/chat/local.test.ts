@@ -1,0 +1,55 @@
+// `dragoman chat` on a model in its own process: a GGUF that says what the test wants.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { chat } from "../../../src/cli/chat/talk.ts";
+import { scriptedModel, writeGguf } from "../../engines/llama/gguf.ts";
+import { dragoman, eventsOf } from "../run.ts";
+import { Streams } from "./terminal.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "dragoman-local-"));
+process.env.XDG_STATE_HOME = folder;
+process.env.NO_COLOR = "1";
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const model = join(folder, "clock.gguf");
+const call = ["<start_function_call>", "call:get_time{}", "<end_function_call>", "<start_function_response>"];
+const words = ["<end_function_response>", "It is", " late.", "<end_of_turn>"];
+writeFileSync(model, writeGguf(scriptedModel([...call, ...words])));
+const flags = ["--model", model, "--dialect", "functiongemma"];
+
+test("a call in the model's dialect runs, and the model goes on behind its result", () => {
+  const run = dragoman(["chat", ...flags, "--json", "-p", "What time is it?"], "", { XDG_STATE_HOME: folder });
+  const events = eventsOf(run);
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", name: "get_time", arguments: {} }));
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "tool-result", output: expect.objectContaining({ weekday: expect.any(String) }) }),
+  );
+  expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe("It is late.");
+});
+
+test("/prompt shows the exact prompt, with its control tokens", async () => {
+  const streams = new Streams();
+  const over = chat({ model, dialect: "functiongemma", tools: true }, streams);
+  await streams.shows("clock in this process (functiongemma)");
+  await streams.shows("› ");
+  await streams.type("What time is it?", "Enter");
+  await streams.shows("It is late.");
+  await streams.shows("› ");
+  await streams.type("/prompt", "Enter");
+  await streams.shows("the prompt, in the dialect functiongemma");
+  await streams.shows("<start_of_turn>developer");
+  await streams.shows("<start_function_declaration>declaration:get_time{");
+  await streams.shows("<start_function_response>response:get_time{");
+  await streams.type("C-d");
+  await over;
+});
+
+test("a file that is not there is one line", () => {
+  expect(dragoman(["chat", "--model", "none.gguf", "-p", "hi"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "dragoman: there is no file none.gguf\n",
+  });
+});

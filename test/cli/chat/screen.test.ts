@@ -1,0 +1,128 @@
+// The events of a chat as they are shown.
+import { describe, expect, test } from "vitest";
+import type { ChatEvent } from "../../../src/chat/index.ts";
+import { colourOf } from "../../../src/cli/chat/colours.ts";
+import { Terminal } from "../../../src/cli/chat/offline.ts";
+import { plainText, Screen, usageText, wholeResult } from "../../../src/cli/chat/screen.ts";
+import type { Palette } from "../../../src/cli/terminal.ts";
+
+const tag = (name: string) => (text: string) => (text === "" ? "" : `<${name}>${text}</${name}>`);
+const names = ["bold", "dim", "red", "green", "yellow", "magenta", "cyan"];
+const palette = Object.fromEntries(names.map((name) => [name, (text: string) => text])) as unknown as Palette;
+const coloured = Object.fromEntries(names.map((name) => [name, tag(name)])) as unknown as Palette;
+
+function shown(events: readonly ChatEvent[], options: { palette?: Palette; width?: number } = {}): string {
+  const screen = new Screen({ palette, width: 60, ...options });
+  return events.map((event) => screen.print(event)).join("") + screen.end();
+}
+
+const call = (name: string, json: string, id = "a"): ChatEvent[] => [
+  { type: "tool-start", id, index: 0, name },
+  { type: "tool-delta", id, json },
+  { type: "tool-end", id, index: 0, name, arguments: {}, json },
+];
+const result = (output: string, more: object = {}): ChatEvent => ({ type: "tool-result", id: "a", name: "f", output, ...more });
+const say = (text: string): ChatEvent => ({ type: "text", text });
+
+test("thinking, a call, its result and the answer, set apart", () => {
+  const events: ChatEvent[] = [
+    { type: "thinking-start" },
+    { type: "thinking-delta", text: "Hm, " },
+    { type: "thinking-delta", text: "red." },
+    { type: "thinking-end" },
+    ...call("paint", '{"color":"red"}'),
+    { type: "finish", reason: "tool-calls" },
+    result("ok"),
+    say("\n\nIt is "),
+    say("red."),
+    { type: "finish", reason: "stop" },
+  ];
+  expect(shown(events)).toBe('┊ Hm, red.\n\n● paint {"color":"red"}\n  └ ok\n\nIt is red.\n');
+});
+
+test("calls side by side: each result says whose it is", () => {
+  const events = [...call("f", "{}", "a"), ...call("g", "{}", "b"), result("1"), result("2", { name: "g" })];
+  expect(shown(events)).toBe("● f {}\n● g {}\n  └ f: 1\n  └ g: 2\n");
+  expect(shown([...events, ...call("f", "{}"), result("3")])).toMatch(/● f \{\}\n {2}└ 3\n$/);
+});
+
+test("long arguments and results are folded, and say so", () => {
+  const [start, delta, end] = call("write", JSON.stringify({ content: "x".repeat(400) }));
+  expect(shown([start!, delta!, end!])).toMatch(/^● write \{"content":"x+… 414 characters\n$/);
+  expect(shown([result("1\n2\n3\n4\n5")])).toBe("  └ 1\n    2\n    3\n    … 2 more lines: /show 1\n");
+  expect(shown([result("y".repeat(120))]).split("\n")).toHaveLength(4);
+});
+
+test("what went wrong stands out", () => {
+  expect(shown([result("no", { isError: true })], { palette: coloured })).toContain("<red>no</red>");
+  const [start, delta] = call("paint", '{"co');
+  const cut: ChatEvent = { type: "tool-end", id: "a", index: 0, name: "paint", arguments: {}, truncated: true };
+  expect(shown([start!, delta!, cut])).toBe('● paint {"co ✂ cut off, not run\n');
+  expect(shown([{ type: "malformed", raw: "x", code: "no-name", reason: "no name" }])).toBe("● a call  ✘ cannot be read: no name\n");
+  expect(shown([{ type: "left-out", messages: 4 }])).toContain("4 earlier messages");
+});
+
+test("nothing that a model or a tool says is obeyed", () => {
+  const nasty = "\x1b]0;title\x07\x1b[2J";
+  const events = [say(nasty), { type: "finish", reason: "stop" } as const, ...call(nasty, JSON.stringify({ a: nasty })), result(nasty)];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  expect(shown(events)).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
+  expect(plainText(`a\t${nasty}\n`)).toBe("a\t\\x1b]0;title\\x07\\x1b[2J\n");
+});
+
+test("images are named", () => {
+  expect(shown([result("", { media: [{ type: "media", mediaType: "image/png", data: "AAAA" }] })])).toBe("  └ [image/png 3 bytes]\n");
+});
+
+test("the whole of a result is for reading", () => {
+  expect(wholeResult({ content: "a\nb\x07", n: 1, list: [1] })).toEqual([
+    "content:",
+    "  a",
+    "  b\\x07",
+    "n: 1",
+    "list:",
+    "  [",
+    "    1",
+    "  ]",
+  ]);
+  expect(wholeResult("a\nb", [{ type: "media", mediaType: "image/png", name: "dot" }])).toEqual(["a", "b", "[image/png dot]"]);
+});
+
+test("usage in one line", () => {
+  expect(usageText({ inputTokens: 1200, outputTokens: 5, cachedTokens: 1000 })).toBe("1,200 in (1,000 cached) · 5 out");
+  expect(usageText({})).toBe("");
+});
+
+describe("colours", () => {
+  test.each([
+    ["red", "#ff0000", false],
+    ["Dark Blue", "#00008c", false],
+    ["light_green", "#99cc99", true],
+    ["GREY", "#808080", false],
+    ["#abc", "#aabbcc", true],
+    ["#123456", "#123456", false],
+  ])("%s", (name, hex, isLight) => {
+    expect(colourOf(name)).toEqual({ hex, isLight });
+  });
+
+  test.each(["", "reddish", "#12", "constructor", "\x1b]0;x\x07"])("%j is none", (name) => {
+    expect(colourOf(name)).toBeUndefined();
+  });
+
+  test("the terminal wears it, and gets its own back", () => {
+    let written = "";
+    const write = (text: string): boolean => {
+      written += text;
+      return true;
+    };
+    const terminal = new Terminal({ isTTY: true, write });
+    terminal.restore();
+    expect(written).toBe("");
+    expect(terminal.paint("navy")).toEqual({ color: "#000080" });
+    expect(written).toBe("\x1b]11;#000080\x1b\\\x1b]10;#ffffff\x1b\\");
+    terminal.restore();
+    expect(written).toContain("\x1b]111\x1b\\\x1b]110\x1b\\");
+    expect(() => terminal.paint("\x1b[2J")).toThrow("no color");
+    expect(() => new Terminal({ write: () => true }).paint("red")).toThrow("not a terminal");
+  });
+});

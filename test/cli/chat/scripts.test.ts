@@ -1,0 +1,191 @@
+// `dragoman chat` without a terminal: one prompt, a pipe, JSON, tools of one's own, MCP servers, and what it says when something is missing.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { ChatEvent } from "../../../src/chat/index.ts";
+import { everything } from "../../everything.ts";
+import { freePort } from "../../servers.ts";
+import { envWith, folder, main, type Run } from "../run.ts";
+import { type Doing, startModel } from "./upstream.ts";
+
+const files = folder();
+const state = mkdtempSync(join(tmpdir(), "dragoman-state-"));
+afterAll(() => rmSync(state, { recursive: true }));
+
+/** The test's own server must go on answering, so the child is waited for, not blocked on. */
+function chat(args: readonly string[], input: string | undefined = undefined): Promise<Run> {
+  const child = spawn(process.execPath, [main, "chat", ...args], { env: envWith({ XDG_STATE_HOME: state }) });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+  if (input !== undefined) child.stdin.end(input);
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
+}
+
+const eventsOf = ({ stdout }: Run): ChatEvent[] =>
+  stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ChatEvent);
+
+/** Calls that tool once, then says what it gave. */
+const using = (name: string, args: unknown) =>
+  startModel((last, n): Doing[] => (n > 0 ? [`It gave ${last.content}`] : [{ call: name, with: args }]));
+
+describe("-p", () => {
+  test("prints the answer and nothing else, whether or not anybody closes its stdin", async () => {
+    const { url } = await startModel(() => [{ think: "Hm." }, "Hello ", "there."]);
+    expect(await chat(["--upstream", url, "-p", "hi"])).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
+  });
+
+  test("runs the tools that work offline", async () => {
+    const { url, bodies } = await using("calculate", { expression: "17 * (3 + 4)" });
+    expect(await chat(["--upstream", url, "--model", "large", "--system", "Be brief.", "-p", "17 * (3 + 4)?"])).toMatchObject({
+      code: 0,
+      stdout: 'It gave {"result":119}\n',
+    });
+    const [first] = bodies();
+    expect(first?.model).toBe("large");
+    expect(first?.messages).toMatchObject([{ role: "system", content: "Be brief." }, { role: "user" }]);
+    expect(first?.tools?.map((tool) => tool.function.name)).toEqual(
+      "get_time calculate list_files read_file write_file change_background_color".split(" "),
+    );
+  });
+
+  test("files are written into the folder that was given", async () => {
+    const { url } = await using("write_file", { path: "a/hello.txt", content: "Hello" });
+    const path = mkdtempSync(join(state, "folder-"));
+    expect(await chat(["--upstream", url, "--folder", path, "-p", "write it"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(path, "a/hello.txt"), "utf8")).toBe("Hello");
+  });
+
+  test("--json: every event is a line", async () => {
+    const { url } = await using("get_time", {});
+    const events = eventsOf(await chat(["--upstream", url, "--json", "-p", "what time is it?"]));
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["tool-start", "tool-end", "tool-run", "tool-result", "text", "finish"]),
+    );
+    expect(events.find(({ type }) => type === "tool-result")).toMatchObject({ output: { timezone: expect.any(String) } });
+    expect(events.at(-1)).toMatchObject({
+      type: "turn-end",
+      turn: { reason: "stop", steps: 2, usage: { inputTokens: 2400, outputTokens: 68 } },
+    });
+  });
+
+  test("control characters are made visible; JSON keeps their value", async () => {
+    const { url } = await startModel(() => ["red \x1b[31mred\x07\n\tend"]);
+    expect((await chat(["--upstream", url, "-p", "x"])).stdout).toBe("red \\x1b[31mred\\x07\n\tend\n");
+    const run = await chat(["--upstream", url, "--json", "-p", "x"]);
+    expect(run.stdout).not.toContain("\x1b");
+    expect(
+      eventsOf(run)
+        .flatMap((event) => (event.type === "text" ? event.text : []))
+        .join(""),
+    ).toBe("red \x1b[31mred\x07\n\tend");
+  });
+
+  test("--no-tools", async () => {
+    const { url, bodies } = await startModel(() => ["Hi"]);
+    await chat(["--upstream", url, "--no-tools", "-p", "hi"]);
+    expect(bodies()[0]).not.toHaveProperty("tools");
+  });
+
+  test("an error of the upstream is one line and exit code 2", async () => {
+    const { url } = await startModel(() => []);
+    const port = await freePort();
+    const gone = await chat(["--upstream", `http://127.0.0.1:${port}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
+    expect(gone).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^dragoman: .*\n$/) });
+    const unknown = await chat(["--upstream", url, "--model", "huge", "-p", "hi"]);
+    expect(unknown).toMatchObject({ code: 2, stderr: "dragoman: there is no model huge; there is small, large\n" });
+  });
+});
+
+test("lines that are piped in are a conversation", async () => {
+  const { url, bodies } = await startModel((last) => [`You said ${last.content}.`]);
+  expect(await chat(["--upstream", url], "one\n\ntwo\n")).toEqual({ code: 0, stdout: "You said one.\nYou said two.\n", stderr: "" });
+  expect(bodies()[1]?.messages.map(({ content }) => content)).toEqual(["one", "You said one.", "two"]);
+});
+
+test("a conversation that was saved goes on", async () => {
+  const { url, bodies } = await startModel(() => ["Ann."]);
+  const data = {
+    version: 1,
+    system: "Be kind.",
+    messages: [
+      { role: "user", content: [{ type: "text", text: "I am Ann." }] },
+      { role: "assistant", content: [{ type: "text", text: "Hello Ann." }] },
+    ],
+    turns: [],
+  };
+  await chat(["--upstream", url, "--load", files.file("chat.json", data), "-p", "Who am I?"]);
+  expect(bodies()[0]?.messages.map(({ content }) => content)).toEqual(["Be kind.", "I am Ann.", "Hello Ann.", "Who am I?"]);
+  const bad = await chat(["--upstream", url, "--load", files.file("bad.json", { version: 9 }), "-p", "x"]);
+  expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("bad.json: this is no chat") });
+});
+
+describe("--tool", () => {
+  const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
+
+  test("a module of one's own", async () => {
+    const file = files.file(
+      "tool.mjs",
+      `import { defineTool } from ${JSON.stringify(library)};
+      export default defineTool({ name: "shout", parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] }, run: ({ text }) => text.toUpperCase() });
+      export const more = [defineTool({ name: "calculate", run: () => "mine" })];`,
+    );
+    const { url, bodies } = await using("shout", { text: "hello" });
+    expect(await chat(["--upstream", url, "--tool", file, "-p", "shout"])).toMatchObject({ code: 0, stdout: "It gave HELLO\n" });
+    const names = bodies()[0]?.tools?.map((tool) => tool.function.name) ?? [];
+    expect(names.filter((name) => name === "calculate")).toHaveLength(1);
+    expect(names).toContain("shout");
+  });
+
+  test.each([
+    ["that is not there", "none.mjs", undefined, "cannot load"],
+    ["without tools", "empty.mjs", "export const a = 1;", "exports no tool"],
+    ["with a fault", "fault.mjs", "throw new Error('broken module');", "broken module"],
+  ])("a module %s", async (_, name, source, why) => {
+    const { url } = await startModel(() => ["Hi"]);
+    const file = source === undefined ? name : files.file(name, source);
+    expect(await chat(["--upstream", url, "--tool", file, "-p", "x"])).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  });
+});
+
+describe("--mcp", () => {
+  const server = `"${process.execPath}" "${everything}"`;
+
+  test("a real server: its tools are declared, and run", async () => {
+    const { url, bodies } = await using("get-sum", { a: 2, b: 40 });
+    expect(await chat(["--upstream", url, "--mcp", server, "-p", "2 + 40?"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("The sum of 2 and 40 is 42"),
+    });
+    expect(bodies()[0]?.tools?.map((tool) => tool.function.name)).toEqual(expect.arrayContaining(["echo", "get-tiny-image", "calculate"]));
+  });
+
+  test("images in results reach the model", async () => {
+    const { url, bodies } = await using("get-tiny-image", {});
+    expect(await chat(["--upstream", url, "--mcp", server, "-p", "an image"])).toMatchObject({ code: 0 });
+    expect(JSON.stringify(bodies()[1]?.messages)).toContain("data:image/png;base64,iVBOR");
+  });
+
+  test("a command that is none", async () => {
+    const { url } = await startModel(() => ["Hi"]);
+    expect(await chat(["--upstream", url, "--mcp", "there-is-no-such-command", "-p", "x"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there-is-no-such-command does not answer"),
+    });
+  });
+});
+
+test("what is piped in stands behind the prompt", async () => {
+  const { url, bodies } = await startModel(() => ["ok"]);
+  const file = join(state, "input.txt");
+  writeFileSync(file, "three\nlines\nhere\n");
+  const command = `cat "${file}" | "${process.execPath}" ${main} chat --upstream ${url} -p "Summarise:"`;
+  const child = spawn("bash", ["-c", command], { env: envWith({ XDG_STATE_HOME: state }), stdio: ["ignore", "inherit", "inherit"] });
+  await new Promise((resolve) => child.once("close", resolve));
+  expect(bodies()[0]?.messages.at(-1)?.content).toBe("Summarise:\n\nthree\nlines\nhere");
+});

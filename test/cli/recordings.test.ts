@@ -1,0 +1,75 @@
+// `dragoman serve --record`, `dragoman show` and `dragoman replay` as processes of their own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { closeLater, sse, startServer } from "../servers.ts";
+import { dragoman, envWith, folder, main } from "./run.ts";
+
+const files = folder();
+
+/** A line of its output that fits, and a way to end it. */
+async function start(args: string[], fits: RegExp, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [main, ...args], { env: envWith(env), stdio: ["ignore", "pipe", "inherit"] });
+  const gone = once(child, "exit");
+  closeLater(async () => {
+    child.kill("SIGKILL");
+    await gone;
+  });
+  const url = await new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const [, found] = fits.exec(line) ?? [];
+      if (found) resolve(found);
+    });
+  });
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await gone;
+  };
+  return { url, stop };
+}
+
+const ask = async (url: string): Promise<string> => {
+  const body = JSON.stringify({ model: "m", max_tokens: 9, stream: true, messages: [{ role: "user", content: "Hi" }] });
+  const headers = { "content-type": "application/json", "x-api-key": "canary-gate-key" };
+  const text = await (await fetch(`${url}/v1/messages`, { method: "POST", headers, body })).text();
+  return text.replaceAll(/"id":"msg_[^"]*"/g, '"id":"ID"');
+};
+
+test("what was recorded is shown, and plays again to the same bytes", async () => {
+  const upstream = await startServer((response, { url }) => {
+    if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
+    const said = [{ content: "Look: <|im_end|> " }, { content: "hello" }].map((delta) => ({ id: "c", choices: [{ index: 0, delta }] }));
+    const end = { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(...said, end, "[DONE]"));
+  });
+  const records = mkdtempSync(join(tmpdir(), "dragoman-records-"));
+  closeLater(() => rmSync(records, { recursive: true }));
+  const LISTENING = /"url":"([^"]+)"/;
+  const flags = ["--upstream-wire", "openai-chat", "--port", "0", "--key", "env:GATE"];
+  const env = { GATE: "canary-gate-key" };
+  const first = await start(["serve", "--upstream", upstream.url, ...flags, "--record", records], LISTENING, env);
+  const answer = await ask(first.url);
+  await first.stop();
+  const [name] = readdirSync(records);
+  const file = join(records, name!);
+  expect(readFileSync(file, "utf8")).not.toContain("canary-gate-key");
+
+  const { code, stdout } = dragoman(["show", file]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("the client got");
+  expect(stdout).toContain("! markup is left in the text: <|im_end|>");
+
+  const replay = await start(["replay", file, "--fast"], /replaying at (\S+)/);
+  const second = await start(["serve", "--upstream", replay.url, ...flags], LISTENING, env);
+  expect(await ask(second.url)).toBe(answer);
+});
+
+test.each(["show", "replay"])("%s: a file that is no recording is one line", (command) => {
+  const { code, stderr } = dragoman([command, files.file("a.json", { version: 2 })]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^dragoman: cannot read .*a\.json: it is no recording of version 1\n$/);
+});

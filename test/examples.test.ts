@@ -1,0 +1,89 @@
+// Each example runs as its first lines say, on a model that does what it is asked to.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { type Doing, startModel } from "./cli/chat/upstream.ts";
+import { everything } from "./everything.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "dragoman-examples-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+});
+
+function start(name: string, args: readonly string[]) {
+  const child = spawn(process.execPath, [`examples/${name}`, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  children.push(child);
+  return child;
+}
+
+async function outputOf(name: string, args: readonly string[], input = ""): Promise<string> {
+  const child = start(name, args);
+  child.stdin.end(input);
+  let output = "";
+  for await (const text of child.stdout.setEncoding("utf8")) output += text;
+  return output;
+}
+
+test("colours: the page is told to turn red", async () => {
+  const { url } = await startModel((last, n): Doing[] =>
+    n === 0 ? [{ call: "change_background_color", with: { color: "red" } }] : [`It is ${JSON.parse(last.content).color}.`],
+  );
+  const child = start("colours.mjs", [url, "0"]);
+  const [line] = await once(child.stdout.setEncoding("utf8"), "data");
+  const address = String(line).trim();
+  expect(await (await fetch(address)).text()).toContain("make it red");
+  const answer = await (await fetch(`${address}/say`, { method: "POST", body: "make it red" })).text();
+  const events = answer
+    .trimEnd()
+    .split("\n")
+    .map((text) => JSON.parse(text));
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "tool-result", name: "change_background_color", output: { color: "red" } }),
+  );
+  expect(
+    events
+      .filter(({ type }) => type === "text")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("It is red.");
+});
+
+test("files: a note is written once, and not twice", async () => {
+  const write: Doing = { call: "write_file", with: { path: "today.txt", content: "Buy milk" } };
+  const { url } = await startModel((last): Doing[] => (last.role === "tool" ? ["Very well."] : [write]));
+  const output = await outputOf("files.mjs", [folder, url], "write it\nwrite it again\n");
+  expect(output.split("[write_file today.txt]")).toHaveLength(3);
+  expect(output).toContain("[write_file: The user did not allow this call: the file is there already");
+  expect(readFileSync(join(folder, "today.txt"), "utf8")).toBe("Buy milk");
+});
+
+test("mcp: a real server's tool", async () => {
+  const { url } = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get-sum", with: { a: 2, b: 40 } }] : ["It is 42."]));
+  const server = `${process.execPath} ${everything}`;
+  const output = await outputOf("mcp.mjs", [server, "What is 2 + 40?", url]);
+  expect(output).toMatch(/echo.*\nget-sum \{"a":2,"b":40\}\n-> "The sum of 2 and 40 is 42\."\nIt is 42\.\n/);
+});
+
+test("handover: the second model hears what the first did", async () => {
+  const first = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get_weather", with: { city: "Oslo" } }] : ["12 degrees, clear."]));
+  const second = await startModel(() => ["No."]);
+  expect(await outputOf("handover.mjs", [first.url, second.url])).toBe(
+    "first:  12 degrees, clear.\nsecond: No.\nheard:  user, assistant, tool, assistant, user\n",
+  );
+  const [, , result] = second.bodies()[0]?.messages ?? [];
+  expect(JSON.parse(result?.content ?? "")).toEqual({ city: "Oslo", degrees: 12, sky: "clear" });
+});
+
+test("all of them are tested here", () => {
+  expect(readdirSync("examples").sort()).toEqual(["colours.mjs", "engine.mjs", "files.mjs", "handover.mjs", "mcp.mjs"]);
+});

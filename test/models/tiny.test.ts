@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Part, Request } from "../../src/core/nouns.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { getDialect } from "../../src/dialects/registry.ts";
+import { scanText } from "../../src/dialects/scan/streams.ts";
+
+interface Sample {
+  dialect: "functiongemma" | "gemma4";
+  variant: string;
+  request: Request;
+  text: string;
+  completion: string;
+  expected: { content: Part[] };
+}
+
+const generator = fileURLToPath(new URL("../../models/tiny/generate.py", import.meta.url));
+const python = process.platform === "win32" ? "python" : "python3";
+const made = spawnSync(python, [generator, "--count", "400", "--seed", "2026"], {
+  encoding: "utf8",
+  maxBuffer: 1 << 28,
+  env: { ...process.env, PYTHONIOENCODING: "utf-8", PYTHONDONTWRITEBYTECODE: "1" },
+});
+
+describe.skipIf(made.error !== undefined)(`the conversations that the tiny model learns (skipped without ${python})`, () => {
+  const samples = made.error
+    ? []
+    : made.stdout
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Sample);
+
+  test("there are some, in both dialects", () => {
+    expect(made.stderr).toBe("");
+    expect(new Set(samples.map(({ dialect }) => dialect))).toEqual(new Set(["functiongemma", "gemma4"]));
+    expect(samples).toHaveLength(400);
+  });
+
+  test("the prompt is what the dialect renders, byte for byte", () => {
+    for (const { dialect: id, variant, request, text } of samples) {
+      const dialect = getDialect(id);
+      expect(promptText(dialect.render(dialect.adapt?.(request) ?? request, { variant, bos: true }))).toBe(text);
+    }
+  });
+
+  test("the dialect's scanner reads in the completion what the model shall say", () => {
+    for (const { dialect: id, variant, request, completion, expected } of samples) {
+      const dialect = getDialect(id);
+      const prompt = dialect.render(dialect.adapt?.(request) ?? request, { variant, bos: true });
+      const events = scanText(dialect, completion, { prompt, ...(request.tools && { tools: request.tools }) });
+      const calls = events.flatMap((event) => (event.type === "tool-end" ? [{ name: event.name, arguments: event.arguments }] : []));
+      const said = events.flatMap((event) => (event.type === "text" ? event.text : [])).join("");
+      expect(calls).toEqual(
+        expected.content.flatMap((part) => (part.type === "tool-call" ? [{ name: part.name, arguments: part.arguments }] : [])),
+      );
+      expect(said).toBe(expected.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""));
+      expect(events.filter((event) => event.type === "malformed")).toEqual([]);
+      expect(dialect.stops).toContain(dialect.stops.find((stop) => completion.endsWith(stop)));
+    }
+  });
+});

@@ -1,0 +1,34 @@
+// What the tests of all wires share.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BadRequest } from "../../src/core/errors.ts";
+import { shared } from "../shared.ts";
+
+/** What a decoder says against a body. */
+export function complaintOf(decode: (body: unknown) => unknown, body: unknown): string {
+  try {
+    decode(body);
+  } catch (error) {
+    if (error instanceof BadRequest && error.info.code === "bad-request" && error.info.status === 400) return error.message;
+    throw error;
+  }
+  return "nothing to complain about";
+}
+
+interface Capture<Body> {
+  file: string;
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  body: Body;
+}
+
+/** The requests of real clients; only inside of `describeShared`. */
+export function captures<Body>(isWanted: (capture: Capture<Body>) => boolean): Capture<Body>[] {
+  const folder = join(shared, "captures");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
+  return files
+    .map((file) => ({ file, ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as Omit<Capture<Body>, "file">) }))
+    .filter(isWanted);
+}
