@@ -20,7 +20,7 @@ const rounds = Number(options.rounds);
 
 const SHORT = { chunks: 12, paced: false };
 const PACED = { chunks: 250, paced: true };
-const [REQUESTS, AT_ONCE, WARM_UP, STREAMS, LOOKS] = [2000, 16, 2000, 32, 300];
+const [REQUESTS, AT_ONCE, WARM_UP, STREAMS, LOOKS] = [2000, 16, 6000, 32, 300];
 
 const LIMITS = { request: 1.6, chunk: 1.7, first: 1.4, rss: 2.5 };
 const PORTKEY_TIMES = 5;

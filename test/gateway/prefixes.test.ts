@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Message, Request } from "../../src/core/nouns.ts";
+import { createUpstream } from "../../src/gateway/upstreams.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { startServer } from "../servers.ts";
@@ -77,4 +78,17 @@ test.each(listWires().map(({ id }) => id))("ten turns of a client of %s", async 
     if (KEEPS_THINKING.has(id)) expect(body).toContain(`Thought ${n}.`);
   }
   expect(bodies).toHaveLength(TURNS);
+});
+
+test("codex begins with two developer messages: a template that takes one system text gets one", async () => {
+  const upstream = await startServer((response) => void response.writeHead(400).end("{}"));
+  const { url } = await startGateway({ upstreams: { up: createUpstream("openai-chat", { urls: [`${upstream.url}/v1`] }) } });
+  const text = (role: string, words: string) => ({ type: "message", role, content: [{ type: "input_text", text: words }] });
+  const input = [text("developer", "One."), text("developer", "Two."), text("user", "Hi")];
+  await ask(url, "POST", "/v1/responses", { headers: { "content-type": "application/json" }, body: JSON.stringify({ model: "m", input }) });
+  const { messages } = JSON.parse(upstream.seen.find(({ method, url }) => method === "POST" && url.includes("chat"))?.body ?? "{}");
+  expect(messages).toEqual([
+    { role: "system", content: "One.\n\nTwo." },
+    { role: "user", content: "Hi" },
+  ]);
 });
