@@ -1,7 +1,7 @@
 /**
  * Tokenizes prompts of the generator with llama.cpp and with tokenizer.py, and compares:
  *
- *     node models/tiny/check-tokenizer.mjs models/tiny/tiny.gguf [300]
+ *     node models/tiny/check-tokenizer.mjs models/tiny/dragoman-tiny.gguf [300]
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
