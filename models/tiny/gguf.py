@@ -1,9 +1,12 @@
 """Writes the model as a GGUF file that llama.cpp runs as `gemma3`: matrices as q8_0, norms as floats.
 
-    python3 gguf.py WEIGHTS_DIR tiny.gguf
+    python3 gguf.py WEIGHTS_DIR [WEIGHTS_DIR ...] dragoman-tiny.gguf --lean 1.1
+
+Several weights are averaged. `--lean` is how much longer the vectors of the tokens that begin and end a round of calls become: the model,
+torn between a call and the answer that no tool fits, then rather calls.
 """
+import argparse
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -102,16 +105,27 @@ def write_model(path, weights, shape, tokenizer):
     return len(content)
 
 
+CALLS = ("<start_function_call>", "<start_function_response>", "<|tool_call>", "<|tool_response>")
+
+
 def main():
     from shape import SHAPE
     from tokenizer import Tokenizer
 
-    folder, path = map(Path, sys.argv[1:3])
-    weights = {}
-    for part in sorted(folder.glob("weights-*.npz")):
-        with np.load(part) as arrays:
-            weights.update({name: arrays[name].astype(np.float32) for name in arrays.files})
-    print(f"{write_model(path, weights, SHAPE, Tokenizer.load()):,} bytes")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("weights", type=Path, nargs="+")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--lean", type=float, default=1.0)
+    options = parser.parse_args()
+    weights, tokenizer = {}, Tokenizer.load()
+    for folder in options.weights:
+        for part in sorted(folder.glob("weights-*.npz")):
+            with np.load(part) as arrays:
+                for name in arrays.files:
+                    weights[name] = weights.get(name, 0) + arrays[name].astype(np.float32) / len(options.weights)
+    for token in CALLS:
+        weights["embed"][tokenizer.ids[token]] *= options.lean
+    print(f"{write_model(options.file, weights, SHAPE, tokenizer):,} bytes")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 runs. Blanks, digits and punctuation are tokens of their own, and no piece crosses from a small letter to a capital, so that `London` or
 `file` are the same tokens in a request, in a name (`get_file`, `getFile`) and in an argument.
 
-    python3 tokenizer.py --train 60000       # learns vocab.json from the generator's conversations
+    python3 tokenizer.py --train 60000       # learns vocab.txt from the generator's conversations
 """
 import argparse
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -21,7 +20,7 @@ ASCII = ["\n", "\t"] + [chr(code) for code in range(33, 127)]
 SPACE = "\u2581"
 PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 SPLIT = re.compile("(" + "|".join(re.escape(token) for token in BASE + CONTROL) + r")|([A-Za-z]+)|(.)", re.DOTALL)
-VOCAB = Path(__file__).parent / "vocab.json"
+VOCAB = Path(__file__).parent / "vocab.txt"
 NORMAL, UNKNOWN, CONTROL_TYPE, BYTE = 1, 2, 3, 6
 
 
@@ -38,7 +37,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path=VOCAB):
-        return cls(json.loads(Path(path).read_text()))
+        return cls(Path(path).read_text().split())
 
     def __len__(self):
         return len(self.tokens)
@@ -143,7 +142,7 @@ def main():
     for word in [word for word in flat if word.islower()]:
         flat[word.capitalize()] = flat.get(word.capitalize(), 0) + flat[word] * 0.15
     room = options.size - len(BASE) - len(CONTROL) - 256 - 1 - len(ASCII)
-    VOCAB.write_text(json.dumps(learn(flat, room), separators=(",", ":")) + "\n")
+    VOCAB.write_text("".join(piece + "\n" for piece in learn(flat, room)))
 
 
 if __name__ == "__main__":

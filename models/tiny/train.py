@@ -1,6 +1,6 @@
 """Trains the model on one GPU in a given time, on conversations that other processes make meanwhile.
 
-    python3 train.py --seconds 480 --out DIR [--resume DIR]      # writes weights-*.npz, tiny.gguf and train.log to DIR
+    python3 train.py --seconds 480 --out DIR [--resume DIR]      # writes weights-*.npz, dragoman-tiny.gguf and train.log to DIR
     python3 train.py --cpu --steps 3 --out DIR                   # a few small steps, to see that all of it runs
 
 Matrices are trained with Muon, the rest with AdamW. The rates fall with the time that is left, so that a run ends where it should.
@@ -160,8 +160,8 @@ def save(model, out, log):
         part[name] = half
         size += half.nbytes
     np.savez(out / f"weights-{n}.npz", **part)
-    size = write_model(out / "tiny.gguf", weights, model.shape, Tokenizer.load())
-    log(f"saved {sum(array.size for array in weights.values()):,} parameters, tiny.gguf has {size:,} bytes")
+    size = write_model(out / "dragoman-tiny.gguf", weights, model.shape, Tokenizer.load())
+    log(f"saved {sum(array.size for array in weights.values()):,} parameters, dragoman-tiny.gguf has {size:,} bytes")
 
 
 def load(model, folder, torch):

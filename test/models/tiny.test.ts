@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Part, Request } from "../../src/core/nouns.ts";
@@ -12,10 +13,13 @@ interface Sample {
   request: Request;
   text: string;
   completion: string;
-  expected: { content: Part[] };
+  expected: { content: readonly Part[] };
 }
 
-const generator = fileURLToPath(new URL("../../models/tiny/generate.py", import.meta.url));
+const tiny = (name: string): string => fileURLToPath(new URL(`../../models/tiny/${name}`, import.meta.url));
+const generator = tiny("generate.py");
+const script = tiny("check-tokenizer.mjs");
+const model = tiny("dragoman-tiny.gguf");
 const python = process.platform === "win32" ? "python" : "python3";
 const made = spawnSync(python, [generator, "--count", "400", "--seed", "2026"], {
   encoding: "utf8",
@@ -58,5 +62,10 @@ describe.skipIf(made.error !== undefined)(`the conversations that the tiny model
       expect(events.filter((event) => event.type === "malformed")).toEqual([]);
       expect(dialect.stops).toContain(dialect.stops.find((stop) => completion.endsWith(stop)));
     }
+  });
+
+  test.skipIf(!existsSync(model))("llama.cpp and tokenizer.py give the same tokens (skipped without dragoman-tiny.gguf)", () => {
+    const check = spawnSync(process.execPath, [script, model, "100"], { encoding: "utf8" });
+    expect(check.stdout.trim().split("\n").at(-1)).toBe("100 prompts, 0 tokenized differently");
   });
 });
