@@ -74,7 +74,7 @@ def parse_kind(text):
     if word in ("enum", "enum_int"):
         options = []
         for option in rest.split("|"):
-            name, _, said = option.partition("=")
+            name, _, said = option.partition("=") if " = " not in option else (option, "", "")
             options.append((int(name) if word == "enum_int" else name, said.split("/") if said else [name]))
         return [word, options]
     if word == "bool":
