@@ -84,7 +84,7 @@ test("handover: the second model hears what the first did", async () => {
   expect(JSON.parse(result?.content ?? "")).toEqual({ city: "Oslo", degrees: 12, sky: "clear" });
 });
 
-test("all of them are tested here", () => {
+test("all of them are tested, transformers.mjs in a file of its own", () => {
   const scripts = readdirSync("examples").filter((name) => name.endsWith(".mjs"));
-  expect(scripts.sort()).toEqual(["colours.mjs", "engine.mjs", "files.mjs", "handover.mjs", "mcp.mjs"]);
+  expect(scripts.sort()).toEqual(["colours.mjs", "engine.mjs", "files.mjs", "handover.mjs", "mcp.mjs", "transformers.mjs"]);
 });
