@@ -16,6 +16,9 @@ export interface Screenful {
 }
 
 /** In control mode tmux says whenever a pane has new output: nothing is polled, and nothing sleeps. */
+/** Longer, nobody waits for a screen: the test shall say what it saw. */
+const PATIENCE_MS = 20_000;
+
 export class Tmux implements Screenful {
   readonly #client: ChildProcess;
   readonly #socket = `dragoman-${randomUUID()}`;
@@ -51,6 +54,7 @@ export class Tmux implements Screenful {
 
   shows(text: string | RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
+      const late = setTimeout(async () => reject(new Error(`${text} was not shown, but:\n${await this.screen()}`)), PATIENCE_MS);
       let looking = false;
       let again = false;
       const look = async (): Promise<void> => {
@@ -63,6 +67,7 @@ export class Tmux implements Screenful {
           again = false;
           const screen = await this.screen();
           if (typeof text === "string" ? screen.includes(text) : text.test(screen)) {
+            clearTimeout(late);
             this.#listeners.delete(look);
             resolve(screen);
             return;
