@@ -21,7 +21,7 @@ import { promptText } from "../dialects/prompt.ts";
 import { getDialect } from "../dialects/registry.ts";
 import { scanText } from "../dialects/scan/streams.ts";
 import { readResult, readTools } from "./prompt.ts";
-import { contentOf, PartStream } from "./stream.ts";
+import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
 
 export interface InBandOptions<Version> {
   /** The model's own, where it has one; else one that is easy to follow: `hermes` or `json`. */
@@ -89,7 +89,9 @@ class InBandCall {
   }
 
   #readText(text: string): LanguageModelV3Content[] {
-    return contentOf(collect(scanText(this.#dialect, text, this.#scannerOptions())).content, undefined);
+    const { content } = collect(scanText(this.#dialect, text, this.#scannerOptions()));
+    this.#warnings.push(...malformedWarnings(content));
+    return contentOf(content, undefined);
   }
 
   /** A block of text is scanned from its start to its end; everything else goes through as it is. */

@@ -8,6 +8,7 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3FilePart,
   LanguageModelV3Message,
+  LanguageModelV3ToolCallPart,
   LanguageModelV3ToolChoice,
   LanguageModelV3ToolResultOutput,
   LanguageModelV3ToolResultPart,
@@ -114,19 +115,19 @@ function readMessage(message: LanguageModelV3Message, unsupported: (feature: str
         else if (part.type === "file") content.push(readFile(part));
         else if (part.type === "reasoning") content.push({ type: "thinking", text: part.text, ...stateOf(part.providerOptions) });
         else if (part.type === "tool-call") {
-          const { toolCallId: id, toolName: name, input } = part;
-          content.push({
-            type: "tool-call",
-            id,
-            name,
-            arguments: isObject(input) ? (input as JsonObject) : {},
-            ...stateOf(part.providerOptions),
-          });
+          content.push(readToolCall(part));
         } else unsupported("the result of a provider's own tool");
       }
       return [{ role: "assistant", content, ...state }];
     }
   }
+}
+
+/** Input that is no object is what the SDK could not read itself: it stays as it was written. */
+function readToolCall({ toolCallId: id, toolName: name, input, providerOptions }: LanguageModelV3ToolCallPart): Part {
+  if (isObject(input as Json)) return { type: "tool-call", id, name, arguments: input as JsonObject, ...stateOf(providerOptions) };
+  const raw = typeof input === "string" ? input : JSON.stringify(input ?? null);
+  return { type: "malformed", raw, code: "bad-arguments", reason: `the arguments of ${name} are no object`, id };
 }
 
 const readText = (part: { text: string; providerOptions?: SharedV3ProviderOptions }) => ({

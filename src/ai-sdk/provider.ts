@@ -18,7 +18,7 @@ import type { Engine } from "../engines/engine.ts";
 import { failure } from "./failure.ts";
 import { readCall } from "./prompt.ts";
 import { readable } from "./readable.ts";
-import { contentOf, extensionsOf, finishReason, PartStream, usageOf } from "./stream.ts";
+import { contentOf, extensionsOf, finishReason, malformedWarnings, PartStream, usageOf } from "./stream.ts";
 
 export interface Dragoman {
   (modelId: string): LanguageModelV3;
@@ -49,14 +49,14 @@ class EngineModel implements LanguageModelV3 {
     for await (const event of events) fold.add(event);
     const { content, refusal, finish, usage = {}, id, model, extensions } = fold.response();
     const { error, ...end } = finish ?? NO_END;
-    if (error && error.code !== "malformed-call") throw failure(error);
+    if (error) throw failure(error);
     return {
       content: contentOf(content, refusal),
       finishReason: finishReason(end),
       usage: usageOf(usage),
       response: { ...(id !== undefined && { id }), ...(model !== undefined && { modelId: model }) },
       ...extensionsOf(extensions ?? []),
-      warnings,
+      warnings: [...warnings, ...malformedWarnings(content)],
     };
   }
 

@@ -9,8 +9,9 @@ import type {
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
   SharedV3ProviderMetadata,
+  SharedV3Warning,
 } from "@ai-sdk/provider";
-import type { Event, Opaque, Part, Response, ToolEnd, Usage } from "../core/nouns.ts";
+import type { Event, Malformed, Opaque, Part, Response, ToolEnd, Usage } from "../core/nouns.ts";
 import { failure } from "./failure.ts";
 
 type Extensions = NonNullable<Response["extensions"]>;
@@ -60,12 +61,14 @@ export class PartStream {
         this.#extensions.push({ wire: event.wire, data: event.data });
         return [];
       case "malformed":
+        return [{ type: "error", error: unreadable(event) }];
       case "control":
         return [];
       case "finish":
         return [
           ...this.leave(),
-          ...(event.error ? [{ type: "error" as const, error: failure(event.error) }] : []),
+          // Calls that nobody could read were said when they came.
+          ...(event.error && event.error.code !== "malformed-call" ? [{ type: "error" as const, error: failure(event.error) }] : []),
           {
             type: "finish",
             usage: usageOf(this.#usage),
@@ -104,6 +107,13 @@ const toolCall = ({ id, name, json, arguments: given, state }: Pick<ToolEnd, "id
   input: json ?? JSON.stringify(given),
   ...metadata(state),
 });
+
+const unreadable = ({ reason, raw }: Pick<Malformed, "reason" | "raw">): Error =>
+  failure({ code: "malformed-call", message: `the model wrote a tool call that cannot be read (${reason}): ${raw}` });
+
+/** What a whole answer has no part for: nothing runs it, and nobody shall miss it. */
+export const malformedWarnings = (content: readonly Part[]): SharedV3Warning[] =>
+  content.flatMap((part) => (part.type === "malformed" ? [{ type: "other" as const, message: unreadable(part).message }] : []));
 
 /** All parts of a whole answer. */
 export function contentOf(content: readonly Part[], refusal: string | undefined): LanguageModelV3Content[] {

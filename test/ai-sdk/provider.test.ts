@@ -114,6 +114,24 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(ran).toEqual([]);
   });
 
+  it("says that a call could not be read, and runs the one beside it", async () => {
+    const raw = '<tool_call>{"nam';
+    const broken: Event = { type: "malformed", raw, code: "no-name", reason: "there is no name" };
+    const beside: Event[] = [broken, ...call("a", 0, "Oslo"), finish("tool-calls")];
+    const ran: string[] = [];
+    const whole = await ai.generateText({ model: createDragoman(createScripted([beside]))("any"), prompt: "Oslo?", tools: toolset(ran) });
+    expect(whole.warnings).toEqual([{ type: "other", message: expect.stringContaining(raw) }]);
+    const errors: unknown[] = [];
+    const onError = ({ error }: { error: unknown }) => void errors.push(error);
+    const stream = ai.streamText({ model: createDragoman(createScripted([beside]))("any"), prompt: "Oslo?", tools: toolset(ran), onError });
+    await stream.consumeStream();
+    expect(errors).toMatchObject([{ message: expect.stringContaining(raw) }]);
+    expect(ran).toEqual(["Oslo", "Oslo"]);
+    const alone: Event[] = [broken, { type: "finish", reason: "error", error: { code: "malformed-call", message: "unreadable" } }];
+    const refused = ai.generateText({ model: createDragoman(createScripted([alone]))("any"), prompt: "Oslo?" });
+    await expect(refused).rejects.toMatchObject({ message: "unreadable" });
+  });
+
   it("passes tool choice, sampling, limits, stops and structured output on", async () => {
     const answer: Event[] = [{ type: "text", text: '{"sky":"clear"}' }, finish("stop")];
     const engine = createScripted([[...call("a", 0, "Oslo"), finish("tool-calls")], answer]);
