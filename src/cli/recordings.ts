@@ -1,8 +1,12 @@
-/** `dragoman show` and `dragoman replay`: what `dragoman serve --record` kept, to read, and as an upstream that does it again. */
+/**
+ * `dragoman show`, `dragoman replay` and `dragoman compare`: what `dragoman serve --record` kept, to read, as an upstream that does it again,
+ * and as a test of the gateway.
+ */
 import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import type { Part, Response } from "../core/nouns.ts";
 import { accountOf } from "../gateway/recordings/account.ts";
+import type { Comparison, Heard } from "../gateway/recordings/compare.ts";
 import { type Recording, readRecording } from "../gateway/recordings/recording.ts";
 import { Complaint } from "./complaint.ts";
 import { readCount, readText } from "./input.ts";
@@ -29,6 +33,15 @@ export function addRecordings(program: Command): void {
       "\nExample:\n  dragoman replay recording.json --port 9001 --fast\n  dragoman serve --upstream http://127.0.0.1:9001",
     )
     .action(async (file: string, { fast, port = 0 }: { fast?: boolean; port?: number }) => replay(await recordingIn(file), fast, port));
+  program
+    .command("compare")
+    .summary("play recorded exchanges again, and compare what the client gets")
+    .description(
+      "Plays recordings through the gateway of this version, and says whether the client would get the same bytes. The time, heartbeats, ids of exchanges and addresses of upstreams are not compared.",
+    )
+    .argument("<files...>", "the recordings")
+    .addHelpText("after", "\nExample:\n  dragoman compare recordings/*.json")
+    .action(async (files: string[]) => compare(files, process.stdout));
 }
 
 async function recordingIn(file: string): Promise<Recording> {
@@ -54,6 +67,37 @@ async function replay(recording: Recording, fast: boolean | undefined, port: num
     server.closeAllConnections();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
+}
+
+// ---- Comparing
+
+/** One line for each file; the exit code says whether all are the same. */
+async function compare(files: readonly string[], output: Output): Promise<void> {
+  const { compareRecording } = await import("../gateway/recordings/compare.ts");
+  const { green, red, dim } = paletteOf(output);
+  for (const file of files) {
+    const recording = await recordingIn(file);
+    const verdict = await compareRecording(recording).catch((error: Error) => error.message);
+    const name = visible(file);
+    if (typeof verdict === "string") output.write(`${dim("skipped")}  ${name}: ${verdict}\n`);
+    else if (verdict.same) output.write(`${green("same")}     ${name}\n`);
+    else {
+      output.write(`${red("differs")}  ${name}\n${differenceOf(verdict)}`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+const SHOWN = 60;
+
+/** Where the two part. */
+function differenceOf({ recorded, now }: Comparison): string {
+  if (recorded.status !== now.status) return `  status ${recorded.status} then, ${now.status} now\n`;
+  let at = 0;
+  while (at < recorded.body.length && recorded.body[at] === now.body[at]) at++;
+  const from = ({ body }: Heard): string => JSON.stringify(body.slice(Math.max(0, at - SHOWN / 3), at + SHOWN));
+  const then = `then, at ${at}:`;
+  return `  ${then} ${visible(from(recorded))}\n  ${"now:".padEnd(then.length)} ${visible(from(now))}\n`;
 }
 
 // ---- Showing

@@ -39,6 +39,9 @@ function ask(passage: Passage, { request, target: { engine } }: Question, onAnsw
       passage.exchange.warnings.push(warning);
       if (warning.code === "rescued") passage.exchange.calls.rescued++;
     },
+    onDialect: (dialect) => {
+      passage.exchange.dialect = dialect;
+    },
     onAnswer: (answer) => {
       if (answer.warnings.length > 0) passage.exchange.warnings.push(...answer.warnings);
       onAnswer(answer);

@@ -15,7 +15,7 @@ export interface Started {
   exchanges: Exchange[];
   /** When so many have ended. */
   ended(count: number): Promise<Exchange[]>;
-  close(): Promise<void>;
+  close(options?: { graceMs?: number }): Promise<void>;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Started> {
@@ -40,7 +40,7 @@ export async function startGateway(options: GatewayOptions): Promise<Started> {
       waiting.add(look);
       look();
     });
-  return { url, port, exchanges, ended, close: () => gateway.close() };
+  return { url, port, exchanges, ended, close: (how) => gateway.close(how) };
 }
 
 export const hello: Event[] = [

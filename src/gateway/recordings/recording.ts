@@ -45,6 +45,9 @@ export function pieceOf(ms: number, bytes: Buffer): Piece {
 
 export const textOfEdge = ({ pieces }: Edge): string => new TextDecoder().decode(Buffer.concat(pieces.map(bytesOfPiece)));
 
+/** The gateway gave the upstream up because nothing more came. */
+export const fellSilent = ({ exchange }: Recording): boolean => exchange.error?.code === "timeout";
+
 /** Throws with a sentence for people. */
 export function readRecording(text: string): Recording {
   let value: unknown;
