@@ -2,12 +2,15 @@
  * `dragoman show`, `dragoman replay` and `dragoman compare`: what `dragoman serve --record` kept, to read, as an upstream that does it again,
  * and as a test of the gateway.
  */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import type { Part, Response } from "../core/nouns.ts";
 import { accountOf } from "../gateway/recordings/account.ts";
 import type { Comparison, Heard } from "../gateway/recordings/compare.ts";
-import { type Recording, readRecording } from "../gateway/recordings/recording.ts";
+import { type Prefix, Prefixes } from "../gateway/recordings/prefix.ts";
+import { isRecording, type Recording, readRecording } from "../gateway/recordings/recording.ts";
 import { Complaint } from "./complaint.ts";
 import { readCount, readText } from "./input.ts";
 import { partLines } from "./show.ts";
@@ -17,10 +20,18 @@ export function addRecordings(program: Command): void {
   program
     .command("show")
     .summary("print a recorded exchange, and what is wrong with it")
-    .description("Prints an exchange that dragoman serve --record kept: what the model wrote beside what the client got.")
-    .argument("<file>", "the recording")
-    .addHelpText("after", "\nExample:\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json")
-    .action(async (file: string) => show(await recordingIn(file), process.stdout));
+    .description(
+      "Prints an exchange that dragoman serve --record kept: what the model wrote beside what the client got. Of a folder it prints a list, and which bytes broke the prefix that the upstream had in its cache.",
+    )
+    .argument("<file or folder>", "the recording, or where they are")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  dragoman show recordings\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json",
+    )
+    .action(async (path: string) => {
+      if (await isFolder(path)) return list(path, process.stdout);
+      show(await recordingIn(path), process.stdout);
+    });
   program
     .command("replay")
     .summary("serve a recorded exchange as an upstream")
@@ -52,6 +63,8 @@ async function recordingIn(file: string): Promise<Recording> {
     throw new Complaint(`cannot read ${visible(file)}: ${(error as Error).message}`, { cause: error });
   }
 }
+
+const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
 async function replay(recording: Recording, fast: boolean | undefined, port: number): Promise<void> {
   const { createReplay } = await import("../gateway/recordings/replay.ts");
@@ -101,6 +114,39 @@ function differenceOf({ recorded, now }: Comparison): string {
 }
 
 // ---- Showing
+
+/** Prompts that share less than this are different conversations. */
+const RELATED = 0.5;
+
+/** The exchanges in a folder, the oldest first, and whether each began as an earlier one did. */
+async function list(folder: string, output: Output): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => isRecording(name)).toSorted();
+  if (names.length === 0) throw new Complaint(`there are no recordings in ${visible(folder)}: dragoman serve --record keeps them`);
+  const palette = paletteOf(output);
+  const prefixes = new Prefixes();
+  for (const name of names) {
+    const recording = await recordingIn(join(folder, name));
+    const [title = ""] = heading(recording, palette);
+    const { anomalies } = accountOf(recording);
+    const notes = [
+      ...(recording.exchange.kind === "generate" ? prefixLines(prefixes.add(recording), palette) : []),
+      ...anomalies.map((line) => palette.red(`! ${visible(line)}`)),
+    ];
+    output.write(`${[title, palette.dim(name), ...notes].join("\n  ")}\n`);
+  }
+}
+
+function prefixLines({ back, shared, breaks }: Prefix, { green, yellow, dim }: Palette): string[] {
+  if (shared < RELATED) return [dim("a new prompt")];
+  const which = back === 1 ? "the one before" : `the one ${back} before`;
+  if (!breaks) return [green(`goes on from ${which}`)];
+  const { at, character, is, was } = breaks;
+  return [
+    yellow(`begins as ${which} for ${Math.floor(shared * 100)}%, then differs in ${visible(at)} at character ${character}`),
+    `${dim("is ")} ${visible(is)}`,
+    `${dim("was")} ${visible(was)}`,
+  ];
+}
 
 const MAX_WIDTH = 160;
 /** Below this width one column stands under the other. */

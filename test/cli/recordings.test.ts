@@ -54,6 +54,7 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   const env = { GATE: "canary-gate-key" };
   const first = await start(["serve", "--upstream", upstream.url, ...flags, "--record", records], LISTENING, env);
   const answer = await ask(first.url);
+  await ask(first.url);
   await first.stop();
   const [name] = readdirSync(records);
   const file = join(records, name!);
@@ -63,6 +64,10 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   expect(code).toBe(0);
   expect(stdout).toContain("the client got");
   expect(stdout).toContain("! markup is left in the text: <|im_end|>");
+
+  const list = dragoman(["show", records]);
+  expect(list.stdout).toContain(name);
+  expect(list.stdout).toMatch(/a new prompt\n.*goes on from the one before/s);
 
   const replay = await start(["replay", file, "--fast"], /replaying at (\S+)/);
   const second = await start(["serve", "--upstream", replay.url, ...flags], LISTENING, env);
@@ -78,6 +83,11 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
     code: 1,
     stdout: expect.stringMatching(/^differs {2}.*\n {2}then, at 0: ""\n {2}now: {8}"event: message_start/),
   });
+});
+
+test("show: a folder without recordings is one line", () => {
+  const { code, stderr } = dragoman(["show", tmpdir()]);
+  expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${tmpdir()}: dragoman serve --record keeps them\n`]);
 });
 
 test.each(["show", "replay", "compare"])("%s: a file that is no recording is one line", (command) => {
