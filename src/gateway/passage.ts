@@ -41,6 +41,8 @@ export class Passage {
   #controller: AbortController | undefined;
   #stop: (() => void) | undefined;
   #aborted = false;
+  /** How many warnings have left. */
+  #warned = 0;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
     this.visit = visit;
@@ -160,10 +162,11 @@ export class Passage {
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }
 
-  /** Named, not quoted: a header holds little, and no line ends. */
-  get warningHeader(): Headers {
-    const { warnings } = this.exchange;
+  /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
+  warningHeader(): Headers {
+    const warnings = this.exchange.warnings.slice(this.#warned);
     if (warnings.length === 0) return {};
+    this.#warned += warnings.length;
     const text = warnings.map(({ message }) => message).join("; ");
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }

@@ -8,6 +8,7 @@ import type { GatewayOptions } from "../../src/gateway/options.ts";
 import { compareRecording } from "../../src/gateway/recordings/compare.ts";
 import { createRecorder } from "../../src/gateway/recordings/recorder.ts";
 import { type Recording, readRecording } from "../../src/gateway/recordings/recording.ts";
+import { pathOf, speechOf } from "../../src/gateway/recordings/speech.ts";
 import { json, type Started, startGateway } from "./start.ts";
 
 /** What may be in no recording: the key of the gateway, that of the upstream, what a browser sends along, and what looks like a key. */
@@ -24,7 +25,7 @@ export const signed = { ...json, authorization: `Bearer ${CANARIES.gate}`, cooki
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const settle of open.splice(0)) await settle();
-});
+}, 120_000); // there may be a thousand
 
 export interface RecordedGateway extends Started {
   /** What was recorded; closes the gateway. */
@@ -63,6 +64,7 @@ export async function startRecorded(options: GatewayOptions): Promise<RecordedGa
 }
 
 async function playedAgain(recording: Recording): Promise<void> {
+  for (const edge of recording.upstream) expect(speechOf(pathOf(edge))).toBeDefined(); // nothing but what was asked for this answer
   const { same, recorded, now } = await compareRecording(recording);
   if (!same) expect(now).toEqual(recorded);
   expect(same).toBe(true);
