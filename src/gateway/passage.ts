@@ -12,6 +12,7 @@ import { Account, type Exchange } from "./exchange.ts";
 import type { Target } from "./models.ts";
 import type { State } from "./options.ts";
 import { Refusal } from "./refusal.ts";
+import type { Seated } from "./roster.ts";
 import type { Route, Visit } from "./routes.ts";
 import { openTaps, type Tap } from "./tap.ts";
 
@@ -20,7 +21,8 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers that travel to the upstream; the wires carry their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
-export class Passage {
+export class Passage implements Seated {
+  seat = 0;
   readonly visit: Visit;
   readonly route: Route;
   readonly state: State;

@@ -19,6 +19,7 @@ export interface SinkOptions {
 const MAX_PENDING = 65_536;
 
 export class Sink implements Watched {
+  seat = 0;
   readonly #raw: ServerResponse;
   readonly #options: SinkOptions;
   #opened = false;
