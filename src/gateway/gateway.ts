@@ -7,9 +7,9 @@
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { Roster } from "../engines/roster.ts";
 import { type Changes, type GatewayOptions, State } from "./options.ts";
 import type { Passage } from "./passage.ts";
-import { Roster } from "./roster.ts";
 import { createServer, type Watch } from "./server.ts";
 
 export interface Gateway {
@@ -96,6 +96,7 @@ class Running implements Gateway, Watch {
     state.users--;
     this.#retire(state);
     if (this.#open.size === 0) this.#idle?.();
+    if (passage.streaming) state.options.metrics?.streams(-1);
     account.done();
     passage.tap?.ended?.(exchange);
     if (QUIET.has(exchange.kind)) return;

@@ -5,6 +5,7 @@ import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Request } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
+import type { Seated } from "../engines/roster.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { EncoderOptions, Headers } from "../wires/wire.ts";
@@ -12,7 +13,6 @@ import { Account, type Exchange } from "./exchange.ts";
 import type { Target } from "./models.ts";
 import type { State } from "./options.ts";
 import { Refusal } from "./refusal.ts";
-import type { Seated } from "./roster.ts";
 import type { Route, Visit } from "./routes.ts";
 import { openTaps, type Tap } from "./tap.ts";
 
@@ -31,8 +31,10 @@ export class Passage implements Seated {
   readonly tap: Tap | undefined;
   /** Of every answer. */
   readonly headers: Record<string, string>;
+  /** The answer is a stream. */
+  streaming = false;
   #controller: AbortController | undefined;
-  #stop: (() => void) | undefined;
+  #stopped: { stop(): void } | undefined;
   #aborted = false;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
@@ -62,13 +64,13 @@ export class Passage implements Seated {
   abort(): void {
     this.#aborted = true;
     this.#controller?.abort();
-    this.#stop?.();
+    this.#stopped?.stop();
   }
 
-  /** Called when it is aborted. */
-  onAbort(stop: () => void): void {
-    this.#stop = stop;
-    if (this.#aborted) stop();
+  /** Stopped when it is aborted. */
+  onAbort(stopped: { stop(): void }): void {
+    this.#stopped = stopped;
+    if (this.#aborted) stopped.stop();
   }
 
   /** The same for those who need a signal; made when it is asked for. */
@@ -81,10 +83,14 @@ export class Passage implements Seated {
   // ---- The upstream
 
   /** Who answers for a model; the exchange knows it from then on. */
-  async aim(model: string): Promise<Target> {
+  aim(model: string): Target | Promise<Target> {
+    this.exchange.model = model;
+    const target = this.state.models.resolve(model);
+    return target instanceof Promise ? target.then((found) => this.#aimed(found)) : this.#aimed(target);
+  }
+
+  #aimed(target: Target): Target {
     const { exchange } = this;
-    exchange.model = model;
-    const target = await this.state.models.resolve(model);
     exchange.upstream = target.upstream;
     exchange.upstreamModel = target.model;
     if (target.rule) exchange.rule = target.rule.name;
@@ -109,6 +115,11 @@ export class Passage implements Seated {
 
   // ---- Answers
 
+  /** Those of every answer, and more: later ones in place of earlier ones. */
+  allHeaders(...more: readonly Headers[]): Headers {
+    return Object.assign(this.headers, ...more, this.warningHeader);
+  }
+
   /** Status and headers, on top of those of every answer. */
   head(status: number, headers: Headers): FastifyReply {
     const all = { ...this.headers, ...headers };
@@ -124,10 +135,15 @@ export class Passage implements Seated {
 
   /** The answer is a stream from now on, until it is closed. */
   streams(): void {
-    const { metrics } = this.state.options;
-    if (!metrics) return;
-    metrics.streams(1);
-    this.reply.raw.once("close", () => metrics.streams(-1));
+    this.reply.hijack();
+    this.streaming = true;
+    this.state.options.metrics?.streams(1);
+  }
+
+  /** There is nobody to tell. */
+  drop(): void {
+    this.reply.hijack();
+    this.reply.raw.destroy();
   }
 
   sendJson(body: unknown, headers: Headers = {}): void {
@@ -136,7 +152,10 @@ export class Passage implements Seated {
 
   /** In the caller's own format. */
   sendError(error: ErrorInfo, { request, status, headers = {} }: { request?: Request; status?: number; headers?: Headers } = {}): void {
-    if (this.#aborted) return void this.reply.hijack(); // there is nobody to tell
+    if (this.#aborted) {
+      this.drop();
+      return;
+    }
     const encoded = getWire(this.route.wire).encodeError(error, request);
     const { body } = encoded;
     const all = { "content-type": JSON_TYPE, ...headers, ...encoded.headers };
