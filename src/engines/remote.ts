@@ -102,7 +102,7 @@ export class Remote implements Engine {
       ask: (listener) => {
         const encoded = this.#encode(request);
         context = encoded.context;
-        const headers = { ...options.headers, ...encoded.headers };
+        const headers = options.headers ? { ...options.headers, ...encoded.headers } : encoded.headers;
         const sending = { headers, body: printBody(encoded.body), signal: options.signal, tap: options.tap };
         return this.#server.ask("POST", encoded.path, sending, listener);
       },
@@ -127,7 +127,8 @@ export class Remote implements Engine {
 
   /** Servers stream in one way; the other ways are for clients. */
   #encode(request: Request) {
-    return this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#profile);
+    const stream = request.stream ? "sse" : false;
+    return this.#wire.encodeRequest(request.stream === stream ? request : { ...request, stream }, this.#profile);
   }
 
   /** By the server's own count, where it has one. */

@@ -25,7 +25,8 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   const { exchange, state } = passage;
   const named = aimed(asked, target);
   const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
-  exchange.warnings.push(...(asked.warnings ?? []), ...warnings);
+  if (asked.warnings) exchange.warnings.push(...asked.warnings);
+  exchange.warnings.push(...warnings);
   exchange.streamed = Boolean(asked.stream);
   const question = { asked, request, target };
   const answering = asked.stream ? new Streamed(passage, question) : new Whole(passage, question);
@@ -72,7 +73,8 @@ abstract class Answering implements Speaker {
     const { request, target } = this.question;
     const { engine } = target;
     const options: GenerateOptions = {
-      ...passage.callOptions,
+      headers: passage.travelling,
+      tap: passage.tap?.upstream,
       onAnswer: (answer) => this.#answered(answer),
       onWarning: (warning) => {
         passage.exchange.warnings.push(warning);
@@ -170,9 +172,13 @@ type Start = Extract<Event, { type: "start" }>;
  * Claude Code takes two answers of one id for one.
  */
 function renamed(start: Start, { asked, target: { model, engine } }: Question, wire: WireId): Start {
-  const { id, ...rest } = start;
-  const named = model === asked.model ? rest : { ...rest, model: asked.model };
-  return id === undefined || engine.wire !== wire ? named : { ...named, id };
+  const own = engine.wire === wire;
+  if (own && model === asked.model) return start;
+  const said: Start = { type: "start" };
+  if (own && start.id !== undefined) said.id = start.id;
+  const name = model === asked.model ? start.model : asked.model;
+  if (name !== undefined) said.model = name;
+  return said;
 }
 
 const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, string>> = {
@@ -217,12 +223,12 @@ class Streamed extends Answering {
   headers(): Headers {
     const { passage, back } = this;
     passage.streams();
-    return passage.allHeaders(back, {
-      "content-type": TYPES[this.question.asked.stream || "sse"],
-      // Nobody on the way may hold the answer back, or compress it.
-      "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no",
-    });
+    const headers = passage.allHeaders(back);
+    headers["content-type"] = TYPES[this.question.asked.stream || "sse"];
+    // Nobody on the way may hold the answer back, or compress it.
+    headers["cache-control"] = "no-cache, no-transform";
+    headers["x-accel-buffering"] = "no";
+    return headers;
   }
 
   heartbeat(): string {
@@ -259,7 +265,10 @@ class Whole extends Answering {
   headers(): Headers {
     const { passage, back } = this;
     passage.reply.hijack();
-    return passage.allHeaders(back, { "content-type": JSON_TYPE, "x-accel-buffering": "no" });
+    const headers = passage.allHeaders(back);
+    headers["content-type"] = JSON_TYPE;
+    headers["x-accel-buffering"] = "no";
+    return headers;
   }
 
   /** JSON may begin with blanks: that is the sign of life where nothing streams. */

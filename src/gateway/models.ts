@@ -216,7 +216,8 @@ const shortList = (names: readonly string[]): string =>
 
 /** The request as the target gets it. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const { sampling, thinking, maxTokens, context } = rule ?? {};
+  if (!rule) return model === request.model ? request : { ...request, model };
+  const { sampling, thinking, maxTokens, context } = rule;
   const extra =
     context !== undefined && (engine.wire === "ollama" || engine.speaking) ? [...(request.extra ?? []), windowOf(context)] : request.extra;
   return {

@@ -97,27 +97,38 @@ export class Passage implements Seated {
     return target;
   }
 
+  /** The client's headers that the upstream gets. */
+  get travelling(): Headers | undefined {
+    const { headers } = this.visit;
+    let found: Record<string, string> | undefined;
+    for (const name of TRAVELLING) {
+      const value = headers[name];
+      if (value === undefined) continue;
+      found ??= {};
+      found[name] = value;
+    }
+    return found;
+  }
+
   /** What goes with each call of an engine, beside a signal. */
   get callOptions(): Omit<CallOptions, "signal"> {
-    const { headers } = this.visit;
-    const travelling: Record<string, string> = {};
-    for (const name of TRAVELLING) if (headers[name] !== undefined) travelling[name] = headers[name];
-    return { headers: travelling, tap: this.tap?.upstream };
+    return { headers: this.travelling, tap: this.tap?.upstream };
   }
 
   get encoderOptions(): EncoderOptions {
     const { route, exchange } = this;
-    return {
-      warn: (warning) => void exchange.warnings.push(warning),
-      ...(route.wire === "openai-chat" ? { mintId: () => `chatcmpl-${exchange.id.slice("req_".length)}` } : {}),
-    };
+    const options: EncoderOptions = { warn: (warning) => void exchange.warnings.push(warning) };
+    if (route.wire === "openai-chat") options.mintId = () => `chatcmpl-${exchange.id.slice("req_".length)}`;
+    return options;
   }
 
   // ---- Answers
 
-  /** Those of every answer, and more: later ones in place of earlier ones. */
-  allHeaders(...more: readonly Headers[]): Headers {
-    return Object.assign(this.headers, ...more, this.warningHeader);
+  /** Those of every answer, and the upstream's that travel back. */
+  allHeaders(back: Headers): Record<string, string> {
+    const { headers } = this;
+    for (const name in back) headers[name] = back[name]!;
+    return this.exchange.warnings.length > 0 ? Object.assign(headers, this.warningHeader) : headers;
   }
 
   /** Status and headers, on top of those of every answer. */

@@ -75,7 +75,8 @@ function of(passage: Passage | undefined): Passage {
 /** Before the body is read: who is it, and may they? */
 function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): void {
   const { state } = watch;
-  const visit: Visit = { method: request.method, ...readUrl(request.originalUrl), headers: headersOf(request) };
+  const { path, query } = readUrl(request.originalUrl);
+  const visit: Visit = { method: request.method, path, query, headers: headersOf(request) };
   const id = nextId();
   const passage = new Passage(id, visit, routeOf(visit), state, reply);
   request.passage = passage;
@@ -87,7 +88,7 @@ function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): vo
 function admit({ visit, route, state, headers }: Passage, local: string | undefined): void {
   const { names = [], host: own, origins = [] } = state.options;
   const { host, origin } = visit.headers;
-  if (!hostAllowed(host, local, own === undefined ? names : [...names, own])) {
+  if (!hostAllowed(host, local, names, own)) {
     throw new Refusal(403, `this server does not go by the name "${hostName(host ?? "")}"; its names are set with server.names`);
   }
   if (!originAllowed(origin, host, origins)) {
