@@ -45,6 +45,7 @@ export function logExchange(log: Logger, exchange: Exchange): void {
     fields.upstream = upstream;
     fields.upstreamModel = visible(upstreamModel.slice(0, 200));
   }
+  if (exchange.dialect !== undefined) fields.dialect = exchange.dialect;
   if (exchange.streamed) fields.streamed = true;
   fields.status = status;
   fields.outcome = outcome;

@@ -80,6 +80,9 @@ abstract class Answering implements Speaker {
         passage.exchange.warnings.push(warning);
         if (warning.code === "rescued") passage.exchange.calls.rescued++;
       },
+      onDialect: (dialect) => {
+        passage.exchange.dialect = dialect;
+      },
     };
     const hear: Hear = (events) => this.#hear(events);
     try {
@@ -213,7 +216,7 @@ class Streamed extends Answering {
 
   end(): void {
     const { passage, sink, back } = this;
-    if (!this.#refused) sink.close(this.#encoder.end());
+    if (!this.#refused) sink.close(this.#encoder.end(), passage.warningHeader());
     else {
       sink.leave();
       passage.sendError(this.#refused, { request: this.question.asked, headers: back });
@@ -257,9 +260,9 @@ class Whole extends Answering {
       failed ? wire.encodeError(failed, asked).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
     if (passage.aborted) passage.drop();
-    else if (sink.opened) sink.close(printed(body()));
+    else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
-    else passage.sendJson(body(), { ...back, ...passage.warningHeader });
+    else passage.sendJson(body(), { ...back, ...passage.warningHeader() });
   }
 
   headers(): Headers {

@@ -2,7 +2,7 @@
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Request } from "../core/nouns.ts";
+import type { ErrorInfo, Request, WireId } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
 import type { Seated } from "../engines/roster.ts";
@@ -21,6 +21,15 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers that travel to the upstream; the wires carry their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
+/** An answer that nobody named is called after its exchange: a name in a client's log leads to the line in ours. */
+const ID_PREFIXES: Readonly<Record<WireId, string>> = {
+  "openai-chat": "chatcmpl-",
+  "openai-responses": "",
+  anthropic: "msg_",
+  gemini: "",
+  ollama: "",
+};
+
 export class Passage implements Seated {
   seat = 0;
   readonly visit: Visit;
@@ -36,6 +45,8 @@ export class Passage implements Seated {
   #controller: AbortController | undefined;
   #stopped: { stop(): void } | undefined;
   #aborted = false;
+  /** How many warnings have left. */
+  #warned = 0;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
     this.visit = visit;
@@ -93,7 +104,10 @@ export class Passage implements Seated {
     const { exchange } = this;
     exchange.upstream = target.upstream;
     exchange.upstreamModel = target.model;
-    if (target.rule) exchange.rule = target.rule.name;
+    if (target.rule) {
+      const { name, tools, rescue } = target.rule;
+      Object.assign(exchange, { rule: name, ...(tools && { tools }), ...(rescue === undefined ? {} : { rescue }) });
+    }
     return target;
   }
 
@@ -117,9 +131,10 @@ export class Passage implements Seated {
 
   get encoderOptions(): EncoderOptions {
     const { route, exchange } = this;
-    const options: EncoderOptions = { warn: (warning) => void exchange.warnings.push(warning) };
-    if (route.wire === "openai-chat") options.mintId = () => `chatcmpl-${exchange.id.slice("req_".length)}`;
-    return options;
+    return {
+      warn: (warning) => void exchange.warnings.push(warning),
+      mintId: () => ID_PREFIXES[route.wire] + exchange.id.slice("req_".length),
+    };
   }
 
   // ---- Answers
@@ -128,7 +143,7 @@ export class Passage implements Seated {
   allHeaders(back: Headers): Record<string, string> {
     const { headers } = this;
     for (const name in back) headers[name] = back[name]!;
-    return this.exchange.warnings.length > 0 ? Object.assign(headers, this.warningHeader) : headers;
+    return this.exchange.warnings.length > 0 ? Object.assign(headers, this.warningHeader()) : headers;
   }
 
   /** Status and headers, on top of those of every answer. */
@@ -180,14 +195,17 @@ export class Passage implements Seated {
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }
 
-  /** Named, not quoted: a header holds little, and no line ends. */
-  get warningHeader(): Headers {
-    const { warnings } = this.exchange;
-    if (warnings.length === 0) return {};
+  /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
+  warningHeader(): Headers {
+    const warnings = this.exchange.warnings.slice(this.#warned);
+    if (warnings.length === 0) return NO_HEADERS;
+    this.#warned += warnings.length;
     const text = warnings.map(({ message }) => message).join("; ");
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }
 }
+
+const NO_HEADERS: Headers = {};
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;

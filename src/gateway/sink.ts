@@ -73,13 +73,14 @@ export class Sink implements Watched {
     this.#flush();
   }
 
-  /** The last bytes; there may be none. */
-  close(text: string): void {
+  /** The last bytes; there may be none. `trailers`: headers that nobody knew in time. */
+  close(text: string, trailers: Headers = {}): void {
     this.leave();
     if (this.#raw.destroyed) return;
     const last = this.#pending + text;
     this.#pending = "";
     this.#tap?.wrote?.(last);
+    this.#raw.addTrailers(trailers);
     this.#raw.end(last);
   }
 

@@ -47,18 +47,20 @@ export function createRescue(engine: Engine, { dialect, always = false }: Rescue
 
 /** What is made of an answer's events. */
 class Reader {
-  readonly #onWarning: GenerateOptions["onWarning"];
+  readonly #hearer: GenerateOptions;
   /** `undefined`: the answer is left alone. */
   #rescue: Rescue | undefined;
   /** As long as nobody knows the dialect. */
   finding: Promise<void> | undefined;
 
-  constructor(request: Request, tools: readonly Tool[], { onWarning }: GenerateOptions, found: ReturnType<RescueOptions["dialect"]>) {
-    this.#onWarning = onWarning;
+  constructor(request: Request, tools: readonly Tool[], options: GenerateOptions, found: ReturnType<RescueOptions["dialect"]>) {
+    this.#hearer = options;
     const begin = (dialect: Dialect | undefined): void => {
       this.finding = undefined;
       // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
-      if (dialect && dialect.id !== "json") this.#rescue = new Rescue(dialect, request, tools);
+      if (!dialect || dialect.id === "json") return;
+      this.#rescue = new Rescue(dialect, request, tools);
+      options.onDialect?.(dialect.id);
     };
     if (found instanceof Promise) this.finding = found.then(begin);
     else begin(found);
@@ -82,7 +84,7 @@ class Reader {
   #tell({ calls, dialect }: Rescue): void {
     if (calls.length === 0) return;
     const names = calls.map(({ name }) => name).join(", ");
-    this.#onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
+    this.#hearer.onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
   }
 }
 
