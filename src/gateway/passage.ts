@@ -198,12 +198,14 @@ export class Passage implements Seated {
   /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
   warningHeader(): Headers {
     const warnings = this.exchange.warnings.slice(this.#warned);
-    if (warnings.length === 0) return {};
+    if (warnings.length === 0) return NO_HEADERS;
     this.#warned += warnings.length;
     const text = warnings.map(({ message }) => message).join("; ");
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }
 }
+
+const NO_HEADERS: Headers = {};
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;

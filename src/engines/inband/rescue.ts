@@ -53,14 +53,14 @@ class Reader {
   /** As long as nobody knows the dialect. */
   finding: Promise<void> | undefined;
 
-  constructor(request: Request, tools: readonly Tool[], hearer: GenerateOptions, found: ReturnType<RescueOptions["dialect"]>) {
-    this.#hearer = hearer;
+  constructor(request: Request, tools: readonly Tool[], options: GenerateOptions, found: ReturnType<RescueOptions["dialect"]>) {
+    this.#hearer = options;
     const begin = (dialect: Dialect | undefined): void => {
       this.finding = undefined;
       // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
       if (!dialect || dialect.id === "json") return;
       this.#rescue = new Rescue(dialect, request, tools);
-      hearer.onDialect?.(dialect.id);
+      options.onDialect?.(dialect.id);
     };
     if (found instanceof Promise) this.finding = found.then(begin);
     else begin(found);
