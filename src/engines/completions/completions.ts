@@ -74,7 +74,7 @@ export class Completions implements Engine {
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
     const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
-    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, options)).context : undefined);
+    const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
@@ -158,6 +158,7 @@ class Connection {
   readonly http: HttpServer;
   readonly #id: ServerId | undefined;
   #server: Promise<Server> | undefined;
+  readonly #contexts = new Map<string, { until: number; context: number | undefined }>();
 
   constructor({ url, server, key, headers, timeouts, connections }: CompletionsOptions) {
     const wire = server === "ollama" ? "ollama" : "openai-chat";
@@ -178,6 +179,17 @@ class Connection {
     }
   }
 
+  /** How many tokens a model takes, if the server says so; asked now and then, since it may be started again with another. */
+  async contextOf(model: string): Promise<number | undefined> {
+    const known = this.#contexts.get(model);
+    if (known && known.until > Date.now()) return known.context;
+    const { backend } = await this.server({});
+    const { context } = await aboutModel(this.http, backend.id, model);
+    if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
+    this.#contexts.set(model, { until: Date.now() + FRESH_MS, context });
+    return context;
+  }
+
   async #find(options: CallOptions): Promise<Server> {
     const id = this.#id ?? (await identify(this.http, options));
     if (id === undefined) {
@@ -189,4 +201,7 @@ class Connection {
   }
 }
 
+const FRESH_MS = 60_000;
+/** Names come from clients. */
+const MAX_CONTEXTS = 256;
 const KNOWN = Object.keys(BACKENDS).join(", ");

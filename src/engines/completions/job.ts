@@ -50,6 +50,9 @@ export function limitOf(
   return needed ? (room ?? Math.min(USUAL_LIMIT, context === undefined ? USUAL_LIMIT : context >> 1)) : undefined;
 }
 
+/** What begins a call is a control token, as far as it can be told by its looks: `<|tool_call>`, `[TOOL_CALLS]`, but not `<tool_call>`. */
+const CONTROL = /[|｜[]/;
+
 export function jobOf(
   request: Asked,
   dialect: Dialect,
@@ -65,11 +68,20 @@ export function jobOf(
     maxTokens !== undefined && limit !== undefined && limit < maxTokens
       ? [{ code: "max-tokens", message: `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context` }]
       : [];
+  const stripped: Warning[] =
+    backend.strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value))
+      ? [
+          {
+            code: "control-tokens",
+            message: `the upstream may take the marks of ${dialect.id} out of the text, and then no call can be read`,
+          },
+        ]
+      : [];
   const options = extra.find(({ wire, kind }) => wire === "ollama" && kind === "options")?.data ?? {};
-  const preserved = grammar?.preserved ?? preservedOf(dialect);
+  const preserved = [...new Set([...(grammar?.preserved ?? preservedOf(dialect)), ...dialect.stops])];
   const stops = [...new Set([...dialect.stops, ...stop])];
   return {
     job: { model, prompt: text, stops, maxTokens: limit, sampling, preserved, grammar, format, options: options as JsonObject },
-    warnings: [...warnings, ...lowered],
+    warnings: [...warnings, ...lowered, ...stripped],
   };
 }
