@@ -6,7 +6,6 @@
  * Which server it is, and which dialect its model speaks, is found out where it is not said.
  */
 import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { readError } from "../../wires/errors.ts";
 import { getWire } from "../../wires/registry.ts";
@@ -20,8 +19,9 @@ import { closing, failed } from "../finish.ts";
 import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
 import { DialectFinder, type FoundDialect, settingOf } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
+import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
-import { contextError, jobOf, limitOf, preservedOf, rendered } from "./job.ts";
+import { jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -72,7 +72,7 @@ export class Completions implements Engine {
     const { dialect, variant } = found;
     options.onDialect?.(settingOf(found));
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, options);
+    const tokenized = await tokens?.of(prompt, marksOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
@@ -99,7 +99,7 @@ export class Completions implements Engine {
     try {
       const { tokens } = await this.#at.server(options);
       const { dialect, variant } = await this.dialectOf(asked.model, options);
-      const counted = await tokens?.of(rendered(asked, dialect, variant).prompt, reservedOf(dialect), asked.model, options);
+      const counted = await tokens?.of(rendered(asked, dialect, variant).prompt, marksOf(dialect), asked.model, options);
       if (counted) return { tokens: counted.ids.length, exact: true };
     } catch (error) {
       if (options.signal?.aborted) throw this.#thrown(error);
@@ -144,9 +144,6 @@ export class Completions implements Engine {
     return error instanceof EngineError ? error : new EngineError(this.#at.http.explain(error), { cause: error });
   }
 }
-
-/** What the model writes or stops at: nobody else may. */
-const reservedOf = (dialect: Dialect): string[] => [...dialect.stops, ...preservedOf(dialect)];
 
 interface Server {
   readonly backend: Backend;

@@ -8,12 +8,12 @@ import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOp
 import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
-import { contextError, type Rendered, rendered } from "../completions/job.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
 import { configured } from "../inband/dialects.ts";
 import { held } from "../inband/request.ts";
+import { contextError, type Rendered, rendered } from "../rendered.ts";
 import { Answer, type Asked, Marks } from "./answer.ts";
 import { Grammars } from "./hold.ts";
 import { Pool } from "./pool.ts";
