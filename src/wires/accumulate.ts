@@ -2,12 +2,11 @@
  * Tool calls as servers really send them: in fragments, numbered wrongly, without ids, interleaved. Out come proper events, one call after the other.
  * What a fragment belongs to is decided by its `index`; its id, its name and "the arguments are already complete" break ties.
  */
-import { PartialArguments } from "../core/fold.ts";
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
-import { Balance } from "./balance.ts";
 import { deeperThan, parsed } from "./read.ts";
+import { Balance, partialObject } from "./unfinished.ts";
 
 /** A call deeper than any scanner reads cannot have been one. */
 const MAX_CALL_DEPTH = 256;
@@ -224,9 +223,7 @@ export class CallAccumulator {
       events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), code: "no-name", reason: "the call has no name" });
     } else if (truncated) {
       this.truncated++;
-      const partial = new PartialArguments();
-      partial.add(slot.text.toString());
-      events.push({ type: "tool-end", ...slot.started, name, arguments: partial.value, truncated, ...state });
+      events.push({ type: "tool-end", ...slot.started, name, arguments: partialObject(slot.text.toString()), truncated, ...state });
     } else if (whole) {
       this.complete++;
       events.push({ type: "tool-end", ...slot.started, name, arguments: read.arguments, json: text, ...state });

@@ -1,5 +1,5 @@
 /** What the decoders of all wires share: the frames of a stream, or one whole body, are read into events. */
-import { collect } from "../core/fold.ts";
+import { Folding } from "../core/folding.ts";
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.ts";
 import { readError } from "./errors.ts";
@@ -94,6 +94,10 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder 
 }
 
 export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
-  decodeResponse: (body, context = NO_CONTEXT) => collect(new Reader(context).whole(body)),
+  decodeResponse(body, context = NO_CONTEXT) {
+    const fold = new Folding();
+    for (const event of new Reader(context).whole(body)) fold.add(event);
+    return fold.response();
+  },
   createStreamDecoder: (context = NO_CONTEXT) => new Reader(context),
 });

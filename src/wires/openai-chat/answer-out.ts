@@ -2,12 +2,12 @@
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, customNames } from "../bridge.ts";
-import { CustomInput } from "../custom-input.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
+import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
