@@ -1,15 +1,16 @@
 /** The calls of a conversation that is read from its start: every call has an id, every result finds its call. */
 
 export class Calls {
-  readonly #taken: Set<unknown>;
+  readonly #ids: () => Iterable<unknown>;
+  #taken: Set<unknown> | undefined;
   readonly #names = new Map<string, string>();
   readonly #waiting = new Map<string, string>();
   /** Ids that a server used again, by their latest meaning. */
   readonly #renamed = new Map<string, string>();
 
   /** `taken`: the ids that stand anywhere in the conversation, which no minted one may be. */
-  constructor(taken: Iterable<unknown>) {
-    this.#taken = new Set(taken);
+  constructor(taken: () => Iterable<unknown>) {
+    this.#ids = taken;
   }
 
   add(given: string | undefined, name: string): { id: string; name: string } {
@@ -30,6 +31,7 @@ export class Calls {
   }
 
   #mint(): string {
+    this.#taken ??= new Set(this.#ids());
     let n = 0;
     while (this.#taken.has(`call_${n}`)) n++;
     this.#taken.add(`call_${n}`);

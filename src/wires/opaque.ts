@@ -4,30 +4,38 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
-import { type Field, listOf, parsed } from "./read.ts";
+import { listOf, parsed, restOf, type Words, words } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
 // ---- In
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE = words("");
 
-/** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
-export const opaques = (wire: WireId, rest: JsonObject | undefined, quiet: ReadonlySet<string> = NONE): Opaque[] =>
-  Object.entries(rest ?? {}).map(([kind, data]) =>
-    kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data },
-  );
+/** An object's keys but for the known ones, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
+export function opaques(wire: WireId, value: JsonObject, known = NONE, quiet = NONE): Opaque[] | undefined {
+  let state: Opaque[] | undefined;
+  for (const kind in value) {
+    const data = value[kind]!;
+    if (kind in known || data === null) continue;
+    state ??= [];
+    state.push(kind === "cache_control" || kind in quiet ? { wire, kind, data, quiet: true } : { wire, kind, data });
+  }
+  return state;
+}
 
-/** The keys of a value that nobody has read. */
-export const stateOf = (wire: WireId, field: Field, quiet?: ReadonlySet<string>): Opaque[] => opaques(wire, field.rest(), quiet);
+/** What nobody reads of an object inside of a thing, as one state of the thing. */
+export function innerState(wire: WireId, kind: string, value: JsonObject, known: Words): Opaque[] | undefined {
+  const data = restOf(value, known);
+  return data && [{ wire, kind, data }];
+}
 
-/** An object inside of a thing as one state of it, if there is anything in it. */
-export const innerState = (wire: WireId, kind: string, data: JsonObject | undefined): Opaque[] => (data ? [{ wire, kind, data }] : []);
-
-/** What was read of a thing, and the state that it carries, if any. */
+/** Puts onto a thing that is new the state that it carries, if any. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
-  const state = states.flatMap((list) => list ?? []);
-  return state.length > 0 ? { ...thing, state } : thing;
+  const carrier: T & { state?: Opaque[] } = thing;
+  const given = states.filter((state) => state?.length);
+  if (given.length > 0) carrier.state = given.flatMap((state) => state ?? []);
+  return carrier;
 }
 
 // ---- Out

@@ -94,7 +94,7 @@ function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule
 /** Takes keywords off. */
 function drop(draft: Draft, isLost: (keyword: string) => boolean, lose: Lose): void {
   for (const key of Object.keys(draft).filter(isLost)) {
-    if (!SILENT.has(key)) lose(key);
+    if (!(key in SILENT)) lose(key);
     delete draft[key];
   }
 }
@@ -153,7 +153,7 @@ const GEMINI_KEYWORDS = words(
 /** The OpenAPI-like dialect: one upper-case type, `nullable`, enums of strings, `anyOf` only. */
 export const geminiSchema = (schema: JsonObject): SchemaOut =>
   rewrite(inlineRefs(schema), unified, (draft, lose) => {
-    drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
+    drop(draft, (key) => !(key in GEMINI_KEYWORDS), lose);
     if (typeof draft.type === "string") draft.type = draft.type.toUpperCase();
     if (Array.isArray(draft.enum)) {
       if (draft.enum.some((value: Json) => typeof value !== "string")) lose("enum");
@@ -238,7 +238,7 @@ const STRICT_LOST = words(
 export function strictSchema(schema: JsonObject): SchemaOut {
   const plain: Rule = (item) => (item.allOf === undefined && item.oneOf === undefined ? item : { ...unified(item) });
   return rewrite({ schema, lost: [] }, plain, (draft, lose) => {
-    drop(draft, (key) => STRICT_LOST.has(key), lose);
+    drop(draft, (key) => key in STRICT_LOST, lose);
     if (!close(draft, lose)) return draft;
     const properties = isObject(draft.properties) ? draft.properties : {};
     const required = listOf(draft.required);

@@ -129,7 +129,7 @@ export class MessageReader extends AnswerReader {
     this.#blocks.set(index, block);
     if (type === "tool_use") {
       const id = textOf(whole.id);
-      const state = [...opaques(WIRE, restOf(whole, CALL), CALLER), ...(this.#carried.get(id ?? "") ?? [])];
+      const state = [...(opaques(WIRE, whole, CALL, CALLER) ?? []), ...(this.#carried.get(id ?? "") ?? [])];
       this.call({ index, id, name: textOf(whole.name), state });
     } else if (type === "text") this.text(textOf(whole.text) ?? "");
     else if (type === "thinking") this.#think(block, whole.thinking);

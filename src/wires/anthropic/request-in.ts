@@ -4,6 +4,7 @@ import { isObject } from "../../core/json.ts";
 import type {
   ErrorInfo,
   Json,
+  JsonObject,
   Media,
   Message,
   Opaque,
@@ -18,12 +19,30 @@ import type {
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { openCapsule, putState, withState } from "../opaque.ts";
-import { defined, type Field, objectOf, readBody, someOf, words } from "../read.ts";
-import { readSampling, readStop, readStream, Source } from "../request-in.ts";
+import {
+  defined,
+  each,
+  eachOf,
+  fields,
+  flag,
+  inside,
+  isEmpty,
+  listOf,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  someOf,
+  text,
+  valueAt,
+  words,
+} from "../read.ts";
+import { messagesIn, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { Headers, WireInput } from "../wire.ts";
-import { BLOCK, type Carried, CONTENT, HEADERS, signed, VERSION, WIRE } from "./common.ts";
-import { EFFORTS, SAMPLING } from "./tables.ts";
+import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TOOL, VERSION, WIRE } from "./common.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -32,40 +51,45 @@ const LOST: ErrorInfo = {
   native: "thread_not_found",
 };
 
+const ROOT = words(
+  "system messages tools output_config output_format thinking tool_choice model stream max_tokens stop_sequences",
+  SAMPLING,
+);
 /** Bookkeeping, or said in the nouns as well. */
 const QUIET = words("metadata context_management service_tier eager_input_streaming output_config thread");
+const CONFIG = words("effort format");
 
 export function decodeRequest({ headers, body }: WireInput): Request {
   const root = readBody(body);
-  if (objectOf(objectOf(root.value).thread).type === "continue") throw new BadRequest(LOST);
+  if (objectOf(root.thread).type === "continue") throw new BadRequest(LOST);
   const from = new Source(WIRE, QUIET);
-  const messages = [...readSystem(root.at("system"), from), ...new Conversation(from, body).read(root.at("messages"))];
+  const messages = [...readSystem(root, from), ...new Conversation(from, body).read(root)];
   const tools = readTools(root, from);
-  const config = root.at("output_config");
-  const thinking = { ...readThinking(root.at("thinking"), from), ...readEffort(config, root, from), ...readKeep(root) };
-  const choice = root.at("tool_choice");
-  const oneCall = choice.at("disable_parallel_tool_use").boolean();
+  const config = object(root, "output_config");
+  const thinking = { ...readThinking(object(root, "thinking"), from), ...readEffort(config, root, from), ...readKeep(root) };
+  const choice = object(root, "tool_choice");
+  const oneCall = choice && flag(choice, "disable_parallel_tool_use", "tool_choice");
   const request = {
-    model: root.at("model").string() ?? "",
+    model: text(root, "model") ?? "",
     messages,
     tools: someOf(tools),
-    toolChoice: readChoice(choice, tools, from),
+    toolChoice: choice && readChoice(choice, tools, from),
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
-    stream: readStream(root.at("stream")),
-    thinking: Object.keys(thinking).length > 0 ? thinking : undefined,
+    stream: readStream(root),
+    thinking: isEmpty(thinking) ? undefined : thinking,
     sampling: readSampling(root, SAMPLING),
-    maxTokens: root.at("max_tokens").number(),
-    stop: readStop(root.at("stop_sequences")),
-    output: readOutput(config.at("format"), from) ?? readOutput(root.at("output_format"), from),
+    maxTokens: number(root, "max_tokens"),
+    stop: readStop(root, "stop_sequences"),
+    output: (config && readOutput(config, "format", "output_config", from)) ?? readOutput(root, "output_format", "", from),
   };
-  from.keep(config);
-  return from.request(root, request, transport(headers));
+  from.keep("output_config", config, CONFIG);
+  return from.request(root, ROOT, request, transport(headers));
 }
 
 /** What a client asks of the API beside the body: it is for Anthropic's own servers. */
 function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {
   const data = { ...(beta ? { "anthropic-beta": beta } : {}), ...(version && version !== VERSION ? { "anthropic-version": version } : {}) };
-  return Object.keys(data).length > 0 ? [{ wire: WIRE, kind: HEADERS, data, quiet: true }] : [];
+  return isEmpty(data) ? [] : [{ wire: WIRE, kind: HEADERS, data, quiet: true }];
 }
 
 // Content
@@ -73,9 +97,9 @@ function transport({ "anthropic-beta": beta, "anthropic-version": version }: Hea
 /** A line that Claude Code puts in front for Anthropic's books. It changes with every version: for any other model it would only spoil the cached prefix. */
 const BILLING = "x-anthropic-billing-header:";
 
-function readSystem(system: Field, from: Source): Message[] {
+function readSystem(root: JsonObject, from: Source): Message[] {
   const content = from
-    .content(system, (part) => readPart(part, from))
+    .content(root, "system", "", (part, at) => readPart(part, at, from))
     .map((part) =>
       part.type === "text" && part.text.startsWith(BILLING)
         ? whole(putState(WIRE, { type: "text", text: part.text }, part.state), "", true)
@@ -91,34 +115,35 @@ const whole = (data: Json, text: string, quiet?: boolean): Text => ({
   state: [quiet ? { wire: WIRE, kind: BLOCK, data, quiet } : { wire: WIRE, kind: BLOCK, data }],
 });
 
-function readPart(block: Field, from: Source): Text | Media {
-  const type = block.at("type").name();
-  if (type === "text") return withState<Text>({ type, text: block.at("text").string() ?? "" }, from.state(block));
-  const media = type === "image" || type === "document" ? readMedia(block, type, from) : undefined;
-  const text = textIn(block.value);
-  return media ?? whole(block.value ?? null, text, text !== "");
+const TEXT = words("type text");
+const IMAGE = words("type source");
+const DOCUMENT = words("type source title");
+const KNOWN_SOURCE = words("type", SOURCE);
+
+function readPart(block: JsonObject, at: string, from: Source): Text | Media {
+  const type = name(block, "type", at);
+  if (type === "text") return withState<Text>({ type, text: text(block, "text", at) ?? "" }, from.state(block, TEXT));
+  const media = type === "image" || type === "document" ? readMedia(block, at, type === "document", from) : undefined;
+  const said = media ? "" : textIn(block);
+  return media ?? whole(block, said, said !== "");
 }
 
-function readMedia(block: Field, type: "image" | "document", from: Source): Media | undefined {
-  const source = block.at("source");
-  const kind = source.at("type").string();
-  if (kind !== "base64" && kind !== "url") return undefined;
-  const media = defined<Media>({
-    type: "media",
-    mediaType: source.at("media_type").string() ?? (type === "image" ? "image/*" : "application/pdf"),
-    data: source.at("data").string(),
-    url: source.at("url").string(),
-    name: type === "document" ? block.at("title").string() : undefined,
-  });
-  return withState(media, from.inner("source", source), from.state(block));
+function readMedia(block: JsonObject, at: string, isDocument: boolean, from: Source): Media | undefined {
+  const source = object(block, "source", at);
+  if (source?.type !== "base64" && source?.type !== "url") return undefined;
+  const mediaType = isDocument ? "application/pdf" : "image/*";
+  const media: Media = { type: "media", mediaType, ...fields<Media>(source, SOURCE, inside(at, "source")) };
+  const title = isDocument ? text(block, "title", at) : undefined;
+  if (title !== undefined) media.name = title;
+  return withState(media, from.inner("source", source, KNOWN_SOURCE), from.state(block, isDocument ? DOCUMENT : IMAGE));
 }
 
 /** What can be read in documents of plain text, search results and tool references. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
-  const { type, text, title, source, content, data, tool_name: name } = block;
+  const { type, text, title, source, content, data, tool_name: tool } = block;
   if (type === "text") return typeof text === "string" ? text : "";
-  if (type === "tool_reference") return `The tool ${name} is now available.`;
+  if (type === "tool_reference") return `The tool ${tool} is now available.`;
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
   const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
@@ -129,7 +154,13 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
 
-const isResult = (block: Field) => objectOf(block.value).type === "tool_result";
+const MESSAGE = words("role content");
+const CALL = words("type id name input");
+const RESULT = words("type tool_use_id content is_error");
+const THOUGHT = words("type thinking signature");
+const REDACTED = words("type");
+
+const isResult = ({ type }: JsonObject) => type === "tool_result";
 
 class Conversation {
   readonly #from: Source;
@@ -140,108 +171,97 @@ class Conversation {
     this.#texts = new ArgumentTexts(body, "input");
   }
 
-  read(list: Field): Message[] {
-    const messages = list.list();
-    if (messages.length === 0) list.fail("must be a list of messages that is not empty");
-    this.#from.calls = new Calls(messages.flatMap((message) => blocksOf(message.at("content")).map((block) => block.at("id").value)));
-    return messages.flatMap((message) => this.#message(message));
+  read(root: JsonObject): Message[] {
+    const messages = messagesIn(root);
+    this.#from.calls = new Calls(() => messages.flatMap((message) => listOf(objectOf(message).content)).map((block) => objectOf(block).id));
+    return eachOf(messages, "messages", (message, at) => this.#message(message, at)).flat();
   }
 
-  #message(message: Field): Message[] {
+  #message(message: JsonObject, at: string): Message[] {
     const from = this.#from;
-    const role = message.at("role").oneOf(ROLES);
-    const content = message.at("content");
-    const state = from.state(message);
-    if (role === "assistant") return [withState({ role, content: this.#assistant(content) }, state)];
-    const blocks = blocksOf(content);
-    const results = role === "user" ? blocks.filter(isResult).map((block) => this.#result(block)) : [];
-    // Results come first, whatever stands before them: the API refuses any other order.
-    const said =
-      results.length > 0 ? blocks.filter((block) => !isResult(block)).map((block) => readPart(block, from)) : this.#content(content);
-    return results.length > 0 && said.length + state.length === 0 ? results : [...results, withState({ role, content: said }, state)];
-  }
-
-  #content(content: Field): (Text | Media)[] {
-    return this.#from.content(content, (part) => readPart(part, this.#from));
-  }
-
-  #assistant(content: Field): Part[] {
-    const carried: Carried = new Map();
-    const parts = this.#from.content(content, (block): Part[] => {
-      const type = block.at("type").name();
-      if (type === "tool_use") return [this.#call(block)];
-      if (type === "thinking") return this.#thinking(block, carried);
-      if (type !== "redacted_thinking") return [readPart(block, this.#from)];
-      return [withState<Thinking>({ type: "thinking", text: "" }, this.#from.state(block))]; // its `data`
+    const role = oneOf(ROLES, message, "role", at);
+    const state = from.state(message, MESSAGE);
+    if (role === "assistant") return [withState({ role, content: this.#assistant(message, at) }, state)];
+    const results: ToolResult[] = [];
+    const content = from.content(message, "content", at, (block, place) => {
+      if (role !== "user" || !isResult(block)) return readPart(block, place, from);
+      results.push(this.#result(block, place));
+      return [];
     });
-    return parts.map((part) => (part.type === "tool-call" ? withState(part, part.state, carried.get(part.id)) : part));
+    // Results come first, whatever stands before them: the API refuses any other order.
+    return results.length > 0 && content.length === 0 && !state ? results : [...results, withState({ role, content }, state)];
   }
 
-  #thinking(block: Field, carried: Carried): Thinking[] {
-    const text = block.at("thinking").string() ?? "";
-    const signature = block.at("signature").string() ?? "";
+  #assistant(message: JsonObject, at: string): Part[] {
+    const carried: Carried = new Map();
+    const parts = this.#from.content(message, "content", at, (block, place): Part[] => {
+      const type = name(block, "type", place);
+      if (type === "tool_use") return [this.#call(block, place)];
+      if (type === "thinking") return this.#thinking(block, place, carried);
+      if (type !== "redacted_thinking") return [readPart(block, place, this.#from)];
+      return [withState<Thinking>({ type: "thinking", text: "" }, this.#from.state(block, REDACTED))]; // its `data`
+    });
+    for (const part of parts) if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
+    return parts;
+  }
+
+  #thinking(block: JsonObject, at: string, carried: Carried): Thinking[] {
+    const thinking = text(block, "thinking", at) ?? "";
+    const signature = text(block, "signature", at) ?? "";
     const capsule = openCapsule(signature);
     if (capsule?.call !== undefined) {
       carried.set(capsule.call, capsule.state ?? []);
-      if (text === "") return []; // no thinking, but the carrier of a call's state
+      if (thinking === "") return []; // no thinking, but the carrier of a call's state
     }
     const state = capsule ? capsule.thinkingState : [signed(signature)];
-    return [withState<Thinking>({ type: "thinking", text: text || (capsule?.thinking ?? "") }, state, this.#from.state(block))];
+    return [
+      withState<Thinking>({ type: "thinking", text: thinking || (capsule?.thinking ?? "") }, state, this.#from.state(block, THOUGHT)),
+    ];
   }
 
-  #call(block: Field): Part {
-    const named = this.#from.calls.add(block.at("id").string(), block.at("name").name());
-    const input = block.at("input");
-    return this.#from.call(named, input, this.#from.state(block), this.#texts.take(input.value ?? {}).json);
+  #call(block: JsonObject, at: string): Part {
+    const named = this.#from.calls.add(text(block, "id", at), name(block, "name", at));
+    const spelled = this.#texts.take(block.input ?? {}).json;
+    return this.#from.call(named, block, "input", at, this.#from.state(block, CALL), spelled);
   }
 
-  #result(block: Field): ToolResult {
-    block.at("type");
-    const given = { id: block.at("tool_use_id").string(), name: undefined };
-    const content = block.at("content");
-    const parts = this.#content(content);
+  #result(block: JsonObject, at: string): ToolResult {
+    const parts = this.#from.content(block, "content", at, (part, place) => readPart(part, place, this.#from));
     const media = parts.filter((part) => part.type === "media");
     const texts = parts.filter((part) => part.type === "text");
     // Text, then media: more than that the nouns do not say, so the blocks go along.
     const plain = texts.length <= 1 && parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: content.value ?? null, quiet: true }];
+    const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: block.content ?? null, quiet: true }];
     const result = defined<ToolResult>({
       role: "tool",
-      ...this.#from.calls.answer(given),
+      ...this.#from.calls.answer({ id: text(block, "tool_use_id", at), name: undefined }),
       output: texts.map((part) => part.text).join("\n"),
       media: someOf(media),
-      isError: block.at("is_error").boolean() || undefined,
+      isError: flag(block, "is_error", at) || undefined,
     });
-    return withState(result, blocks, this.#from.state(block));
+    return withState(result, blocks, this.#from.state(block, RESULT));
   }
 }
 
-const blocksOf = (content: Field): Field[] => (Array.isArray(content.value) ? content.list() : []);
-
 // Tools
 
-function readTools(root: Field, from: Source): Tool[] {
-  const list = root.at("tools").list();
-  const revealed = list.some((tool) => tool.at("defer_loading").value) ? references(root.at("messages").value ?? null) : new Set<Json>();
-  return list.flatMap((tool) => {
-    if ((tool.at("type").string() ?? "custom") !== "custom") {
-      from.take(tool); // a tool of Anthropic's own: it keeps its place in the list
+const KNOWN_TOOL = words("type", TOOL);
+
+function readTools(root: JsonObject, from: Source): Tool[] {
+  let revealed: Set<Json> | undefined;
+  return each(root, "tools", "", (tool, at): Tool[] => {
+    if ((text(tool, "type", at) ?? "custom") !== "custom") {
+      from.take(at, tool); // a tool of Anthropic's own: it keeps its place in the list
       return [];
     }
-    const name = tool.at("name").name();
-    const deferred = tool.at("defer_loading").boolean();
+    const read: Tool = { name: name(tool, "name", at), ...fields<Tool>(tool, TOOL, at) };
+    if (read.deferred) revealed ??= references(root.messages ?? null);
     // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
-    const known = deferred && revealed.has(name);
-    const read = defined<Tool>({
-      name,
-      description: tool.at("description").string(),
-      parameters: tool.at("input_schema").object(),
-      strict: tool.at("strict").boolean(),
-      deferred: (deferred && !known) || undefined,
-    });
-    const state: Opaque[] = known ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
-    return [withState(read, state, from.state(tool))];
-  });
+    const isKnown = read.deferred && revealed?.has(read.name);
+    if (isKnown) delete read.deferred;
+    const state: Opaque[] = isKnown ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
+    return [withState(read, state, from.state(tool, KNOWN_TOOL))];
+  }).flat();
 }
 
 /** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
@@ -253,65 +273,65 @@ function references(value: Json, found = new Set<Json>()): Set<Json> {
 }
 
 const CHOICES = { auto: "auto", any: "required", none: "none", tool: "tool" } as const;
+const CHOICE = words("type disable_parallel_tool_use");
 
-function readChoice(choice: Field, tools: readonly Tool[], from: Source): ToolChoice | undefined {
-  if (!choice.object()) return undefined;
-  const mode = choice.at("type").oneOf(CHOICES);
+function readChoice(choice: JsonObject, tools: readonly Tool[], from: Source): ToolChoice | undefined {
+  const mode = oneOf(CHOICES, choice, "type", "tool_choice");
   if (mode !== "tool") {
-    from.keep(choice);
+    from.keep("tool_choice", choice, CHOICE);
     return mode;
   }
-  const name = choice.at("name").name();
-  if (tools.some((tool) => tool.name === name)) return { name };
-  from.take(choice); // one of Anthropic's own tools
+  const wanted = name(choice, "name", "tool_choice");
+  if (tools.some((tool) => tool.name === wanted)) return { name: wanted };
+  from.take("tool_choice", choice); // one of Anthropic's own tools
   return undefined;
 }
 
 // Settings
 
-const THINKING: Readonly<Record<string, ThinkingSettings>> = {
-  enabled: { enabled: true },
-  adaptive: { enabled: true },
-  between_tools: { enabled: true },
-  disabled: { enabled: false },
-};
+const KINDS: Readonly<Record<string, boolean>> = { enabled: true, adaptive: true, disabled: false };
 const DISPLAY: Readonly<Record<string, boolean>> = { summarized: true, omitted: false };
+const THINKING = words("type display budget_tokens");
 
-function readThinking(thinking: Field, from: Source): ThinkingSettings {
-  if (!thinking.object()) return {};
-  const type = thinking.at("type").name();
-  const display = thinking.at("display").string();
-  const settings = defined<ThinkingSettings>({
-    ...(THINKING[type] ?? { enabled: true }),
-    budget: thinking.at("budget_tokens").number(),
-    show: display === undefined ? undefined : DISPLAY[display],
+function readThinking(thinking: JsonObject | undefined, from: Source): ThinkingSettings {
+  if (!thinking) return {};
+  const type = name(thinking, "type", "thinking");
+  if (KINDS[type] === undefined)
+    from.take("thinking", thinking, true); // `between_tools`, and what is yet to come
+  else from.keep("thinking", thinking, THINKING);
+  return defined<ThinkingSettings>({
+    enabled: KINDS[type] ?? true,
+    budget: number(thinking, "budget_tokens", "thinking"),
+    show: DISPLAY[text(thinking, "display", "thinking") ?? ""],
   });
-  if (!THINKING[type] || type === "between_tools") from.take(thinking, true);
-  else from.keep(thinking);
-  return settings;
 }
 
-function readEffort(config: Field, root: Field, from: Source): ThinkingSettings {
-  const given = config.at("effort");
-  const effort = EFFORTS[given.string() ?? ""];
+function readEffort(config: JsonObject | undefined, root: JsonObject, from: Source): ThinkingSettings {
+  const given = config && text(config, "effort", "output_config");
+  if (given === undefined) return {};
+  const effort = EFFORTS[given];
   // Between `high` and `max` the nouns have nothing; and for Anthropic's models an effort alone is no wish to think.
-  if (given.given && (given.value !== effort || !root.at("thinking").given)) from.take(given, true);
+  if (given !== effort || !valueAt(root, "thinking")) from.take(EFFORT, given, true);
   return effort ? { effort } : {};
 }
 
 /** Whether thinking of earlier turns stays in the prompt: said in an edit of the context, which goes along as it is. */
-function readKeep(root: Field): ThinkingSettings {
-  const edits = JSON.stringify(objectOf(root.value).context_management ?? null);
-  return /"clear_thinking_20251015","keep":("all"|\{"type":"all")/.test(edits) ? { keep: true } : {};
+function readKeep({ context_management: edits }: JsonObject): ThinkingSettings {
+  const keeps = edits && /"clear_thinking_20251015","keep":("all"|\{"type":"all")/.test(JSON.stringify(edits));
+  return keeps ? { keep: true } : {};
 }
 
-function readOutput(format: Field, from: Source): Request["output"] {
-  if (!format.object()) return undefined;
-  if (format.at("type").value !== "json_schema") {
-    from.take(format);
+const FORMAT = words("type schema");
+
+function readOutput(from: JsonObject, key: string, at: string, source: Source): Request["output"] {
+  const format = object(from, key, at);
+  if (!format) return undefined;
+  const place = inside(at, key);
+  if (format.type !== "json_schema") {
+    source.take(place, format);
     return undefined;
   }
-  const schema = format.at("schema").object();
-  from.keep(format);
+  const schema = object(format, "schema", place);
+  source.keep(place, format, FORMAT);
   return schema ? { schema } : {};
 }

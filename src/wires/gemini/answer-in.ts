@@ -69,17 +69,17 @@ export class GeminiReader extends AnswerReader {
     const { text, functionCall: call } = part;
     if (isObject(call)) {
       const capsule = openCapsule(textOf(part[SIGNATURE]) ?? ""); // what was thought is in the answer as well
-      const on = [...opaques(WIRE, restOf(part, capsule ? CAPSULE_PART : CALL_PART)), ...(capsule?.state ?? [])];
-      const state = [...innerState(WIRE, "functionCall", restOf(call, CALL)), ...on];
+      const on = opaques(WIRE, part, capsule ? CAPSULE_PART : CALL_PART);
+      const state = [...(innerState(WIRE, "functionCall", call, CALL) ?? []), ...(on ?? []), ...(capsule?.state ?? [])];
       const args = json ?? objectOf(call.args);
       this.call({ index: this.#calls++, id: textOf(call.id), name: textOf(call.name), arguments: args, state, done: true });
     } else if (typeof text !== "string") this.text("", [{ wire: WIRE, kind: PART, data: part }]);
     else {
-      const rest = restOf(part, TEXT);
-      if (part.thought !== true) this.text(text, rest && opaques(WIRE, rest));
+      const state = opaques(WIRE, part, TEXT);
+      if (part.thought !== true) this.text(text, state);
       else {
         this.thinking(text);
-        if (rest) this.endThinking(opaques(WIRE, rest));
+        if (state) this.endThinking(state);
       }
     }
   }
@@ -93,7 +93,7 @@ export class GeminiReader extends AnswerReader {
     this.#extension = text;
     this.extend(
       data,
-      Object.keys({ ...outer, ...inner }).every((key) => QUIET.has(key)),
+      Object.keys({ ...outer, ...inner }).every((key) => key in QUIET),
     );
   }
 

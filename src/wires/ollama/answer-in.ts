@@ -55,7 +55,7 @@ export class OllamaReader extends AnswerReader {
     const texts = calls.length > 0 ? valuesOf(line, "arguments") : [];
     for (const [i, call] of calls.entries()) {
       const fn = objectOf(call.function);
-      const state = [...opaques(WIRE, restOf(call, CALL)), ...innerState(WIRE, "function", restOf(fn, FUNCTION))];
+      const state = [...(opaques(WIRE, call, CALL) ?? []), ...(innerState(WIRE, "function", fn, FUNCTION) ?? [])];
       const args = isObject(fn.arguments) ? (texts.length === calls.length ? texts[i] : fn.arguments) : textOf(fn.arguments);
       this.call({ index: this.#calls++, id: textOf(call.id), name: textOf(fn.name), arguments: args, state, done: true });
     }

@@ -1,13 +1,46 @@
 /** Requests of clients: of `/api/chat`, and of `/api/generate` with its prompt as a user message. */
-import type { Malformed, Media, Message, Opaque, Part, Request, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import type {
+  Json,
+  JsonObject,
+  Malformed,
+  Media,
+  Message,
+  Part,
+  Request,
+  ThinkingSettings,
+  Tool,
+  ToolCall,
+  ToolResult,
+} from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { defined, type Field, readBody, someOf, words } from "../read.ts";
+import {
+  defined,
+  each,
+  eachOf,
+  fail,
+  fields,
+  flag,
+  inside,
+  list,
+  listOf,
+  NOT_EMPTY,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  someOf,
+  text,
+  valueAt,
+  words,
+} from "../read.ts";
 import { readSampling, readStop, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireInput } from "../wire.ts";
-import { GENERATE, SAMPLING, WIRE } from "./common.ts";
+import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool" } as const;
 
@@ -31,116 +64,113 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^(?:SUQz|\/\/[uvs])/, "audio/mpeg"],
 ];
 
+const SETTINGS = "model tools stream think options format";
+const CHAT = words(`messages ${SETTINGS}`);
+const PROMPT = words(`system prompt images ${SETTINGS}`);
+const OPTIONS = words("stop", SAMPLING);
+const LIMITED = words("stop num_predict", SAMPLING);
+
 export function decodeRequest({ path, body }: WireInput): Request {
   const root = readBody(body);
   const from = new Source(WIRE, QUIET);
-  const options = root.at("options");
+  const options = object(root, "options") ?? {};
   const isPrompt = path.endsWith("/generate");
-  const think = root.at("think");
+  const think = valueAt(root, "think");
+  const limit = number(options, "num_predict", "options") ?? 0;
   const request = {
-    model: root.at("model").name(),
-    messages: isPrompt ? readPrompt(root) : readMessages(root.at("messages").list(), from, new ArgumentTexts(body, "arguments")),
-    tools: someOf(
-      root
-        .at("tools")
-        .list()
-        .flatMap((tool) => readTool(tool, from)),
-    ),
-    stream: root.at("stream").boolean() === false ? (false as const) : ("ndjson" as const),
-    thinking: typeof think.value === "string" ? think.oneOf(EFFORTS) : think.given ? { enabled: think.boolean() === true } : undefined,
-    sampling: readSampling(options, SAMPLING),
-    maxTokens: readLimit(options),
-    stop: readStop(options.at("stop")),
-    output: readFormat(root.at("format")),
+    model: name(root, "model"),
+    messages: isPrompt ? readPrompt(root) : readMessages(root, from, new ArgumentTexts(body, "arguments")),
+    tools: someOf(each(root, "tools", "", (tool, at) => readTool(tool, at, from)).flat()),
+    stream: flag(root, "stream") === false ? (false as const) : ("ndjson" as const),
+    thinking:
+      typeof think === "string" ? oneOf(EFFORTS, root, "think") : think === undefined ? think : { enabled: flag(root, "think") === true },
+    sampling: readSampling(options, SAMPLING, "options"),
+    maxTokens: limit < 1 ? undefined : limit,
+    stop: readStop(options, "stop", "options"),
+    output: readFormat(root),
   };
-  from.keep(options);
-  return from.request(root, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+  from.keep("options", options, limit < 1 ? OPTIONS : LIMITED); // below 1 it is no limit, but another setting
+  return from.request(root, isPrompt ? PROMPT : CHAT, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
 }
 
 /** No prompt at all asks only to load the model, or to unload it: there is nothing to say. */
-function readPrompt(root: Field): Message[] {
-  const [system, prompt] = [root.at("system").string(), root.at("prompt").string()];
-  const content = [...root.at("images").list().map(readImage), ...textParts(prompt)];
+function readPrompt(root: JsonObject): Message[] {
+  const [system, prompt] = [text(root, "system"), text(root, "prompt")];
+  const content = [...readImages(root, ""), ...textParts(prompt)];
   return [
     ...(system ? [{ role: "system" as const, content: textParts(system) }] : []),
     ...(content.length > 0 ? [{ role: "user" as const, content }] : []),
   ];
 }
 
-function readMessages(list: readonly Field[], from: Source, texts: ArgumentTexts): Message[] {
-  from.calls = new Calls(list.flatMap((message) => message.at("tool_calls").list()).map((call) => call.at("id").value));
-  return list.map((message) => {
-    const read = readMessage(message, from, texts);
-    return withState(read, from.state(message));
-  });
+const GIVEN = words("role content images");
+const SAID = words("role content images thinking tool_calls");
+const RESULT = words("role content images tool_name name tool_call_id");
+
+function readMessages(root: JsonObject, from: Source, texts: ArgumentTexts): Message[] {
+  const messages = list(root, "messages");
+  from.calls = new Calls(() => messages.flatMap((message) => listOf(objectOf(message).tool_calls)).map((call) => objectOf(call).id));
+  return eachOf(messages, "messages", (message, at) => readMessage(message, at, from, texts));
 }
 
-function readMessage(message: Field, from: Source, texts: ArgumentTexts): Message {
-  const given = message.at("role");
-  const role = given.as(given.string()?.toLowerCase()).oneOf(ROLES);
-  const text = message.at("content").string();
-  const media = message.at("images").list().map(readImage);
+function readMessage(message: JsonObject, at: string, from: Source, texts: ArgumentTexts): Message {
+  const role = oneOf(ROLES, { role: text(message, "role", at)?.toLowerCase() ?? null }, "role", at);
+  const said = text(message, "content", at);
+  const media = readImages(message, at);
   if (role === "tool") {
-    const [name, older] = [message.at("tool_name").string(), message.at("name").string()];
-    const call = from.calls.answer({ id: message.at("tool_call_id").string(), name: name || older });
-    return defined<ToolResult>({ role, ...call, output: text ?? "", media: someOf(media) });
+    const [called, older] = [text(message, "tool_name", at), text(message, "name", at)];
+    const call = from.calls.answer({ id: text(message, "tool_call_id", at), name: called || older });
+    return withState(defined<ToolResult>({ role, ...call, output: said ?? "", media: someOf(media) }), from.state(message, RESULT));
   }
-  const content = [...media, ...textParts(text)];
-  if (role !== "assistant") return { role, content };
-  const thinking = message.at("thinking").string();
-  const calls = message.at("tool_calls").list();
+  const content = [...media, ...textParts(said)];
+  if (role !== "assistant") return withState({ role, content }, from.state(message, GIVEN));
+  const thinking = text(message, "thinking", at);
   const parts: Part[] = [
     ...(thinking ? [{ type: "thinking" as const, text: thinking }] : []),
     ...content,
-    ...calls.map((call) => readCall(call, from, texts)),
+    ...each(message, "tool_calls", at, (call, place) => readCall(call, place, from, texts)),
   ];
-  return { role, content: parts };
+  return withState({ role, content: parts }, from.state(message, SAID));
 }
 
-const textParts = (text: string | undefined) => (text ? [{ type: "text" as const, text }] : []);
+const textParts = (said: string | undefined) => (said ? [{ type: "text" as const, text: said }] : []);
 
-function readImage(image: Field): Media {
-  const data = image.name();
-  if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
-  return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
-}
+const readImages = (from: JsonObject, at: string): Media[] =>
+  list(from, "images", at).map((data: Json, i) => {
+    if (typeof data !== "string" || data === "") fail(`${inside(at, "images")}[${i}]`, NOT_EMPTY, data);
+    if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
+    return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
+  });
 
-/** What of a call or a tool nobody has read, the keys inside `function` apart. */
-const wrappedState = (field: Field, fn: Field, from: Source): Opaque[] => [
-  ...from.state(field),
-  ...(fn === field ? [] : from.inner("function", fn)),
-];
+const CALL = words("id type function");
+const FUNCTION = words("index name arguments");
 
 /** Its API wants an object as the arguments; clients made for OpenAI's send its text. */
-function readCall(call: Field, from: Source, texts: ArgumentTexts): ToolCall | Malformed {
-  const fn = call.at("function");
-  const named = from.calls.add(call.at("id").string(), fn.at("name").name());
-  const args = fn.at("arguments");
-  fn.at("index");
-  call.at("type");
-  return from.call(named, args, wrappedState(call, fn, from), texts.take(args.value ?? {}).json);
+function readCall(call: JsonObject, at: string, from: Source, texts: ArgumentTexts): ToolCall | Malformed {
+  const [fn, place] = [object(call, "function", at) ?? {}, inside(at, "function")];
+  const named = from.calls.add(text(call, "id", at), name(fn, "name", place));
+  const state = [...(from.state(call, CALL) ?? []), ...(from.inner("function", fn, FUNCTION) ?? [])];
+  return from.call(named, fn, "arguments", place, state, texts.take(fn.arguments ?? {}).json);
 }
 
-function readTool(tool: Field, from: Source): Tool[] {
-  const type = tool.at("type").string() ?? "function";
+const OUTER = words("type function");
+const INNER = words("", TOOL);
+const BARE = words("type", TOOL);
+
+function readTool(tool: JsonObject, at: string, from: Source): Tool[] {
+  const type = text(tool, "type", at) ?? "function";
   if (type !== "function") {
-    from.unknown(tool, "tool", type);
+    from.unknown(at, tool, "tool", type);
     return [];
   }
-  const wrapped = tool.at("function");
-  const fn = wrapped.given ? wrapped : tool;
-  const [description, parameters] = [fn.at("description").string(), fn.at("parameters").object()];
-  return [withState(defined<Tool>({ name: fn.at("name").name(), description, parameters }), wrappedState(tool, fn, from))];
+  const fn = object(tool, "function", at);
+  const place = fn ? inside(at, "function") : at;
+  const read: Tool = { name: name(fn ?? tool, "name", place), ...fields<Tool>(fn ?? tool, TOOL, place) };
+  return [fn ? withState(read, from.state(tool, OUTER), from.inner("function", fn, INNER)) : withState(read, from.state(tool, BARE))];
 }
 
-/** Below 1 it is no limit, but another setting: it stays where it is. */
-function readLimit(options: Field): number | undefined {
-  const limit = options.object()?.num_predict;
-  return typeof limit === "number" && limit < 1 ? undefined : options.at("num_predict").number();
-}
-
-function readFormat(format: Field): Request["output"] {
-  if (typeof format.value !== "string") return format.given ? { schema: format.object() ?? {} } : undefined;
-  if (format.value === "") return undefined;
-  return format.oneOf({ json: {} });
+function readFormat(root: JsonObject): Request["output"] {
+  const format = valueAt(root, "format");
+  if (typeof format !== "string") return format === undefined ? format : { schema: object(root, "format") ?? {} };
+  return format === "" ? undefined : oneOf({ json: {} }, root, "format");
 }

@@ -5,7 +5,7 @@ import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { innerState, opaques } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
-import { listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { listOf, numberOf, objectOf, restOf, textOf, type Words, words } from "../read.ts";
 import type { WireContext } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
@@ -96,7 +96,7 @@ export class ChatReader extends AnswerReader {
   }
 
   /** Passes on what is not modelled. What every chunk repeats, the server's bookkeeping, is said once. */
-  #unknown(value: JsonObject, known: ReadonlySet<string>, place: keyof typeof SHAPES): void {
+  #unknown(value: JsonObject, known: Words, place: keyof typeof SHAPES): void {
     const rest = restOf(value, known);
     if (!rest) return;
     const isSaid = place === "choice" || place === "delta";
@@ -117,19 +117,18 @@ function fragmentOf(call: JsonObject): CallFragment {
   const fragment: CallFragment = isObject(custom)
     ? { name: textOf(custom.name), input: textOf(custom.input) ?? "" }
     : functionOf(objectOf(call.function));
-  const rest = restOf(call, CALL);
   const carried = call.extra_content === undefined ? undefined : signatureOf(call).state;
-  if (rest || carried) fragment.state = [...(carried ?? []), ...opaques(WIRE, rest), ...(fragment.state ?? [])];
+  const rest = opaques(WIRE, call, CALL);
+  if (rest || carried) fragment.state = [...(carried ?? []), ...(rest ?? []), ...(fragment.state ?? [])];
   fragment.id = textOf(call.id);
   return fragment;
 }
 
 function functionOf(fn: JsonObject): CallFragment {
   const { name, arguments: args } = fn;
-  const rest = restOf(fn, FUNCTION);
   return {
     name: textOf(name),
     arguments: typeof args === "string" || isObject(args) ? args : undefined,
-    state: rest && innerState(WIRE, "function", rest),
+    state: innerState(WIRE, "function", fn, FUNCTION),
   };
 }

@@ -1,7 +1,7 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
-import { customInput, customNames } from "../bridge.ts";
+import { customInput, toolKind } from "../bridge.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
@@ -25,7 +25,6 @@ interface Call {
 
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
-  readonly #custom: ReadonlySet<string>;
   readonly #created: number;
   #head: string | undefined;
   #opened = false;
@@ -34,7 +33,6 @@ export class ChatAnswer extends Answer {
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
-    this.#custom = customNames(request);
     this.#created = Math.floor(this.now().getTime() / 1000);
   }
 
@@ -77,7 +75,7 @@ export class ChatAnswer extends Answer {
   // Calls
 
   override callStart({ id, index, name, state }: ToolStart): void {
-    const custom = this.#custom.has(name);
+    const custom = toolKind(this.request.tools, name) === "custom";
     const start = custom
       ? { index, id, type: "custom", custom: { name, input: "" } }
       : { index, id, type: "function", function: { name, arguments: "" } };

@@ -2,6 +2,7 @@
 import { isObject } from "../../core/json.ts";
 import type {
   Json,
+  JsonObject,
   Malformed,
   Media,
   Message,
@@ -12,87 +13,116 @@ import type {
   Thinking,
   Tool,
   ToolCall,
-  ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readOutput } from "../openai.ts";
-import { defined, type Field, objectOf, readBody, someOf } from "../read.ts";
-import { readSampling, readStop, readStream, Source, toolName } from "../request-in.ts";
+import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
+import {
+  each,
+  eachOf,
+  fail,
+  fields,
+  flag,
+  inside,
+  list,
+  listOf,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  someOf,
+  text,
+  words,
+} from "../read.ts";
+import { messagesIn, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
-import { MODES, QUIET, ROLES, SAMPLING, WIRE } from "./tables.ts";
+import { SAMPLING, TOOL, WIRE } from "./tables.ts";
+
+/** As several servers call it. */
+const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
+
+const ROOT = words(
+  `n messages tools functions tool_choice function_call model parallel_tool_calls stream reasoning_effort max_completion_tokens max_tokens stop
+  response_format`,
+  ALL_SAMPLING,
+);
+/** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
+const QUIET = words(
+  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations",
+);
 
 export function decodeRequest({ body }: WireInput): Request {
   const root = readBody(body);
   const from = new Source(WIRE, QUIET);
-  const n = root.at("n");
-  if ((n.number() ?? 1) !== 1) n.fail("must be 1: ask once more for another answer");
-  const tools = [...root.at("tools").list(), ...root.at("functions").list()].flatMap((tool) => readTool(tool, from));
-  const [limit, older] = [root.at("max_completion_tokens").number(), root.at("max_tokens").number()];
-  const effort = root.at("reasoning_effort");
-  return from.request(root, {
-    model: root.at("model").string() ?? "",
-    messages: readMessages(root.at("messages"), from),
+  onlyOne(root, "n");
+  const tools = ["tools", "functions"].flatMap((key) => each(root, key, "", (tool, at) => readTool(tool, at, from)).flat());
+  return from.request(root, ROOT, {
+    model: text(root, "model") ?? "",
+    messages: readMessages(root, from),
     tools: someOf(tools),
-    toolChoice: readChoice(root.at("tool_choice"), root.at("function_call"), tools),
-    parallelCalls: root.at("parallel_tool_calls").boolean(),
-    stream: readStream(root.at("stream")),
-    thinking: effort.given ? effort.oneOf(EFFORTS) : undefined,
-    sampling: readSampling(root, SAMPLING),
-    maxTokens: limit ?? older,
-    stop: readStop(root.at("stop")),
-    output: readOutput(root.at("response_format"), from, "json_schema"),
+    toolChoice: readChoice(from, root, "tool_choice", tools) ?? readChoice(from, root, "function_call", tools),
+    parallelCalls: flag(root, "parallel_tool_calls"),
+    stream: readStream(root),
+    thinking: text(root, "reasoning_effort") === undefined ? undefined : oneOf(EFFORTS, root, "reasoning_effort"),
+    sampling: readSampling(root, ALL_SAMPLING),
+    maxTokens: number(root, "max_completion_tokens") ?? number(root, "max_tokens"),
+    stop: readStop(root, "stop"),
+    output: readOutput(object(root, "response_format"), "response_format", from, "json_schema"),
   });
 }
 
 // Messages
 
-function readMessages(list: Field, from: Source): Message[] {
-  const messages = list.list();
-  if (messages.length === 0) list.fail("must be a list of messages that is not empty");
-  from.calls = new Calls(messages.flatMap((message) => message.at("tool_calls").list()).map((call) => call.at("id").value));
-  return messages.map((message) => {
-    const read = readMessage(message, from);
-    return withState(read, from.state(message));
-  });
+const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool", function: "tool" } as const;
+/** Thinking is one thing, in three spellings. */
+const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
+const GIVEN = words("role content");
+const SAID = words(`role content refusal tool_calls function_call ${THINKING.join(" ")}`);
+const RESULT = words("role content tool_call_id name");
+
+function readMessages(root: JsonObject, from: Source): Message[] {
+  const messages = messagesIn(root);
+  from.calls = new Calls(() => messages.flatMap((message) => listOf(objectOf(message).tool_calls)).map((call) => objectOf(call).id));
+  return eachOf(messages, "messages", (message, at) => readMessage(message, at, from));
 }
 
-function readMessage(message: Field, from: Source): Message {
-  const role = message.at("role").oneOf(ROLES);
-  if (role === "tool") return readResult(message, from);
-  if (role === "assistant") return { role, content: readAssistant(message, from) };
-  const content = readContent(message.at("content"), from);
-  return { role, content: content.map((part) => (part.type === "thinking" ? { ...part, type: "text" } : part)) };
+function readMessage(message: JsonObject, at: string, from: Source): Message {
+  const role = oneOf(ROLES, message, "role", at);
+  if (role === "tool") return withState(readResult(message, at, from), from.state(message, RESULT));
+  if (role === "assistant") return withState({ role, content: readAssistant(message, at, from) }, from.state(message, SAID));
+  const content = readContent(message, "content", at, from);
+  const told = content.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
+  return withState({ role, content: told }, from.state(message, GIVEN));
 }
 
-function readAssistant(message: Field, from: Source): Part[] {
-  const reasoning = ["reasoning_content", "reasoning", "thinking"].map((key) => message.at(key).string()); // one thing, in three spellings
-  const content = readContent(message.at("content"), from);
-  const refusal = message.at("refusal").string();
-  const toolCalls = message.at("tool_calls").list();
-  const legacy = message.at("function_call");
-  const carried = toolCalls.map((call) => signatureOf(call.value)).find(({ thinkingState }) => thinkingState);
-  const text = reasoning.find(Boolean) || (carried?.thinking ?? "");
-  return [
-    ...(text || carried ? [withState<Thinking>({ type: "thinking", text }, carried?.thinkingState)] : []),
-    ...content,
-    ...(refusal ? [refused(refusal)] : []),
-    ...toolCalls.map((call) => readCall(call, from)),
-    ...(legacy.object() ? [readFunction(legacy, "", [], from)] : []),
-  ];
+function readAssistant(message: JsonObject, at: string, from: Source): Part[] {
+  const reasoning = THINKING.map((key) => text(message, key, at)).find(Boolean);
+  const refusal = text(message, "refusal", at);
+  const carried = list(message, "tool_calls", at)
+    .map(signatureOf)
+    .find(({ thinkingState }) => thinkingState);
+  const thinking = reasoning || (carried?.thinking ?? "");
+  const parts: Part[] = thinking || carried ? [withState<Thinking>({ type: "thinking", text: thinking }, carried?.thinkingState)] : [];
+  parts.push(...readContent(message, "content", at, from));
+  if (refusal) parts.push(refused(refusal));
+  parts.push(...each(message, "tool_calls", at, (call, place) => readCall(call, place, from)));
+  const legacy = object(message, "function_call", at);
+  if (legacy) parts.push(readFunction(legacy, inside(at, "function_call"), "", from));
+  return parts;
 }
 
-function readResult(message: Field, from: Source): ToolResult {
-  const given = { id: message.at("tool_call_id").string(), name: message.at("name").string() };
-  const content = message.at("content");
-  const parts = isPartList(content.value) ? readContent(content, from) : [];
+function readResult(message: JsonObject, at: string, from: Source): ToolResult {
+  const named = from.calls.answer({ id: text(message, "tool_call_id", at), name: text(message, "name", at) });
+  const parts = isPartList(message.content) ? readContent(message, "content", at, from) : [];
   const media = parts.filter((part) => part.type === "media");
   // Without media the parts stay as they are: templates differ in what they make of them.
-  const output = media.length > 0 ? joined(parts) : (content.value ?? "");
-  return defined<ToolResult>({ role: "tool", ...from.calls.answer(given), output, media: someOf(media) });
+  if (media.length === 0) return { role: "tool", ...named, output: message.content ?? "" };
+  return { role: "tool", ...named, output: joined(parts), media };
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -101,114 +131,106 @@ export const isPartList = (value: Json | undefined): boolean =>
 // Content
 
 type ContentPart = Text | Media | Thinking;
+type PartReader = (part: JsonObject, at: string, from: Source) => ContentPart;
 
-const readContent = (content: Field, from: Source): ContentPart[] =>
-  from.content(content, (part) => {
-    const read = part.at("type").oneOf(PARTS)(part, from);
-    return withState(read, read.state, from.state(part));
+const readContent = (message: JsonObject, key: string, at: string, from: Source): ContentPart[] =>
+  from.content(message, key, at, (part, place) => {
+    const read = oneOf(PARTS, part, "type", place)(part, place, from);
+    return withState(read, read.state, from.state(part, KEYS[String(part.type)]!));
   });
 
+const AUDIO = words("data format");
+const FILE = words("file_data filename");
+const LINK = words("url");
+
 /** The kinds of parts: OpenAI's own, those of other servers (`video_url`, `thinking`), and those of chat templates (`image`). */
-const PARTS: Readonly<Record<string, (part: Field, from: Source) => ContentPart>> = {
-  text: (part) => ({ type: "text", text: part.at("text").string() ?? "" }),
-  refusal: (part) => refused(part.at("refusal").string() ?? ""),
-  thinking: (part, from) => {
-    const inner = part.at("thinking");
-    return { type: "thinking", text: joined(readContent(inner, from)) };
+const PARTS: Readonly<Record<string, PartReader>> = {
+  text: (part, at) => ({ type: "text", text: text(part, "text", at) ?? "" }),
+  refusal: (part, at) => refused(text(part, "refusal", at) ?? ""),
+  thinking: (part, at, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", at, from)) }),
+  input_audio(part, at, from) {
+    const [audio, place] = [object(part, "input_audio", at) ?? {}, inside(at, "input_audio")];
+    const mediaType = `audio/${text(audio, "format", place) ?? "*"}`;
+    return withState({ type: "media", mediaType, data: name(audio, "data", place) }, from.inner("input_audio", audio, AUDIO));
   },
-  input_audio: (part, from) => {
-    const audio = part.at("input_audio");
-    const format = audio.at("format").string() ?? "*";
-    return withState({ type: "media", mediaType: `audio/${format}`, data: audio.at("data").name() }, from.inner("input_audio", audio));
-  },
-  file: (part, from) => {
-    const file = part.at("file");
-    const [data, name] = [file.at("file_data").string(), file.at("filename").string()];
-    return withState(defined<Media>({ ...mediaFromUrl(data, "application/octet-stream"), name }), from.inner("file", file));
+  file(part, at, from) {
+    const [file, place] = [object(part, "file", at) ?? {}, inside(at, "file")];
+    const media = mediaFromUrl(text(file, "file_data", place), "application/octet-stream");
+    const filename = text(file, "filename", place);
+    if (filename !== undefined) media.name = filename;
+    return withState(media, from.inner("file", file, FILE));
   },
   ...Object.fromEntries(
-    ["image", "audio", "video"].flatMap((kind) => [
-      [`${kind}_url`, (part: Field, from: Source) => readLink(part, kind, from)],
-      [kind, (part: Field) => mediaFromUrl(part.at(kind).string() ?? part.at("url").string(), `${kind}/*`)],
+    ["image", "audio", "video"].flatMap((kind): [string, PartReader][] => [
+      [`${kind}_url`, (part, at, from) => readLink(part, at, kind, from)],
+      [kind, (part, at) => mediaFromUrl(text(part, kind, at) ?? text(part, "url", at), `${kind}/*`)],
     ]),
   ),
 };
 
+/** Of a part of each kind: a part's kind is also the key of what it holds. */
+const KEYS = Object.fromEntries(
+  Object.keys(PARTS).map((kind) => [kind, words(`type ${kind}${Object.hasOwn(PARTS, `${kind}_url`) ? " url" : ""}`)]),
+);
+
 /** A refusal is text that the model said; the state tells the same wire what it was. */
-const refused = (text: string): Text => ({ type: "text", text, state: [{ wire: WIRE, kind: "refusal", data: text, quiet: true }] });
+const refused = (said: string): Text => ({ type: "text", text: said, state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }] });
 
 const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (part.type === "media" ? "" : part.text)).join("");
 
-function readLink(part: Field, kind: string, from: Source): Media {
-  const field = part.at(`${kind}_url`);
-  if (typeof field.value === "string") return mediaFromUrl(field.value, `${kind}/*`);
-  return withState(mediaFromUrl(field.at("url").name(), `${kind}/*`), from.inner(`${kind}_url`, field));
+function readLink(part: JsonObject, at: string, kind: string, from: Source): Media {
+  const key = `${kind}_url`;
+  const given = part[key];
+  if (typeof given === "string") return mediaFromUrl(given, `${kind}/*`);
+  const link = object(part, key, at) ?? {};
+  return withState(mediaFromUrl(name(link, "url", inside(at, key)), `${kind}/*`), from.inner(key, link, LINK));
 }
 
 // Calls
 
-function readCall(call: Field, from: Source): ToolCall | Malformed {
-  const id = call.at("id").string();
-  const custom = call.at("custom");
-  const signature = signatureOf(call.value).state ?? [];
-  for (const key of ["extra_content", "type", "index"]) call.at(key);
-  if (custom.object()) {
-    const input = custom.at("input").string() ?? "";
-    const state: Opaque[] = [{ wire: WIRE, kind: "custom", data: true, quiet: true }, ...signature, ...from.state(call)];
-    return { type: "tool-call", ...from.calls.add(id, custom.at("name").name()), arguments: { input }, state };
+const CALL = words("id type index function custom extra_content");
+const FUNCTION = words("name arguments");
+
+function readCall(call: JsonObject, at: string, from: Source): ToolCall | Malformed {
+  const id = text(call, "id", at);
+  const custom = object(call, "custom", at);
+  const state = [...(signatureOf(call).state ?? []), ...(from.state(call, CALL) ?? [])];
+  if (custom) {
+    const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
+    const place = inside(at, "custom");
+    const input = text(custom, "input", place) ?? "";
+    return { type: "tool-call", ...from.calls.add(id, name(custom, "name", place)), arguments: { input }, state: [mark, ...state] };
   }
-  const fn = call.at("function");
-  if (!fn.object()) fn.fail('must be an object with the "name" and the "arguments" of the call');
-  return readFunction(fn, id, [...signature, ...from.state(call)], from);
+  const [fn, place] = [object(call, "function", at), inside(at, "function")];
+  if (!fn) fail(place, 'must be an object with the "name" and the "arguments" of the call');
+  return readFunction(fn, place, id, from, state);
 }
 
-function readFunction(fn: Field, id: string | undefined, state: Opaque[], from: Source): ToolCall | Malformed {
-  const named = from.calls.add(id, fn.at("name").name());
-  const args = fn.at("arguments");
-  return from.call(named, args, [...state, ...from.inner("function", fn)]);
+function readFunction(fn: JsonObject, at: string, id: string | undefined, from: Source, state: Opaque[] = []): ToolCall | Malformed {
+  const named = from.calls.add(id, name(fn, "name", at));
+  return from.call(named, fn, "arguments", at, [...state, ...(from.inner("function", fn, FUNCTION) ?? [])]);
 }
 
 // Tools
 
-function readTool(tool: Field, from: Source): Tool[] {
-  const type = tool.at("type").string() ?? "function";
-  if (type !== "function" && type !== "custom") {
-    from.unknown(tool, "tool", type);
+const OUTER = words("type function custom");
+const INNER = words("", TOOL);
+const BARE = words("type", TOOL);
+/** The same, with a grammar that was read. */
+const GRAMMAR = words("type format", TOOL);
+
+function readTool(tool: JsonObject, at: string, from: Source): Tool[] {
+  const kind = text(tool, "type", at) ?? "function";
+  if (kind !== "function" && kind !== "custom") {
+    from.unknown(at, tool, "tool", kind);
     return [];
   }
-  const wrapped = tool.at(type);
-  const fn = wrapped.given ? wrapped : tool; // a bare object has no wrapper
-  const read = defined<Tool>({
-    name: fn.at("name").name(),
-    description: fn.at("description").string(),
-    parameters: fn.at("parameters").object(),
-    strict: fn.at("strict").boolean(),
-    response: fn.at("response").object(),
-    kind: type === "custom" ? type : undefined,
-    grammar: type === "custom" ? readGrammar(fn) : undefined,
-  });
-  return [withState(read, fn === tool ? [] : from.inner(type, fn), from.state(tool))];
-}
-
-function readGrammar(fn: Field): Tool["grammar"] {
-  const { type, grammar } = objectOf(objectOf(fn.value).format);
-  const { syntax, definition } = objectOf(grammar);
-  if (type !== "grammar" || typeof syntax !== "string" || typeof definition !== "string") return undefined;
-  fn.at("format");
-  return { syntax, definition };
-}
-
-function readChoice(choice: Field, legacy: Field, tools: readonly Tool[]): ToolChoice | undefined {
-  const named = (tool: Field): string => {
-    const wrapped = tool.at(tool.at("type").string() ?? "function");
-    return toolName((wrapped.given ? wrapped : tool).at("name"), tools);
-  };
-  const given = choice.given ? choice : legacy;
-  if (!given.given) return undefined;
-  if (typeof given.value === "string") return given.oneOf(MODES);
-  if (given.object() && given.at("type").value !== "allowed_tools") return { name: named(given) };
-  const wrapped = given.at("allowed_tools");
-  const spec = wrapped.given ? wrapped : given;
-  const allowed = spec.at("tools").list().map(named);
-  return spec.at("mode").value === "required" ? { allowed, required: true } : { allowed };
+  const wrapped = object(tool, kind, at);
+  const [fn, place] = wrapped ? [wrapped, inside(at, kind)] : [tool, at]; // a bare object has no wrapper
+  const read: Tool = { name: name(fn, "name", place), ...fields<Tool>(fn, TOOL, place) };
+  const grammar = kind === "custom" ? readGrammar(fn, "grammar") : undefined;
+  if (kind === "custom") read.kind = kind;
+  if (grammar) read.grammar = grammar;
+  if (!wrapped) return [withState(read, from.state(tool, grammar ? GRAMMAR : BARE))];
+  return [withState(read, from.inner(kind, fn, grammar ? GRAMMAR : INNER), from.state(tool, OUTER))];
 }

@@ -1,23 +1,56 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
-import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolChoice, ToolResult } from "../../core/nouns.ts";
+import type {
+  Json,
+  JsonObject,
+  Media,
+  Message,
+  Opaque,
+  Part,
+  Request,
+  Text,
+  ThinkingSettings,
+  Tool,
+  ToolResult,
+} from "../../core/nouns.ts";
+import { toolKind } from "../bridge.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readOutput } from "../openai.ts";
-import { defined, type Field, objectOf, readBody, someOf } from "../read.ts";
-import { readSampling, readStream, Source, toolName } from "../request-in.ts";
+import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
+import {
+  defined,
+  eachOf,
+  fail,
+  fields,
+  flag,
+  list,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  restOf,
+  someOf,
+  text,
+  valueAt,
+  type Words,
+  words,
+} from "../read.ts";
+import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
+  calledBy,
   defaultsOf,
   fileName,
   flatName,
   itemState,
-  namespaceOf,
+  namespaceIn,
   QUIET,
   quietState,
   readReasoning,
   SAMPLING,
-  ToolBook,
+  TOOL,
   WIRE,
 } from "./items.ts";
 
@@ -28,79 +61,81 @@ const STORED = {
   background: "is not possible here: stream the answer, or wait for it",
 } as const;
 
+const ROOT = words("model instructions input tools tool_choice parallel_tool_calls stream reasoning max_output_tokens text store include", {
+  ...STORED,
+  ...SAMPLING,
+});
+const TEXT = words("format");
+
 export function decodeRequest({ body }: WireInput): Request {
   const root = readBody(body);
-  for (const [key, why] of Object.entries(STORED)) {
-    const field = root.at(key);
-    if (field.value) field.fail(why);
-  }
+  for (const [key, why] of Object.entries(STORED)) if (root[key]) fail(key, why, root[key]);
   const from = new Source(WIRE, QUIET);
-  const tools = readTools(root.at("tools"), from);
-  const text = root.at("text");
-  const thinking = readThinking(root.at("reasoning"), from);
+  const tools = readTools(list(root, "tools"), "tools", from);
+  const form = object(root, "text");
+  const thinking = readThinking(object(root, "reasoning"), from);
   const request = {
-    model: root.at("model").string() ?? "",
+    model: text(root, "model") ?? "",
     messages: readMessages(root, tools, from),
     tools: someOf(tools),
-    toolChoice: readChoice(root.at("tool_choice"), tools, from),
-    parallelCalls: root.at("parallel_tool_calls").boolean(),
-    stream: readStream(root.at("stream")),
+    toolChoice: readChoice(from, root, "tool_choice", tools, (tool) => calledBy(tools, tool.name).name),
+    parallelCalls: flag(root, "parallel_tool_calls"),
+    stream: readStream(root),
     thinking,
     sampling: readSampling(root, SAMPLING),
-    maxTokens: root.at("max_output_tokens").number(),
-    output: readOutput(text.at("format"), from),
+    maxTokens: number(root, "max_output_tokens"),
+    output: readOutput(form && object(form, "format", "text"), "text.format", from),
   };
-  from.keep(text);
-  for (const [key, value] of Object.entries(defaultsOf(thinking))) {
-    const field = root.at(key);
-    if (JSON.stringify(field.value ?? null) !== JSON.stringify(value)) from.take(field, true);
-  }
-  return from.request(root, request);
+  from.keep("text", form, TEXT);
+  for (const [key, value] of Object.entries(defaultsOf(thinking)))
+    if (JSON.stringify(root[key] ?? null) !== JSON.stringify(value)) from.take(key, root[key], true);
+  return from.request(root, ROOT, request);
 }
 
 // Items
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(root: Field, tools: readonly Tool[], from: Source): Message[] {
-  const instructions = root.at("instructions").string();
-  const input = root.at("input");
-  const list = typeof input.value === "string" ? [] : input.list();
-  from.calls = new Calls(list.map((item) => item.at("call_id").value));
+function readMessages(root: JsonObject, tools: readonly Tool[], from: Source): Message[] {
+  const instructions = text(root, "instructions");
+  const isText = typeof root.input === "string";
+  const input = isText ? [] : list(root, "input");
+  from.calls = new Calls(() => input.map((item) => objectOf(item).call_id));
   const items = new Items(tools, from);
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
-  if (typeof input.value === "string") items.messages.push({ role: "user", content: readContent(input, from) });
-  for (const item of list) items.add(item);
-  if (items.messages.length + from.extra.length === 0) input.fail("must be a string, or a list of items that is not empty");
+  if (isText) items.messages.push({ role: "user", content: readContent(root, "input", "", from) });
+  eachOf(input, "input", (item, at) => items.add(item, at));
+  if (items.messages.length + from.extra.length === 0)
+    fail("input", "must be a string, or a list of items that is not empty", valueAt(root, "input"));
   return items.messages;
 }
 
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
 class Items {
   readonly messages: Message[] = [];
-  readonly #book: ToolBook;
+  readonly #tools: readonly Tool[];
   readonly #from: Source;
   #afterText = false;
 
   constructor(tools: readonly Tool[], from: Source) {
-    this.#book = new ToolBook({ tools: [...tools] });
+    this.#tools = tools;
     this.#from = from;
   }
 
-  add(item: Field): void {
-    const type = item.at("type").string() ?? "message";
-    const state = itemState(objectOf(item.value));
-    if (type === "message") this.#message(item, state);
+  add(item: JsonObject, at: string): void {
+    const type = text(item, "type", at) ?? "message";
+    if (type === "message") this.#message(item, at);
     else if (type === "reasoning") this.#reasoning(item);
-    else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call", state);
-    else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item, state);
-    else if (type === "item_reference") this.#from.warn(item, type, "is stored elsewhere: send the item itself, with store: false");
-    else this.#from.unknown(item, "item", type);
+    else if (type === "function_call" || type === "custom_tool_call") this.#call(item, at, type === "custom_tool_call");
+    else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item, at);
+    else if (type === "item_reference") this.#from.warn(at, item, type, "is stored elsewhere: send the item itself, with store: false");
+    else this.#from.unknown(at, item, "item", type);
   }
 
-  #message(item: Field, state: Opaque[]): void {
-    const role = item.at("role").oneOf(ROLES);
-    const content = readContent(item.at("content"), this.#from);
+  #message(item: JsonObject, at: string): void {
+    const role = oneOf(ROLES, item, "role", at);
+    const content = readContent(item, "content", at, this.#from);
+    const state = itemState(item);
     if (role === "assistant") {
       if (this.#afterText) this.#push({ role, content: [] });
       const [first = { type: "text" as const, text: "" }, ...others] = content;
@@ -115,37 +150,41 @@ class Items {
     }
   }
 
-  #reasoning(item: Field): void {
-    const { text, state, call: id } = readReasoning(objectOf(item.value));
+  #reasoning(item: JsonObject): void {
+    const { text, state, call: id } = readReasoning(item);
     if (id === undefined) this.#say(withState({ type: "thinking", text }, state));
     const parts = this.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
     const call = parts.findLast((part) => part.type === "tool-call" && part.id === id);
-    if (call?.type === "tool-call") call.state = [...(call.state ?? []), ...state];
+    if (call?.type === "tool-call") withState(call, call.state, state);
   }
 
-  #call(item: Field, custom: boolean, state: Opaque[]): void {
-    const namespace = item.at("namespace").string();
-    const name = flatName(namespace, item.at("name").name());
-    const named = this.#from.calls.add(item.at("call_id").string(), name);
-    const marks: Opaque[] = [];
+  #call(item: JsonObject, at: string, isCustom: boolean): void {
+    const namespace = text(item, "namespace", at);
+    const called = flatName(namespace, name(item, "name", at));
+    const named = this.#from.calls.add(text(item, "call_id", at), called);
+    const state: Opaque[] = [];
     // What the tools tell need not be kept.
-    if (namespace !== this.#book.namespaceOf(name) && namespace !== undefined) marks.push(quietState("namespace", namespace));
-    if (custom && !this.#book.isCustom(name)) marks.push(quietState("custom", true));
-    const all = [...marks, ...state];
-    const [args, input] = [item.at("arguments"), item.at("input").string() ?? ""];
-    args.string();
-    const call: Part = custom ? withState({ type: "tool-call", ...named, arguments: { input } }, all) : this.#from.call(named, args, all);
-    if (!custom && call.type === "tool-call" && objectOf(item.value).status === "incomplete") call.truncated = true;
+    if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
+    if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
+    state.push(...itemState(item));
+    if (isCustom) {
+      const input = text(item, "input", at) ?? "";
+      this.#say(withState<Part>({ type: "tool-call", ...named, arguments: { input } }, state));
+      return;
+    }
+    text(item, "arguments", at);
+    const call = this.#from.call(named, item, "arguments", at, state);
+    if (call.type === "tool-call" && item.status === "incomplete") call.truncated = true;
     this.#say(call);
   }
 
-  #result(item: Field, state: Opaque[]): void {
-    const given = { id: item.at("call_id").string(), name: item.at("name").string() };
-    const { value = "" } = item.at("output");
-    const parts = Array.isArray(value) ? readContent(item.at("output"), this.#from) : [];
-    const output = Array.isArray(value) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : value;
+  #result(item: JsonObject, at: string): void {
+    const named = this.#from.calls.answer({ id: text(item, "call_id", at), name: text(item, "name", at) });
+    const given = item.output ?? "";
+    const parts = Array.isArray(given) ? readContent(item, "output", at, this.#from) : [];
+    const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
     const media = someOf(parts.filter((part) => part.type === "media"));
-    this.#push(withState(defined<ToolResult>({ role: "tool", ...this.#from.calls.answer(given), output, media }), state));
+    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), itemState(item)));
   }
 
   #push(message: Message): void {
@@ -164,100 +203,94 @@ class Items {
 // Content
 
 /** What is always said, and so need not be kept. */
-const DEFAULTS: ReadonlySet<string> = new Set(["annotations []", "logprobs []", 'detail "auto"']);
+const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 
-const readContent = (content: Field, from: Source): (Text | Media)[] =>
-  from.content(content, (part): (Text | Media)[] => {
-    const type = part.at("type").name();
-    const read = Object.hasOwn(PARTS, type) ? PARTS[type]?.(part) : undefined;
-    if (!read) {
-      from.unknown(part, "part", type);
+const readContent = (item: JsonObject, key: string, at: string, from: Source): (Text | Media)[] =>
+  from.content(item, key, at, (part, place): (Text | Media)[] => {
+    const type = name(part, "type", place);
+    const kind = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
+    if (!kind) {
+      from.unknown(place, part, "part", type);
       return [];
     }
-    const state = from.state(part).filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
+    const [known, readPart] = kind;
+    const read = readPart(part, place);
+    const state = from.state(part, known)?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
     return [withState(read, read.state, state)];
   });
 
-const textPart = (part: Field): Text => ({ type: "text", text: part.at("text").string() ?? "" });
+type PartKind = readonly [known: Words, read: (part: JsonObject, at: string) => Text | Media];
 
-const PARTS: Readonly<Record<string, (part: Field) => Text | Media>> = {
-  input_text: textPart,
-  output_text: textPart,
-  text: textPart,
+const TEXT_PART: PartKind = [words("type text"), (part, at) => ({ type: "text", text: text(part, "text", at) ?? "" })];
+
+const PARTS: Readonly<Record<string, PartKind>> = {
+  input_text: TEXT_PART,
+  output_text: TEXT_PART,
+  text: TEXT_PART,
   /** A refusal is text that the model said; the state tells the same wire what it was. */
-  refusal: (part) => ({ type: "text", text: part.at("refusal").string() ?? "", state: [quietState("refusal", true)] }),
-  input_image: (part) => mediaFromUrl(part.at("image_url").string(), "image/*"),
-  input_file: (part) => {
-    const [data, url, name] = ["file_data", "file_url", "filename"].map((key) => part.at(key).string());
-    const media = mediaFromUrl(data ?? url, "application/octet-stream");
-    if (data !== undefined && media.data === undefined) Object.assign(media, { data, url: undefined });
-    return defined<Media>({ ...media, name: name === fileName(media) ? undefined : name });
-  },
+  refusal: [
+    words("type refusal"),
+    (part, at) => ({ type: "text", text: text(part, "refusal", at) ?? "", state: [quietState("refusal", true)] }),
+  ],
+  input_image: [words("type image_url"), (part, at) => mediaFromUrl(text(part, "image_url", at), "image/*")],
+  input_file: [words("type file_data file_url filename"), readFile],
 };
+
+function readFile(part: JsonObject, at: string): Media {
+  const [data, url, filename] = ["file_data", "file_url", "filename"].map((key) => text(part, key, at));
+  const media = mediaFromUrl(data ?? url, "application/octet-stream");
+  if (data !== undefined && media.data === undefined) {
+    media.data = data;
+    delete media.url;
+  }
+  if (filename !== undefined && filename !== fileName(media)) media.name = filename;
+  return media;
+}
 
 // Tools
 
-function readTools(list: Field, from: Source): Tool[] {
-  return list.list().flatMap((tool): Tool[] => {
-    const type = tool.at("type").string() ?? "function";
+const NAMESPACE = words("type name tools");
+const KNOWN = words("type", TOOL);
+/** The same, with a format that was read. */
+const CUSTOM = words("type format", TOOL);
+
+const readTools = (tools: readonly Json[], at: string, from: Source): Tool[] =>
+  eachOf(tools, at, (tool, place): Tool[] => {
+    const type = text(tool, "type", place) ?? "function";
     if (type === "namespace") {
-      const name = tool.at("name").name();
-      const inner = readTools(tool.at("tools"), from);
-      const mark = quietState("namespace", { name, ...tool.rest() });
-      return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
+      const space = name(tool, "name", place);
+      const mark = quietState("namespace", { name: space, ...restOf(tool, NAMESPACE) });
+      const inner = readTools(list(tool, "tools", place), `${place}.tools`, from);
+      return inner.map((item) => withState({ ...item, name: flatName(space, item.name) }, [mark], item.state));
     }
-    if (type === "function" || type === "custom") return [readTool(tool, type, from)];
-    from.unknown(tool, "tool", type);
+    if (type === "function" || type === "custom") return [readTool(tool, place, type, from)];
+    from.unknown(place, tool, "tool", type);
     return [];
-  });
-}
+  }).flat();
 
-function readTool(tool: Field, type: "function" | "custom", from: Source): Tool {
-  const isFunction = type === "function";
-  const [strict, format] = isFunction ? [tool.at("strict")] : [undefined, tool.at("format")];
-  const isGrammar = format?.at("type").value === "grammar";
-  const read = defined<Tool>({
-    name: tool.at("name").name(),
-    description: tool.at("description").string(),
-    parameters: isFunction ? tool.at("parameters").object() : undefined,
+function readTool(tool: JsonObject, at: string, kind: "function" | "custom", from: Source): Tool {
+  const read: Tool = { name: name(tool, "name", at), ...fields<Tool>(tool, TOOL, at) };
+  if (kind === "function") {
     // Only here a function is strict unless it says that it is not.
-    strict: strict?.boolean() || undefined,
-    kind: isFunction ? undefined : type,
-    grammar: isGrammar ? { syntax: format.at("syntax").name(), definition: format.at("definition").name() } : undefined,
-    response: isFunction ? tool.at("output_schema").object() : undefined,
-    deferred: tool.at("defer_loading").boolean() || undefined,
-  });
-  return withState(read, strict?.given === false ? [quietState("strict", null)] : [], from.state(tool));
-}
-
-const MODES = { auto: "auto", none: "none", required: "required" } as const;
-
-function readChoice(choice: Field, tools: readonly Tool[], from: Source): ToolChoice | undefined {
-  if (!choice.given) return undefined;
-  if (typeof choice.value === "string") return choice.oneOf(MODES);
-  const some = choice.at("type").name() === "allowed_tools";
-  const wanted = some ? choice.at("tools").list() : [choice];
-  if (wanted.some((tool) => !/^(function|custom)$/.test(String(tool.at("type").value)))) {
-    from.warn(choice, "tool-choice", "names a tool that only its own server knows");
-    return undefined;
+    if (!read.strict) delete read.strict;
+    return withState(read, (tool.strict ?? undefined) === undefined ? [quietState("strict", null)] : [], from.state(tool, KNOWN));
   }
-  const names = wanted.map((tool) => {
-    const name = tool.at("name");
-    const found = tools.find((tool) => tool.name === name.value);
-    return found?.name ?? toolName(name, tools, (tool) => tool.name.slice(flatName(namespaceOf(tool), "").length));
-  });
-  if (!some) return { name: names[0] ?? "" };
-  return choice.at("mode").value === "required" ? { allowed: names, required: true } : { allowed: names };
+  const grammar = readGrammar(tool);
+  read.kind = kind;
+  if (grammar) read.grammar = grammar;
+  return withState(read, from.state(tool, grammar || objectOf(tool.format).type === "text" ? CUSTOM : KNOWN));
 }
 
 // Settings
 
-function readThinking(reasoning: Field, from: Source): ThinkingSettings | undefined {
-  if (!reasoning.object()) return undefined;
-  const [effort, summary] = [reasoning.at("effort"), reasoning.at("summary")];
+const REASONING = words("effort summary");
+
+function readThinking(reasoning: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
+  if (!reasoning) return undefined;
+  const { effort = null, summary = null } = reasoning;
   // Where there are several words for one thing, we say another.
-  if (effort.value === "max") from.take(effort, true);
-  if (summary.given && summary.value !== "auto") from.take(summary, true);
-  from.keep(reasoning);
-  return { ...(effort.given ? effort.oneOf(EFFORTS) : {}), ...(summary.given ? { show: true } : {}) };
+  if (effort === "max") from.take("reasoning.effort", effort, true);
+  if (summary !== null && summary !== "auto") from.take("reasoning.summary", summary, true);
+  from.keep("reasoning", reasoning, REASONING);
+  return { ...(effort === null ? {} : oneOf(EFFORTS, reasoning, "effort", "reasoning")), ...(summary === null ? {} : { show: true }) };
 }
