@@ -21,7 +21,7 @@ import { bridgeTool, offeredTools } from "./bridge.ts";
 import { outputText } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
 import { putExtra, withState } from "./opaque.ts";
-import { textOf, type Words } from "./read.ts";
+import { textOf } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import { Warnings } from "./warnings.ts";
 import { contextOf, type Draft, type Headers, type WireContext, type WireOutput, type WireProfile } from "./wire.ts";
@@ -303,8 +303,8 @@ export function encoded({ request, warnings, names }: Out, { wire }: Abilities, 
 }
 
 /** The request as the API counts its tokens: only these keys of it. */
-export function counted({ body, ...rest }: Encoded, path: string, keys: Words): Encoded {
-  return { ...rest, path, body: Object.fromEntries(Object.entries(body).filter(([key]) => key in keys)) };
+export function counted({ body, ...rest }: Encoded, path: string, keys: ReadonlySet<string>): Encoded {
+  return { ...rest, path, body: Object.fromEntries(Object.entries(body).filter(([key]) => keys.has(key))) };
 }
 
 /** A schema that was changed, with a word on all that it lost. */

@@ -11,7 +11,7 @@ export const BRIDGE_PARAMETERS: JsonObject = {
 /** The function that stands for a custom tool; any other tool stays what it is. */
 export function bridgeTool(tool: Tool): Tool {
   if (tool.kind !== "custom") return tool;
-  const { kind: _, grammar, state: __, description, ...rest } = tool;
+  const { kind: _kind, grammar, state: _state, description, ...rest } = tool;
   const rule = grammar && `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, rule].filter(Boolean).join("\n\n");
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };

@@ -4,29 +4,29 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
-import { listOf, parsed, restOf, type Words, words } from "./read.ts";
+import { listOf, parsed, restOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
 // ---- In
 
-const NONE = words("");
+const NONE: ReadonlySet<string> = new Set();
 
-/** An object's keys but for the known ones, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
-export function opaques(wire: WireId, value: JsonObject, known = NONE, quiet = NONE): Opaque[] | undefined {
+/** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
+export function opaques(wire: WireId, rest: JsonObject, quiet = NONE): Opaque[] | undefined {
   let state: Opaque[] | undefined;
-  for (const kind in value) {
-    const data = value[kind]!;
-    if (kind in known || data === null) continue;
+  for (const kind in rest) {
+    const data = rest[kind]!;
+    if (data === null) continue;
     state ??= [];
-    state.push(kind === "cache_control" || kind in quiet ? { wire, kind, data, quiet: true } : { wire, kind, data });
+    state.push(kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data });
   }
   return state;
 }
 
-/** What nobody reads of an object inside of a thing, as one state of the thing. */
-export function innerState(wire: WireId, kind: string, value: JsonObject, known: Words): Opaque[] | undefined {
-  const data = restOf(value, known);
+/** An object inside of a thing as one state of it, if there is anything in it. */
+export function innerState(wire: WireId, kind: string, rest: JsonObject): Opaque[] | undefined {
+  const data = restOf(rest);
   return data && [{ wire, kind, data }];
 }
 

@@ -1,10 +1,10 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
-import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
+import type { Json, JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import { told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
 import { Names } from "./names.ts";
-import { defined, fields, inside, listOf, numberOf, objectOf, oneOf, some, textOf, words } from "./read.ts";
+import { defined, fields, inside, listOf, numberOf, objectOf, oneOf, some, textOf } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -14,10 +14,10 @@ export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 
 // ---- Tools. In chat completions most of a tool stands inside of its kind: `{"type": "function", "function": {"name": "f"}}`
 
-/** What the text of a custom tool must look like; `inside`: the key of the format that says it, where that is not the format itself. */
-export function readGrammar({ format }: JsonObject, inside?: string): Tool["grammar"] {
+/** What the text of a custom tool must look like; `inner`: the key of the format that says it, where that is not the format itself. */
+export function readGrammar(format: Json | undefined, inner?: string): Tool["grammar"] {
   const { type, ...rest } = objectOf(format);
-  const { syntax, definition } = inside ? objectOf(rest[inside]) : rest;
+  const { syntax, definition } = inner ? objectOf(rest[inner]) : rest;
   const isGrammar = type === "grammar" && typeof syntax === "string" && typeof definition === "string";
   return isGrammar ? { syntax, definition } : undefined;
 }
@@ -31,13 +31,12 @@ const MODES = { auto: "auto", none: "none", required: "required", any: "required
 
 export function readChoice(
   from: Source,
-  root: JsonObject,
+  given: Json | undefined,
   key: string,
   tools: readonly Tool[],
   nameOf?: (tool: Tool) => string,
 ): ToolChoice | undefined {
-  const given = root[key] ?? undefined;
-  if (!isObject(given)) return given === undefined ? given : oneOf(MODES, root, key);
+  if (!isObject(given)) return (given ?? undefined) === undefined ? undefined : oneOf(MODES, given, "", key);
   const isList = given.type === "allowed_tools";
   const spec = isList && isObject(given.allowed_tools) ? given.allowed_tools : given;
   const wanted = isList ? listOf(spec.tools).map(objectOf) : [given];
@@ -129,11 +128,10 @@ export function writeUsage(usage: Usage, [prompt, answer]: UsageNames): Draft {
 const OUTPUT_NAME = "output";
 
 const OUTPUT = { schema: "schema", name: "name", strict: "strict" } as const;
-const KNOWN = words("type", OUTPUT);
 
 /** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
 export function readOutput(format: JsonObject | undefined, at: string, from: Source, inner?: string): Request["output"] {
-  const type = format?.type;
+  const { type, ...flat } = format ?? {};
   if (!format || type === "text") return undefined;
   if (type === "json_object") return {};
   if (type !== "json_schema") {
@@ -141,10 +139,10 @@ export function readOutput(format: JsonObject | undefined, at: string, from: Sou
     return undefined;
   }
   const place = inner ? inside(at, inner) : at;
-  const spec = inner ? objectOf(format[inner]) : format;
-  const output = fields<NonNullable<Request["output"]>>(spec, OUTPUT, place);
+  const spec = inner ? objectOf(flat[inner]) : flat;
+  const [output, rest] = fields<NonNullable<Request["output"]>>(spec, OUTPUT, place);
   if (output.name === OUTPUT_NAME) delete output.name;
-  from.keep(place, spec, KNOWN);
+  from.keep(place, rest);
   return output;
 }
 

@@ -70,52 +70,44 @@ const TYPES: Readonly<Record<keyof Types, string>> = {
   list: "a list",
 };
 
-function typed<T extends keyof Types>(type: T, from: JsonObject, key: string, at: string): Types[T] | undefined {
-  const value = valueAt(from, key);
-  if (value === undefined) return undefined;
+function typed<T extends keyof Types>(type: T, value: Json | undefined, at: string, key: string): Types[T] | undefined {
+  if (value === undefined || value === null) return undefined;
   const is = Array.isArray(value) ? "list" : typeof value;
   return is === type ? (value as Types[T]) : fail(inside(at, key), `must be ${TYPES[type]}`, value);
 }
 
-export const valueAt = (from: JsonObject, key: string): Json | undefined =>
-  Object.hasOwn(from, key) ? (from[key] ?? undefined) : undefined;
+/** `at` and `key`: where the value stands. */
+type Read<T> = (value: Json | undefined, at: string, key: string) => T;
 
-export const text = (from: JsonObject, key: string, at = ""): string | undefined => typed("string", from, key, at);
-export const number = (from: JsonObject, key: string, at = ""): number | undefined => typed("number", from, key, at);
-export const flag = (from: JsonObject, key: string, at = ""): boolean | undefined => typed("boolean", from, key, at);
-export const object = (from: JsonObject, key: string, at = ""): JsonObject | undefined => typed("object", from, key, at);
-export const list = (from: JsonObject, key: string, at = ""): readonly Json[] => typed("list", from, key, at) ?? [];
-
-export const NOT_EMPTY = "must be a string that is not empty";
+export const text: Read<string | undefined> = (value, at, key) => typed("string", value, at, key);
+export const number: Read<number | undefined> = (value, at, key) => typed("number", value, at, key);
+export const flag: Read<boolean | undefined> = (value, at, key) => typed("boolean", value, at, key);
+export const object: Read<JsonObject | undefined> = (value, at, key) => typed("object", value, at, key);
+export const list: Read<readonly Json[]> = (value, at, key) => typed("list", value, at, key) ?? [];
 
 /** A string that must be there. */
-export const name = (from: JsonObject, key: string, at = ""): string => text(from, key, at) || fail(inside(at, key), NOT_EMPTY, from[key]);
+export const name: Read<string> = (value, at, key) =>
+  text(value, at, key) || fail(inside(at, key), "must be a string that is not empty", value);
 
 /** What a table has for the word that stands here. */
-export function oneOf<T>(table: Readonly<Record<string, T>>, from: JsonObject, key: string, at = ""): T {
-  const word = valueAt(from, key);
+export function oneOf<T>(table: Readonly<Record<string, T>>, word: Json | undefined, at: string, key: string): T {
   if (typeof word === "string" && Object.hasOwn(table, word)) return table[word]!;
   return fail(inside(at, key), `must be one of ${Object.keys(table).join(", ")}`, word);
 }
 
 /** Each element of a list of objects, with its place. */
-export const each = <T>(from: JsonObject, key: string, at: string, read: (item: JsonObject, at: string) => T): T[] =>
-  eachOf(list(from, key, at), inside(at, key), read);
-
-export const eachOf = <T>(items: readonly Json[], at: string, read: (item: JsonObject, at: string) => T): T[] =>
-  items.map((item, i) => read(isObject(item) ? item : fail(`${at}[${i}]`, "must be an object", item), `${at}[${i}]`));
+export function each<T>(value: Json | undefined, at: string, key: string, read: (item: JsonObject, at: string) => T): T[] {
+  const place = inside(at, key);
+  return list(value, at, key).map((item, i) => {
+    const element = `${place}[${i}]`;
+    return read(isObject(item) ? item : fail(element, "must be an object", item), element);
+  });
+}
 
 // ---- Tables
 
-/** Some keys. They have no prototype: `in` is enough to ask for one. */
-export type Words = { readonly [word: string]: true };
-
-/** The words of a text, and the keys of a table. */
-export function words(text: string, names: object = {}): Words {
-  const found: { [word: string]: true } = Object.create(null);
-  for (const word of [...text.split(/\s+/), ...Object.keys(names)]) found[word] = true;
-  return found;
-}
+/** The words of a text. */
+export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /** What an API calls a field, and what the nouns call it: one table for both directions. */
 export type FieldNames = { readonly [key: string]: string };
@@ -132,15 +124,15 @@ const NOUNS: ReadonlyMap<string, keyof Types> = new Map([
 /** Of these, `false` is the same as nothing. */
 const ONLY_TRUE = words("deferred isError");
 
-/** The fields that a table names, by the nouns' names. Of two keys for one field the last one given counts. */
-export function fields<T extends object>(from: JsonObject, names: FieldNames, at = ""): Partial<T> {
+/** The fields that a table names, by the nouns' names, and what is left. Of two keys for one field the last one given counts. */
+export function fields<T extends object>(from: JsonObject, names: FieldNames, at: string): [read: Partial<T>, rest: JsonObject] {
   const read: Record<string, unknown> = {};
   for (const key in names) {
     const noun = names[key]!;
-    const value = typed(NOUNS.get(noun) ?? "string", from, key, at);
-    if (value !== undefined && (value !== false || !(noun in ONLY_TRUE))) read[noun] = value;
+    const value = Object.hasOwn(from, key) ? typed(NOUNS.get(noun) ?? "string", from[key], at, key) : undefined;
+    if (value !== undefined && (value !== false || !ONLY_TRUE.has(noun))) read[noun] = value;
   }
-  return read as Partial<T>;
+  return [read as Partial<T>, restOf(from, (key) => !Object.hasOwn(names, key)) ?? NOTHING];
 }
 
 /** The same fields, written. */
@@ -153,11 +145,11 @@ export function written(thing: object, names: FieldNames): { [key: string]: unkn
   return draft;
 }
 
-/** The entries of an object but for these keys and for nulls; `undefined`: there are none. */
-export function restOf(value: JsonObject, known: Words): JsonObject | undefined {
+/** The entries of an object that are not null, or those of them that are wanted; `undefined`: there are none. */
+export function restOf(value: JsonObject, isWanted?: (key: string) => boolean): JsonObject | undefined {
   let rest: { [key: string]: Json } | undefined;
   for (const key in value) {
-    if (key in known || value[key] === null) continue;
+    if (value[key] === null || isWanted?.(key) === false) continue;
     rest ??= {};
     setOwn(rest, key, value[key]!);
   }

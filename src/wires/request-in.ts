@@ -5,7 +5,7 @@ import { Calls } from "./calls.ts";
 import { innerState, opaques, withState } from "./opaque.ts";
 import {
   defined,
-  eachOf,
+  each,
   type FieldNames,
   fail,
   fields,
@@ -13,13 +13,11 @@ import {
   inside,
   isEmpty,
   list,
-  NOT_EMPTY,
+  name,
   number,
   object,
   restOf,
   someOf,
-  valueAt,
-  type Words,
   words,
 } from "./read.ts";
 
@@ -29,7 +27,7 @@ export class Source {
   readonly warnings: Warning[] = [];
   calls = new Calls(() => []);
   readonly #wire: WireId;
-  readonly #quiet: Words;
+  readonly #quiet: ReadonlySet<string>;
 
   /** `quiet`: keys that no other wire need speak of. */
   constructor(wire: WireId, quiet = words("")) {
@@ -37,20 +35,20 @@ export class Source {
     this.#quiet = quiet;
   }
 
-  // What nobody reads
+  // What is left when all that the nouns have was taken out
 
-  /** The other keys of a value, as the state of what it became. */
-  state(value: JsonObject, known: Words): Opaque[] | undefined {
-    return opaques(this.#wire, value, known, this.#quiet);
+  /** Of a value, as the state of what it became. */
+  state(rest: JsonObject): Opaque[] | undefined {
+    return opaques(this.#wire, rest, this.#quiet);
   }
-  /** Those of an object inside of it. */
-  inner(kind: string, value: JsonObject, known: Words): Opaque[] | undefined {
-    return innerState(this.#wire, kind, value, known);
+  /** Of an object inside of it. */
+  inner(kind: string, rest: JsonObject): Opaque[] | undefined {
+    return innerState(this.#wire, kind, rest);
   }
-  /** Those of an object that became no thing. */
-  keep(at: string, value: JsonObject | undefined, known: Words): void {
-    const rest = value && restOf(value, known);
-    if (rest) this.take(at, rest);
+  /** Of an object that became no thing. */
+  keep(at: string, rest: JsonObject): void {
+    const data = restOf(rest);
+    if (data) this.take(at, data);
   }
   /** A whole value, which no noun stands for. */
   take(kind: string, data: Json | undefined, quiet = false): void {
@@ -67,15 +65,10 @@ export class Source {
     this.warn(at, data, `${what}-kind`, `is of the kind "${kind}", which only its own server knows`);
   }
 
-  /** All of the request. Comes last: by now all that is modelled was read. */
-  request(
-    root: JsonObject,
-    known: Words,
-    request: { [K in keyof Request]: Request[K] | undefined },
-    extra: readonly Opaque[] = [],
-  ): Request {
+  /** All of the request, and what is left of it. Comes last: by now everything was read. */
+  request(rest: JsonObject, request: { [K in keyof Request]: Request[K] | undefined }, extra: readonly Opaque[] = []): Request {
     // What looks like a path is none.
-    const unread = this.state(root, known)?.map((opaque) =>
+    const unread = this.state(rest)?.map((opaque) =>
       /[.[\]]/.test(opaque.kind) ? { ...opaque, kind: "", data: { [opaque.kind]: opaque.data } } : opaque,
     );
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
@@ -86,25 +79,24 @@ export class Source {
   // What many requests say alike
 
   /** A string, or a list of parts. */
-  content<T>(from: JsonObject, key: string, at: string, part: (part: JsonObject, at: string) => T | readonly T[]): (T | Text)[] {
-    const content = valueAt(from, key);
+  content<T>(content: Json | undefined, at: string, key: string, part: (part: JsonObject, at: string) => T | readonly T[]): (T | Text)[] {
     if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-    if (content !== undefined && !Array.isArray(content)) fail(inside(at, key), "must be a string or a list of parts", content);
-    return eachOf(list(from, key, at), inside(at, key), part).flat() as T[];
+    if (content && !Array.isArray(content)) fail(inside(at, key), "must be a string or a list of parts", content);
+    return each(content, at, key, part).flat() as T[];
   }
 
   /** A call of the history. One that nobody can read is no reason to refuse what comes after it. `spelled`: an object, as it was written. */
   call(
     named: { id: string; name: string },
-    fn: JsonObject,
-    key: string,
+    given: Json | undefined,
     at: string,
+    key: string,
     state?: Opaque[],
     spelled?: string,
   ): ToolCall | Malformed {
-    const value = valueAt(fn, key) ?? {};
+    const value = given ?? {};
     const isText = typeof value === "string";
-    const printed = isText ? value : JSON.stringify(object(fn, key, at) ?? {});
+    const printed = isText ? value : JSON.stringify(object(value, at, key));
     const read = parseArguments(printed);
     if ("code" in read) return { type: "malformed", raw: malformedRaw(named.name, value), ...read, id: named.id };
     const call: ToolCall = { type: "tool-call", ...named, ...read };
@@ -114,15 +106,15 @@ export class Source {
   }
 }
 
-/** Messages that are a list, and not an empty one. */
-export function messagesIn(root: JsonObject, key = "messages", what = "messages"): readonly Json[] {
-  const given = list(root, key);
-  return given.length > 0 ? given : fail(key, `must be a list of ${what} that is not empty`, valueAt(root, key));
+/** A conversation, which has at least one message. */
+export function conversation<T>(given: Json | undefined, key: string, what: string, read: (item: JsonObject, at: string) => T): T[] {
+  const items = each(given, "", key, read);
+  return items.length > 0 ? items : fail(key, `must be a list of ${what} that is not empty`, given);
 }
 
 /** How many answers are wanted: the nouns have one. */
-export function onlyOne(from: JsonObject, key: string, at = ""): void {
-  const count = number(from, key, at) ?? 1;
+export function onlyOne(given: Json | undefined, at: string, key: string): void {
+  const count = number(given, at, key) ?? 1;
   if (count !== 1) fail(inside(at, key), "must be 1: ask once more for another answer", count);
 }
 
@@ -134,21 +126,18 @@ export const toolName = (
   nameOf: (tool: Tool) => string = (tool) => tool.name,
 ): string => tools.find((tool) => nameOf(tool) === name)?.name ?? fail(at, "must be the name of one of the tools", name);
 
-export function readStream(root: JsonObject): Request["stream"] | undefined {
-  const stream = flag(root, "stream");
+export function readStream(given: Json | undefined): Request["stream"] | undefined {
+  const stream = flag(given, "", "stream");
   return stream ? "sse" : stream;
 }
 
-export function readSampling(from: JsonObject, names: FieldNames, at?: string): Sampling | undefined {
-  const sampling = fields<Sampling>(from, names, at);
-  return isEmpty(sampling) ? undefined : sampling;
+export function readSampling(from: JsonObject, names: FieldNames, at = ""): [Sampling | undefined, rest: JsonObject] {
+  const [sampling, rest] = fields<Sampling>(from, names, at);
+  return [isEmpty(sampling) ? undefined : sampling, rest];
 }
 
 /** One string to stop at, or a list of them. */
-export function readStop(from: JsonObject, key: string, at = ""): string[] | undefined {
-  const stop = valueAt(from, key);
+export function readStop(stop: Json | undefined, at: string, key: string): string[] | undefined {
   if (typeof stop === "string") return stop === "" ? undefined : [stop];
-  const place = inside(at, key);
-  const isStop = (item: Json): item is string => typeof item === "string" && item !== "";
-  return someOf(list(from, key, at).map((item, i) => (isStop(item) ? item : fail(`${place}[${i}]`, NOT_EMPTY, item))));
+  return someOf(list(stop, at, key).map((item, i) => name(item, at, `${key}[${i}]`)));
 }

@@ -60,11 +60,11 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
       const type = target?.type;
       return walk(typeof type === "string" ? { type, ...rest } : rest, path, open);
     }
-    const { $defs: _, definitions: __, ...named } = target;
+    const { $defs: _defs, definitions: _definitions, ...named } = target;
     return walk({ ...named, ...rest }, path, [...open, $ref]);
   };
   if (!hasRef(schema)) return { schema, lost };
-  const { $defs: _, definitions: __, ...rest } = schema;
+  const { $defs: _defs, definitions: _definitions, ...rest } = schema;
   return { schema: walk(rest, "", []), lost };
 }
 
@@ -94,7 +94,7 @@ function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule
 /** Takes keywords off. */
 function drop(draft: Draft, isLost: (keyword: string) => boolean, lose: Lose): void {
   for (const key of Object.keys(draft).filter(isLost)) {
-    if (!(key in SILENT)) lose(key);
+    if (!SILENT.has(key)) lose(key);
     delete draft[key];
   }
 }
@@ -124,7 +124,7 @@ function unified(schema: JsonObject, lose: Lose = () => {}): Draft {
     if (some.length < out.anyOf.length) out.nullable = true;
     out.anyOf = some;
     if (some.length === 1 && isObject(some[0])) {
-      const { anyOf: _, ...others } = out;
+      const { anyOf: _anyOf, ...others } = out;
       out = { ...unified(some[0], lose), ...others };
     }
   }
@@ -153,7 +153,7 @@ const GEMINI_KEYWORDS = words(
 /** The OpenAPI-like dialect: one upper-case type, `nullable`, enums of strings, `anyOf` only. */
 export const geminiSchema = (schema: JsonObject): SchemaOut =>
   rewrite(inlineRefs(schema), unified, (draft, lose) => {
-    drop(draft, (key) => !(key in GEMINI_KEYWORDS), lose);
+    drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
     if (typeof draft.type === "string") draft.type = draft.type.toUpperCase();
     if (Array.isArray(draft.enum)) {
       if (draft.enum.some((value: Json) => typeof value !== "string")) lose("enum");
@@ -201,7 +201,7 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices === undefined && schema.allOf === undefined)
     return { schema: schema.type === "object" ? schema : { ...schema, type: "object" }, lost: [] };
-  const { anyOf, oneOf: _, ...rest } = schema;
+  const { anyOf, oneOf: _oneOf, ...rest } = schema;
   const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...(isObject(item) ? item : {}) }).schema);
   const own = unified(rest);
@@ -238,7 +238,7 @@ const STRICT_LOST = words(
 export function strictSchema(schema: JsonObject): SchemaOut {
   const plain: Rule = (item) => (item.allOf === undefined && item.oneOf === undefined ? item : { ...unified(item) });
   return rewrite({ schema, lost: [] }, plain, (draft, lose) => {
-    drop(draft, (key) => key in STRICT_LOST, lose);
+    drop(draft, (key) => STRICT_LOST.has(key), lose);
     if (!close(draft, lose)) return draft;
     const properties = isObject(draft.properties) ? draft.properties : {};
     const required = listOf(draft.required);

@@ -9,7 +9,6 @@ import { mediaFromUrl, urlOfMedia } from "../../src/wires/media.ts";
 import { Names, ownName } from "../../src/wires/names.ts";
 import { openCapsule, putExtra, putState, sealCapsule, withState } from "../../src/wires/opaque.ts";
 import { argumentsValue, printBody } from "../../src/wires/raw.ts";
-import { words } from "../../src/wires/read.ts";
 import { Source } from "../../src/wires/request-in.ts";
 import { Warnings } from "../../src/wires/warnings.ts";
 import { NO_CONTEXT } from "../../src/wires/wire.ts";
@@ -83,7 +82,7 @@ describe("a request that a target cannot take", () => {
     expect(warnings.list).toHaveLength(2);
   });
   test("a key that looks like a path is none", () => {
-    const { extra } = new Source("ollama").request({ "a.b": 1, "c[0]": 2 }, words(""), { model: "", messages: [] });
+    const { extra } = new Source("ollama").request({ "a.b": 1, "c[0]": 2 }, { model: "", messages: [] });
     const body = {};
     putExtra("ollama", body, { model: "", messages: [], extra: extra! }, new Warnings("ollama"));
     expect(body).toEqual({ "a.b": 1, "c[0]": 2 });
@@ -129,12 +128,12 @@ describe("what a wire does not model", () => {
       tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }] as JsonObject[],
     };
     const rest = new Source(wire);
-    rest.keep("deep", body.deep, words("known"));
+    rest.keep("deep", { odd: body.deep.odd });
     rest.take("tools[0]", body.tools[0]);
     rest.take("tools[2]", body.tools[2], true);
-    const tool = withState({ name: "f" }, rest.state(body.tools[1]!, words("name")));
+    const tool = withState({ name: "f" }, rest.state({ odd: true, cache_control: {} }));
     expect(tool.state).toContainEqual({ wire, kind: "cache_control", data: {}, quiet: true });
-    const request: Request = { model: "m", messages: [], extra: [...rest.state(body, words("model deep tools"))!, ...rest.extra] };
+    const request: Request = { model: "m", messages: [], extra: [...rest.state({ odd: 1 })!, ...rest.extra] };
 
     const warnings = new Warnings("ollama");
     const again = { model: "m", deep: { known: 1 }, tools: [putState(wire, { name: "f" }, tool.state)] };

@@ -48,6 +48,7 @@ export const TOOL = {
 } as const;
 
 /** Where media come from. */
+export const TITLE = { title: "name" } as const;
 export const SOURCE = { media_type: "mediaType", data: "data", url: "url" } as const;
 
 /** The kind of a state that is a whole block, which no noun stands for. */

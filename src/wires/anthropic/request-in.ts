@@ -22,7 +22,6 @@ import { openCapsule, putState, withState } from "../opaque.ts";
 import {
   defined,
   each,
-  eachOf,
   fields,
   flag,
   inside,
@@ -36,13 +35,12 @@ import {
   readBody,
   someOf,
   text,
-  valueAt,
   words,
 } from "../read.ts";
-import { messagesIn, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { Headers, WireInput } from "../wire.ts";
-import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TOOL, VERSION, WIRE } from "./common.ts";
+import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -51,39 +49,37 @@ const LOST: ErrorInfo = {
   native: "thread_not_found",
 };
 
-const ROOT = words(
-  "system messages tools output_config output_format thinking tool_choice model stream max_tokens stop_sequences",
-  SAMPLING,
-);
 /** Bookkeeping, or said in the nouns as well. */
 const QUIET = words("metadata context_management service_tier eager_input_streaming output_config thread");
-const CONFIG = words("effort format");
 
 export function decodeRequest({ headers, body }: WireInput): Request {
-  const root = readBody(body);
-  if (objectOf(root.thread).type === "continue") throw new BadRequest(LOST);
+  const { model, system, messages, tools, tool_choice, thinking, stream, max_tokens, stop_sequences, ...others } = readBody(body);
+  const { output_config, output_format, ...unread } = others;
+  if (objectOf(unread.thread).type === "continue") throw new BadRequest(LOST);
   const from = new Source(WIRE, QUIET);
-  const messages = [...readSystem(root, from), ...new Conversation(from, body).read(root)];
-  const tools = readTools(root, from);
-  const config = object(root, "output_config");
-  const thinking = { ...readThinking(object(root, "thinking"), from), ...readEffort(config, root, from), ...readKeep(root) };
-  const choice = object(root, "tool_choice");
-  const oneCall = choice && flag(choice, "disable_parallel_tool_use", "tool_choice");
+  const said = [...readSystem(system, from), ...new Conversation(from, body).read(messages)];
+  const declared = readTools(tools, messages, from);
+  const { effort, format, ...configRest } = object(output_config, "", "output_config") ?? {};
+  const settings = object(thinking, "", "thinking");
+  const thinks = { ...readThinking(settings, from), ...readEffort(effort, !settings, from), ...readKeep(unread) };
+  const choice = object(tool_choice, "", "tool_choice");
+  const oneCall = flag(choice?.disable_parallel_tool_use, "tool_choice", "disable_parallel_tool_use");
+  const [sampling, rest] = readSampling(unread, SAMPLING);
   const request = {
-    model: text(root, "model") ?? "",
-    messages,
-    tools: someOf(tools),
-    toolChoice: choice && readChoice(choice, tools, from),
+    model: text(model, "", "model") ?? "",
+    messages: said,
+    tools: someOf(declared),
+    toolChoice: choice && readChoice(choice, declared, from),
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
-    stream: readStream(root),
-    thinking: isEmpty(thinking) ? undefined : thinking,
-    sampling: readSampling(root, SAMPLING),
-    maxTokens: number(root, "max_tokens"),
-    stop: readStop(root, "stop_sequences"),
-    output: (config && readOutput(config, "format", "output_config", from)) ?? readOutput(root, "output_format", "", from),
+    stream: readStream(stream),
+    thinking: isEmpty(thinks) ? undefined : thinks,
+    sampling,
+    maxTokens: number(max_tokens, "", "max_tokens"),
+    stop: readStop(stop_sequences, "", "stop_sequences"),
+    output: readOutput(format, "output_config", "format", from) ?? readOutput(output_format, "", "output_format", from),
   };
-  from.keep("output_config", config, CONFIG);
-  return from.request(root, ROOT, request, transport(headers));
+  from.keep("output_config", configRest);
+  return from.request(rest, request, transport(headers));
 }
 
 /** What a client asks of the API beside the body: it is for Anthropic's own servers. */
@@ -97,9 +93,9 @@ function transport({ "anthropic-beta": beta, "anthropic-version": version }: Hea
 /** A line that Claude Code puts in front for Anthropic's books. It changes with every version: for any other model it would only spoil the cached prefix. */
 const BILLING = "x-anthropic-billing-header:";
 
-function readSystem(root: JsonObject, from: Source): Message[] {
+function readSystem(system: Json | undefined, from: Source): Message[] {
   const content = from
-    .content(root, "system", "", (part, at) => readPart(part, at, from))
+    .content(system, "", "system", (part, at) => readPart(part, at, from))
     .map((part) =>
       part.type === "text" && part.text.startsWith(BILLING)
         ? whole(putState(WIRE, { type: "text", text: part.text }, part.state), "", true)
@@ -115,27 +111,25 @@ const whole = (data: Json, text: string, quiet?: boolean): Text => ({
   state: [quiet ? { wire: WIRE, kind: BLOCK, data, quiet } : { wire: WIRE, kind: BLOCK, data }],
 });
 
-const TEXT = words("type text");
-const IMAGE = words("type source");
-const DOCUMENT = words("type source title");
-const KNOWN_SOURCE = words("type", SOURCE);
-
 function readPart(block: JsonObject, at: string, from: Source): Text | Media {
-  const type = name(block, "type", at);
-  if (type === "text") return withState<Text>({ type, text: text(block, "text", at) ?? "" }, from.state(block, TEXT));
-  const media = type === "image" || type === "document" ? readMedia(block, at, type === "document", from) : undefined;
+  const { type: given, ...fields } = block;
+  const type = name(given, at, "type");
+  if (type === "text") {
+    const { text: said, ...rest } = fields;
+    return withState<Text>({ type, text: text(said, at, "text") ?? "" }, from.state(rest));
+  }
+  const media = type === "image" || type === "document" ? readMedia(fields, at, type === "document", from) : undefined;
   const said = media ? "" : textIn(block);
   return media ?? whole(block, said, said !== "");
 }
 
-function readMedia(block: JsonObject, at: string, isDocument: boolean, from: Source): Media | undefined {
-  const source = object(block, "source", at);
-  if (source?.type !== "base64" && source?.type !== "url") return undefined;
-  const mediaType = isDocument ? "application/pdf" : "image/*";
-  const media: Media = { type: "media", mediaType, ...fields<Media>(source, SOURCE, inside(at, "source")) };
-  const title = isDocument ? text(block, "title", at) : undefined;
-  if (title !== undefined) media.name = title;
-  return withState(media, from.inner("source", source, KNOWN_SOURCE), from.state(block, isDocument ? DOCUMENT : IMAGE));
+function readMedia({ source: given, ...outer }: JsonObject, at: string, isDocument: boolean, from: Source): Media | undefined {
+  const { type, ...source } = object(given, at, "source") ?? {};
+  if (type !== "base64" && type !== "url") return undefined;
+  const [read, inner] = fields<Media>(source, SOURCE, inside(at, "source"));
+  const [named, rest] = isDocument ? fields<Media>(outer, TITLE, at) : [{}, outer];
+  const media: Media = { type: "media", mediaType: isDocument ? "application/pdf" : "image/*", ...read, ...named };
+  return withState(media, from.inner("source", inner), from.state(rest));
 }
 
 /** What can be read in documents of plain text, search results and tool references. */
@@ -154,14 +148,6 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
 
-const MESSAGE = words("role content");
-const CALL = words("type id name input");
-const RESULT = words("type tool_use_id content is_error");
-const THOUGHT = words("type thinking signature");
-const REDACTED = words("type");
-
-const isResult = ({ type }: JsonObject) => type === "tool_result";
-
 class Conversation {
   readonly #from: Source;
   readonly #texts: ArgumentTexts;
@@ -171,96 +157,93 @@ class Conversation {
     this.#texts = new ArgumentTexts(body, "input");
   }
 
-  read(root: JsonObject): Message[] {
-    const messages = messagesIn(root);
-    this.#from.calls = new Calls(() => messages.flatMap((message) => listOf(objectOf(message).content)).map((block) => objectOf(block).id));
-    return eachOf(messages, "messages", (message, at) => this.#message(message, at)).flat();
+  read(messages: Json | undefined): Message[] {
+    const ids = () => listOf(messages).flatMap((message) => listOf(objectOf(message).content).map((block) => objectOf(block).id));
+    this.#from.calls = new Calls(ids);
+    return conversation(messages, "messages", "messages", (message, at) => this.#message(message, at)).flat();
   }
 
-  #message(message: JsonObject, at: string): Message[] {
+  #message({ role: given, content, ...rest }: JsonObject, at: string): Message[] {
     const from = this.#from;
-    const role = oneOf(ROLES, message, "role", at);
-    const state = from.state(message, MESSAGE);
-    if (role === "assistant") return [withState({ role, content: this.#assistant(message, at) }, state)];
+    const role = oneOf(ROLES, given, at, "role");
+    const state = from.state(rest);
+    if (role === "assistant") return [withState({ role, content: this.#assistant(content, at) }, state)];
     const results: ToolResult[] = [];
-    const content = from.content(message, "content", at, (block, place) => {
-      if (role !== "user" || !isResult(block)) return readPart(block, place, from);
+    const said = from.content(content, at, "content", (block, place) => {
+      if (role !== "user" || block.type !== "tool_result") return readPart(block, place, from);
       results.push(this.#result(block, place));
       return [];
     });
     // Results come first, whatever stands before them: the API refuses any other order.
-    return results.length > 0 && content.length === 0 && !state ? results : [...results, withState({ role, content }, state)];
+    return results.length > 0 && said.length === 0 && !state ? results : [...results, withState({ role, content: said }, state)];
   }
 
-  #assistant(message: JsonObject, at: string): Part[] {
+  #assistant(content: Json | undefined, at: string): Part[] {
     const carried: Carried = new Map();
-    const parts = this.#from.content(message, "content", at, (block, place): Part[] => {
-      const type = name(block, "type", place);
-      if (type === "tool_use") return [this.#call(block, place)];
-      if (type === "thinking") return this.#thinking(block, place, carried);
+    const parts = this.#from.content(content, at, "content", (block, place): Part[] => {
+      const { type, ...fields } = block;
+      if (type === "tool_use") return [this.#call(fields, place)];
+      if (type === "thinking") return this.#thinking(fields, place, carried);
       if (type !== "redacted_thinking") return [readPart(block, place, this.#from)];
-      return [withState<Thinking>({ type: "thinking", text: "" }, this.#from.state(block, REDACTED))]; // its `data`
+      return [withState<Thinking>({ type: "thinking", text: "" }, this.#from.state(fields))]; // its `data`
     });
     for (const part of parts) if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
     return parts;
   }
 
-  #thinking(block: JsonObject, at: string, carried: Carried): Thinking[] {
-    const thinking = text(block, "thinking", at) ?? "";
-    const signature = text(block, "signature", at) ?? "";
+  #thinking({ thinking: given, signature: sign, ...rest }: JsonObject, at: string, carried: Carried): Thinking[] {
+    const thinking = text(given, at, "thinking") ?? "";
+    const signature = text(sign, at, "signature") ?? "";
     const capsule = openCapsule(signature);
     if (capsule?.call !== undefined) {
       carried.set(capsule.call, capsule.state ?? []);
       if (thinking === "") return []; // no thinking, but the carrier of a call's state
     }
     const state = capsule ? capsule.thinkingState : [signed(signature)];
-    return [
-      withState<Thinking>({ type: "thinking", text: thinking || (capsule?.thinking ?? "") }, state, this.#from.state(block, THOUGHT)),
-    ];
+    return [withState<Thinking>({ type: "thinking", text: thinking || (capsule?.thinking ?? "") }, state, this.#from.state(rest))];
   }
 
-  #call(block: JsonObject, at: string): Part {
-    const named = this.#from.calls.add(text(block, "id", at), name(block, "name", at));
-    const spelled = this.#texts.take(block.input ?? {}).json;
-    return this.#from.call(named, block, "input", at, this.#from.state(block, CALL), spelled);
+  #call({ id, name: called, input, ...rest }: JsonObject, at: string): Part {
+    const named = this.#from.calls.add(text(id, at, "id"), name(called, at, "name"));
+    return this.#from.call(named, input, at, "input", this.#from.state(rest), this.#texts.take(input ?? {}).json);
   }
 
-  #result(block: JsonObject, at: string): ToolResult {
-    const parts = this.#from.content(block, "content", at, (part, place) => readPart(part, place, this.#from));
+  #result({ type: _type, tool_use_id, content, is_error, ...rest }: JsonObject, at: string): ToolResult {
+    const parts = this.#from.content(content, at, "content", (part, place) => readPart(part, place, this.#from));
     const media = parts.filter((part) => part.type === "media");
     const texts = parts.filter((part) => part.type === "text");
     // Text, then media: more than that the nouns do not say, so the blocks go along.
     const plain = texts.length <= 1 && parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: block.content ?? null, quiet: true }];
+    const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: content ?? null, quiet: true }];
     const result = defined<ToolResult>({
       role: "tool",
-      ...this.#from.calls.answer({ id: text(block, "tool_use_id", at), name: undefined }),
+      ...this.#from.calls.answer({ id: text(tool_use_id, at, "tool_use_id"), name: undefined }),
       output: texts.map((part) => part.text).join("\n"),
       media: someOf(media),
-      isError: flag(block, "is_error", at) || undefined,
+      isError: flag(is_error, at, "is_error") || undefined,
     });
-    return withState(result, blocks, this.#from.state(block, RESULT));
+    return withState(result, blocks, this.#from.state(rest));
   }
 }
 
 // Tools
 
-const KNOWN_TOOL = words("type", TOOL);
-
-function readTools(root: JsonObject, from: Source): Tool[] {
+function readTools(tools: Json | undefined, messages: Json | undefined, from: Source): Tool[] {
   let revealed: Set<Json> | undefined;
-  return each(root, "tools", "", (tool, at): Tool[] => {
-    if ((text(tool, "type", at) ?? "custom") !== "custom") {
+  return each(tools, "", "tools", (tool, at): Tool[] => {
+    const { type, ...spec } = tool;
+    if ((text(type, at, "type") ?? "custom") !== "custom") {
       from.take(at, tool); // a tool of Anthropic's own: it keeps its place in the list
       return [];
     }
-    const read: Tool = { name: name(tool, "name", at), ...fields<Tool>(tool, TOOL, at) };
-    if (read.deferred) revealed ??= references(root.messages ?? null);
+    const [read, rest] = fields<Tool>(spec, TOOL, at);
+    const made: Tool = { ...read, name: name(spec.name, at, "name") };
+    if (made.deferred) revealed ??= references(messages ?? null);
     // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
-    const isKnown = read.deferred && revealed?.has(read.name);
-    if (isKnown) delete read.deferred;
+    const isKnown = made.deferred && revealed?.has(made.name);
+    if (isKnown) delete made.deferred;
     const state: Opaque[] = isKnown ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
-    return [withState(read, state, from.state(tool, KNOWN_TOOL))];
+    return [withState(made, state, from.state(rest))];
   }).flat();
 }
 
@@ -273,15 +256,14 @@ function references(value: Json, found = new Set<Json>()): Set<Json> {
 }
 
 const CHOICES = { auto: "auto", any: "required", none: "none", tool: "tool" } as const;
-const CHOICE = words("type disable_parallel_tool_use");
-
 function readChoice(choice: JsonObject, tools: readonly Tool[], from: Source): ToolChoice | undefined {
-  const mode = oneOf(CHOICES, choice, "type", "tool_choice");
+  const { type, disable_parallel_tool_use: _disable_parallel_tool_use, ...rest } = choice;
+  const mode = oneOf(CHOICES, type, "tool_choice", "type");
   if (mode !== "tool") {
-    from.keep("tool_choice", choice, CHOICE);
+    from.keep("tool_choice", rest);
     return mode;
   }
-  const wanted = name(choice, "name", "tool_choice");
+  const wanted = name(rest.name, "tool_choice", "name");
   if (tools.some((tool) => tool.name === wanted)) return { name: wanted };
   from.take("tool_choice", choice); // one of Anthropic's own tools
   return undefined;
@@ -291,27 +273,27 @@ function readChoice(choice: JsonObject, tools: readonly Tool[], from: Source): T
 
 const KINDS: Readonly<Record<string, boolean>> = { enabled: true, adaptive: true, disabled: false };
 const DISPLAY: Readonly<Record<string, boolean>> = { summarized: true, omitted: false };
-const THINKING = words("type display budget_tokens");
-
 function readThinking(thinking: JsonObject | undefined, from: Source): ThinkingSettings {
   if (!thinking) return {};
-  const type = name(thinking, "type", "thinking");
-  if (KINDS[type] === undefined)
+  const { type, display, budget_tokens, ...rest } = thinking;
+  const kind = name(type, "thinking", "type");
+  if (KINDS[kind] === undefined)
     from.take("thinking", thinking, true); // `between_tools`, and what is yet to come
-  else from.keep("thinking", thinking, THINKING);
+  else from.keep("thinking", rest);
   return defined<ThinkingSettings>({
-    enabled: KINDS[type] ?? true,
-    budget: number(thinking, "budget_tokens", "thinking"),
-    show: DISPLAY[text(thinking, "display", "thinking") ?? ""],
+    enabled: KINDS[kind] ?? true,
+    budget: number(budget_tokens, "thinking", "budget_tokens"),
+    show: DISPLAY[text(display, "thinking", "display") ?? ""],
   });
 }
 
-function readEffort(config: JsonObject | undefined, root: JsonObject, from: Source): ThinkingSettings {
-  const given = config && text(config, "effort", "output_config");
-  if (given === undefined) return {};
-  const effort = EFFORTS[given];
+/** `alone`: nothing else is said of thinking. */
+function readEffort(given: Json | undefined, alone: boolean, from: Source): ThinkingSettings {
+  const word = text(given, "output_config", "effort");
+  if (word === undefined) return {};
+  const effort = EFFORTS[word];
   // Between `high` and `max` the nouns have nothing; and for Anthropic's models an effort alone is no wish to think.
-  if (given !== effort || !valueAt(root, "thinking")) from.take(EFFORT, given, true);
+  if (word !== effort || alone) from.take(EFFORT, word, true);
   return effort ? { effort } : {};
 }
 
@@ -321,17 +303,15 @@ function readKeep({ context_management: edits }: JsonObject): ThinkingSettings {
   return keeps ? { keep: true } : {};
 }
 
-const FORMAT = words("type schema");
-
-function readOutput(from: JsonObject, key: string, at: string, source: Source): Request["output"] {
-  const format = object(from, key, at);
+function readOutput(given: Json | undefined, at: string, key: string, from: Source): Request["output"] {
+  const format = object(given, at, key);
   if (!format) return undefined;
+  const { type, schema, ...rest } = format;
   const place = inside(at, key);
-  if (format.type !== "json_schema") {
-    source.take(place, format);
+  if (type !== "json_schema") {
+    from.take(place, format);
     return undefined;
   }
-  const schema = object(format, "schema", place);
-  source.keep(place, format, FORMAT);
-  return schema ? { schema } : {};
+  from.keep(place, rest);
+  return defined<NonNullable<Request["output"]>>({ schema: object(schema, place, "schema") });
 }

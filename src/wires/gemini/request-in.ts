@@ -20,11 +20,13 @@ import type {
 import { Calls } from "../calls.ts";
 import { type Capsule, openCapsule, withState } from "../opaque.ts";
 import {
-  eachOf,
+  defined,
+  each,
   fail,
   fields,
   flag,
   inside,
+  list,
   name,
   number,
   object,
@@ -34,8 +36,6 @@ import {
   some,
   someOf,
   text,
-  valueAt,
-  type Words,
   words,
 } from "../read.ts";
 import { onlyOne, readSampling, readStop, Source, toolName } from "../request-in.ts";
@@ -44,50 +44,51 @@ import type { WireInput } from "../wire.ts";
 import { argumentsIn } from "./arguments.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
-const ROOT = words("model contents systemInstruction tools toolConfig generationConfig generateContentRequest");
-const CONFIG = words(
-  "candidateCount maxOutputTokens stopSequences thinkingConfig responseMimeType responseJsonSchema responseSchema",
-  SAMPLING,
-);
-
 export function decodeRequest({ path, query, body }: WireInput): Request {
-  const outer = camel(readBody(body), ROOT);
-  const wrapped = object(outer, "generateContentRequest"); // countTokens may wrap a whole request
-  const root = wrapped ? camel(wrapped, ROOT) : outer;
+  const { generateContentRequest: wrapped, ...outer } = camel(readBody(body)); // countTokens may wrap a whole request
+  const inner = object(wrapped, "", "generateContentRequest");
+  const root = inner ? camel(inner) : outer;
+  const { model: named, contents, systemInstruction, tools, toolConfig, generationConfig, ...rest } = root;
   const from = new Source(WIRE);
   const { model, method } = target(path);
-  const named = text(root, "model");
-  const given = object(root, "generationConfig");
-  const config = camel(given ?? {}, CONFIG);
   const at = "generationConfig";
-  onlyOne(config, "candidateCount", at);
-  const tools = items(root, "tools", "", (tool, place) => readTool(tool, place, from)).flat();
+  const config = camel(object(generationConfig, "", at) ?? {});
+  const { candidateCount, maxOutputTokens, stopSequences, thinkingConfig, ...others } = config;
+  onlyOne(candidateCount, at, "candidateCount");
+  const declared = items(tools, "", "tools", (tool, place) => readTool(tool, place, from)).flat();
+  const [sampling, unread] = readSampling(others, SAMPLING, at);
+  const [output, configRest] = readOutput(unread, at, from);
   const request = {
-    model: model ?? named?.replace(/^models\//, "") ?? "",
-    messages: new Conversation(from).read(root, typeof body === "string" ? body : ""),
-    tools: someOf(tools),
-    toolChoice: readChoice(object(root, "toolConfig"), tools, from),
+    model: model ?? text(named, "", "model")?.replace(/^models\//, "") ?? "",
+    messages: new Conversation(from).read(systemInstruction, contents, typeof body === "string" ? body : ""),
+    tools: someOf(declared),
+    toolChoice: readChoice(object(toolConfig, "", "toolConfig"), declared, from),
     stream: method !== "streamGenerateContent" ? undefined : (query.alt ?? query.$alt) === "sse" ? ("sse" as const) : ("array" as const),
-    thinking: readThinking(object(config, "thinkingConfig", at), from),
-    sampling: readSampling(config, SAMPLING, at),
-    maxTokens: number(config, "maxOutputTokens", at),
-    stop: readStop(config, "stopSequences", at),
-    output: readOutput(config, from),
+    thinking: readThinking(object(thinkingConfig, at, "thinkingConfig"), from),
+    sampling,
+    maxTokens: number(maxOutputTokens, at, "maxOutputTokens"),
+    stop: readStop(stopSequences, at, "stopSequences"),
+    output,
   };
-  from.keep(at, config, request.output || !valueAt(config, "responseMimeType") ? CONFIG : FREE);
-  return from.request(root, ROOT, request);
+  from.keep(at, configRest);
+  return from.request(rest, request);
 }
 
-/** A schema of another type than JSON stays with it. */
-const FREE = words("candidateCount maxOutputTokens stopSequences thinkingConfig responseMimeType", SAMPLING);
+/** The keys that we read, of whatever object. */
+const KNOWN = words(
+  `generateContentRequest systemInstruction toolConfig generationConfig candidateCount maxOutputTokens stopSequences thinkingConfig responseMimeType
+  responseJsonSchema responseSchema thinkingBudget thinkingLevel includeThoughts functionDeclarations parametersJsonSchema functionCallingConfig
+  allowedFunctionNames streamFunctionCallArguments inlineData fileData functionCall functionResponse thoughtSignature mimeType fileUri displayName
+  topP topK presencePenalty frequencyPenalty`,
+);
 
-/** The object with those of its keys in camelCase that we know. */
-function camel(value: JsonObject, known: Words): JsonObject {
+/** The object with those of its keys in camelCase that we read. */
+function camel(value: JsonObject): JsonObject {
   let spelled: { [key: string]: Json } | undefined;
   for (const key in value) {
     if (!key.includes("_")) continue;
     const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (!(name in known) || name === key) continue;
+    if (!KNOWN.has(name)) continue;
     spelled ??= { ...value };
     spelled[name] ??= value[key]!;
     delete spelled[key];
@@ -95,20 +96,13 @@ function camel(value: JsonObject, known: Words): JsonObject {
   return spelled ?? value;
 }
 
-/** The objects of a list, which may be one without a list. */
-function items<T>(from: JsonObject, key: string, at: string, read: (item: JsonObject, at: string) => T): T[] {
-  const value = valueAt(from, key);
-  if (isObject(value)) return [read(value, inside(at, key))];
-  if (value !== undefined && !Array.isArray(value)) fail(inside(at, key), "must be a list", value);
-  return value === undefined ? [] : eachOf(value as readonly Json[], inside(at, key), read);
-}
+/** The objects of a list, which may be one without a list; each in our spelling. */
+const items = <T>(value: Json | undefined, at: string, key: string, read: (item: JsonObject, at: string) => T): T[] =>
+  isObject(value) ? [read(camel(value), inside(at, key))] : each(value, at, key, (item, place) => read(camel(item), place));
 
 /** What a table has for a word, in whichever case: Google's own examples differ. */
-function worded<T>(table: Readonly<Record<string, T>>, from: JsonObject, key: string, at: string): T | undefined {
-  const word = valueAt(from, key);
-  if (word === undefined) return undefined;
-  return oneOf(table, { [key]: typeof word === "string" ? word.toUpperCase() : word }, key, at);
-}
+const worded = <T>(table: Readonly<Record<string, T>>, word: Json | undefined, at: string, key: string): T | undefined =>
+  word ? oneOf(table, typeof word === "string" ? word.toUpperCase() : word, at, key) : undefined;
 
 /** A model's name may hold slashes and colons of its own: the method stands behind the last colon. */
 function target(path: string): { model?: string; method?: string } {
@@ -123,19 +117,7 @@ function target(path: string): { model?: string; method?: string } {
 
 // Contents
 
-const TURN = words("role parts");
 const KINDS = ["text", "inlineData", "fileData", "functionCall", "functionResponse"] as const;
-const PART_KEYS = words(`${KINDS.join(" ")} thought ${SIGNATURE}`);
-/** What is read of a part of each kind, of the model's and of others. */
-const [SAID, GIVEN] = [` thought ${SIGNATURE}`, ` ${SIGNATURE}`].map((others) =>
-  Object.fromEntries(KINDS.map((kind) => [kind, words(kind + others)])),
-);
-const INNER: Readonly<Record<Exclude<(typeof KINDS)[number], "text">, Words>> = {
-  inlineData: words("", MEDIA),
-  fileData: words("", MEDIA),
-  functionCall: words("id name args"),
-  functionResponse: words("id name response parts"),
-};
 
 class Conversation {
   readonly #from: Source;
@@ -149,23 +131,20 @@ class Conversation {
     this.#from = from;
   }
 
-  read(root: JsonObject, body: string): Message[] {
-    const calls: JsonObject[] = [];
-    const contents = items(root, "contents", "", (content, at) => {
-      items(content, "parts", at, (part) => {
-        const call = camel(part, PART_KEYS).functionCall;
-        if (isObject(call)) calls.push(call);
-      });
-      return [content, at] as const;
-    });
-    if (contents.length === 0) fail("contents", "must be a list of contents that is not empty", root.contents);
+  read(system: Json | undefined, list: Json | undefined, body: string): Message[] {
+    const contents = items(list, "", "contents", (content, at) => ({
+      content,
+      at,
+      parts: items(content.parts, at, "parts", (part) => part),
+    }));
+    if (contents.length === 0) fail("contents", "must be a list of contents that is not empty", list);
+    const calls = contents.flatMap(({ parts }) => parts.flatMap(({ functionCall: call }) => (isObject(call) ? [call] : [])));
     this.#spelled = argumentsIn(body, calls.length);
     this.#from.calls = new Calls(() => calls.map(({ id }) => id));
-    const { systemInstruction: system } = root;
     if (typeof system === "string") this.#turn("system", { parts: [{ text: system }] }, "systemInstruction");
-    else if (system) this.#turn("system", object(root, "systemInstruction")!, "systemInstruction");
-    for (const [content, at] of contents) {
-      const role = worded(ROLES, content, "role", at) ?? "user";
+    else if (system) this.#turn("system", object(system, "", "systemInstruction") ?? {}, "systemInstruction");
+    for (const { content, at } of contents) {
+      const role = worded(ROLES, content.role, at, "role") ?? "user";
       if (role === "assistant") this.#model(content, at);
       else this.#turn(role, content, at);
     }
@@ -176,9 +155,9 @@ class Conversation {
   }
 
   /** The turn of a user: results are messages of their own, all in their order. The first message has what else stood on the content. */
-  #turn(role: "user" | "system", content: JsonObject, at: string): void {
+  #turn(role: "user" | "system", { role: _role, parts, ...rest }: JsonObject, at: string): void {
     const messages: Message[] = [];
-    items(content, "parts", at, (part, place) => {
+    items(parts, at, "parts", (part, place) => {
       const read = this.#part(part, place, role);
       const last = messages.at(-1);
       if (!read) return;
@@ -188,54 +167,62 @@ class Conversation {
       else messages.push({ role, content: [read] });
     });
     const [first = { role, content: [] }, ...others] = messages;
-    const state = this.#from.state(content, TURN);
+    const state = this.#from.state(rest);
     const marked = first.role === "tool" ? state?.map((opaque) => ({ ...opaque, kind: CONTENT + opaque.kind })) : state;
     this.#messages.push(withState<Message>(first, first.state, marked), ...others);
   }
 
   /** What the model said. Some clients keep every chunk of a stream as a content of its own: together they are one message. */
-  #model(content: JsonObject, at: string): void {
-    const said = items(content, "parts", at, (part, place): Part[] => {
+  #model({ role: _role, parts, ...rest }: JsonObject, at: string): void {
+    const said = items(parts, at, "parts", (part, place): Part[] => {
       const read = this.#part(part, place, "assistant") ?? [];
       return "role" in read ? fail(place, 'may only stand in a content whose role is "user"', part) : [read].flat();
     }).flat();
     const last = this.#messages.at(-1);
-    const state = this.#from.state(content, TURN);
+    const state = this.#from.state(rest);
     if (last?.role === "assistant" && !state) last.content = joined(last.content, said);
     else this.#messages.push(withState<Message>({ role: "assistant", content: said }, state));
   }
 
   /** `undefined`: there is nothing in it. */
-  #part(given: JsonObject, at: string, role: Message["role"]): Part | ToolResult | undefined {
-    const part = camel(given, PART_KEYS);
-    const kind = KINDS.find((key) => valueAt(part, key) !== undefined);
-    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: given }] };
-    const value = kind === "text" ? part : camel(object(part, kind, at)!, INNER[kind]);
-    const read = this.#value(kind, value, inside(at, kind), role === "assistant" && flag(part, "thought", at) === true);
-    const signature = text(part, SIGNATURE, at) ?? "";
+  #part(part: JsonObject, at: string, role: Message["role"]): Part | ToolResult | undefined {
+    const kind = KINDS.find((key) => (part[key] ?? undefined) !== undefined);
+    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part }] };
+    const { [kind]: value, [SIGNATURE]: sign, ...others } = part;
+    const { thought, ...said } = others;
+    const isSaid = role === "assistant";
+    const read = this.#value(kind, value, at, isSaid && flag(thought, at, "thought") === true);
+    const signature = text(sign, at, SIGNATURE) ?? "";
     const capsule = openCapsule(signature);
     if (capsule && "id" in read && read.id !== undefined) this.#capsules.set(read.id, capsule);
     const signed: Opaque[] = capsule || signature === "" || signature === SKIP ? [] : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
-    const inner = kind === "text" ? undefined : this.#from.inner(kind, value, INNER[kind]);
-    withState(read, inner, signed, this.#from.state(part, (role === "assistant" ? SAID : GIVEN)![kind]!));
+    withState(read, "state" in read ? read.state : undefined, signed, this.#from.state(isSaid ? said : others));
     // An empty text is a chunk that held only the reason of the end, or a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
   }
 
-  #value(kind: (typeof KINDS)[number], value: JsonObject, at: string, isThought: boolean): Part | ToolResult {
+  #value(kind: (typeof KINDS)[number], given: Json | undefined, at: string, isThought: boolean): Part | ToolResult {
     const { calls } = this.#from;
-    if (kind === "text") return { type: isThought ? "thinking" : "text", text: text(value, kind) ?? "" };
+    if (kind === "text") return { type: isThought ? "thinking" : "text", text: text(given, at, kind) ?? "" };
+    const value = camel(object(given, at, kind) ?? {});
+    const place = inside(at, kind);
     if (kind === "functionCall") {
-      const named = calls.add(text(value, "id", at), name(value, "name", at));
-      object(value, "args", at);
-      return this.#from.call(named, value, "args", at, undefined, this.#spelled.shift());
+      const { id, name: called, args, ...rest } = value;
+      const named = calls.add(text(id, place, "id"), name(called, place, "name"));
+      return this.#from.call(named, object(args, place, "args"), place, "args", this.#from.inner(kind, rest), this.#spelled.shift());
     }
-    if (kind !== "functionResponse") return { type: "media", mediaType: "application/octet-stream", ...fields<Media>(value, MEDIA, at) };
-    const named = calls.answer({ id: text(value, "id", at), name: text(value, "name", at) });
-    const result: ToolResult = { role: "tool", ...named, ...outputOf(object(value, "response", at) ?? {}) };
-    const parts = items(value, "parts", at, (part, place) => this.#part(part, place, "user"));
-    const media = parts.filter((part) => part && "mediaType" in part) as Media[];
-    return media.length > 0 ? { ...result, media } : result;
+    if (kind !== "functionResponse") {
+      const [read, rest] = fields<Media>(value, MEDIA, place);
+      return withState<Media>({ type: "media", mediaType: "application/octet-stream", ...read }, this.#from.inner(kind, rest));
+    }
+    const { id, name: called, response, parts, ...rest } = value;
+    const named = calls.answer({ id: text(id, place, "id"), name: text(called, place, "name") });
+    const result: ToolResult = { role: "tool", ...named, ...outputOf(object(response, place, "response") ?? {}) };
+    const media = items(parts, place, "parts", (part, inner) => this.#part(part, inner, "user")).flatMap((part) =>
+      part && "mediaType" in part ? part : [],
+    );
+    if (media.length > 0) result.media = media;
+    return withState(result, this.#from.inner(kind, rest));
   }
 }
 
@@ -276,42 +263,38 @@ function outputOf(response: JsonObject): Pick<ToolResult, "output" | "isError"> 
 
 // Tools
 
-const TOOL = words("functionDeclarations");
-const DECLARATION = words("name description parameters parametersJsonSchema response responseJsonSchema");
-
-function readTool(given: JsonObject, at: string, from: Source): Tool[] {
-  const tool = camel(given, TOOL);
-  const declared = items(tool, "functionDeclarations", at, (spec, place) => {
-    const declaration = camel(spec, DECLARATION);
-    const read: Tool = { name: name(declaration, "name", place) };
-    const description = text(declaration, "description", place);
-    if (description !== undefined) read.description = description;
-    for (const key of ["parameters", "response"] as const) {
-      const schema = object(declaration, `${key}JsonSchema`, place) ?? object(declaration, key, place);
-      if (schema) read[key] = fromGeminiSchema(schema);
-    }
-    return withState(read, from.state(declaration, DECLARATION));
+function readTool({ functionDeclarations, ...rest }: JsonObject, at: string, from: Source): Tool[] {
+  const declared = items(functionDeclarations, at, "functionDeclarations", (declaration, place) => {
+    const { name: given, description, parameters, parametersJsonSchema, response, responseJsonSchema, ...unread } = declaration;
+    const schema = (key: string, json: Json | undefined, older: Json | undefined): JsonObject | undefined => {
+      const found = object(json, place, `${key}JsonSchema`) ?? object(older, place, key);
+      return found && fromGeminiSchema(found);
+    };
+    const tool = defined<Tool>({
+      name: name(given, place, "name"),
+      description: text(description, place, "description"),
+      parameters: schema("parameters", parametersJsonSchema, parameters),
+      response: schema("response", responseJsonSchema, response),
+    });
+    return withState(tool, from.state(unread));
   });
-  from.keep(at, tool, TOOL); // Google's own tools: they keep their place in the list
+  from.keep(at, rest); // Google's own tools: they keep their place in the list
   return declared;
 }
 
-const TOOL_CONFIG = words("functionCallingConfig");
-const CALLING = words("mode allowedFunctionNames streamFunctionCallArguments");
-
 function readChoice(given: JsonObject | undefined, tools: readonly Tool[], from: Source): ToolChoice | undefined {
   if (!given) return undefined;
-  const config = camel(given, TOOL_CONFIG);
+  const { functionCallingConfig, ...outer } = camel(given);
   const at = "toolConfig.functionCallingConfig";
-  const calling = camel(objectOf(config.functionCallingConfig), CALLING);
-  const mode = worded(MODES, calling, "mode", at) ?? "";
-  const names = valueAt(calling, "allowedFunctionNames") ?? [];
-  const allowed = [names].flat().map((named) => toolName(named, `${at}.allowedFunctionNames`, tools));
-  if (calling.streamFunctionCallArguments === true)
+  const { mode: word, allowedFunctionNames, streamFunctionCallArguments, ...rest } = camel(objectOf(functionCallingConfig));
+  const mode = worded(MODES, word, at, "mode") ?? "";
+  const names = typeof allowedFunctionNames === "string" ? [allowedFunctionNames] : list(allowedFunctionNames, at, "allowedFunctionNames");
+  const allowed = names.map((named, i) => toolName(named, `${at}.allowedFunctionNames[${i}]`, tools));
+  if (streamFunctionCallArguments === true)
     from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: on this wire a call comes whole" });
-  if (mode === "allowed" && allowed.length === 0) from.take(`${at}.mode`, calling.mode); // as good as `auto`, to anyone else
-  from.keep(at, calling, CALLING);
-  from.keep("toolConfig", config, TOOL_CONFIG);
+  if (mode === "allowed" && allowed.length === 0) from.take(`${at}.mode`, word); // as good as `auto`, to anyone else
+  from.keep(at, rest);
+  from.keep("toolConfig", outer);
   if (mode === "required" && allowed.length === 1) return { name: allowed[0]! };
   if (allowed.length > 0 && mode !== "none") return mode === "required" ? { allowed, required: true } : { allowed };
   return mode === "allowed" ? undefined : mode || undefined;
@@ -319,31 +302,26 @@ function readChoice(given: JsonObject | undefined, tools: readonly Tool[], from:
 
 // Settings
 
-const THINKING = words("thinkingBudget thinkingLevel includeThoughts");
-
-function readThinking(given: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
-  if (!given) return undefined;
+function readThinking(config: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
+  if (!config) return undefined;
   const at = "generationConfig.thinkingConfig";
-  const config = camel(given, THINKING);
-  const budget = number(config, "thinkingBudget", at);
-  const thinking = some<ThinkingSettings>({
+  const { thinkingBudget, thinkingLevel, includeThoughts, ...rest } = camel(config);
+  const budget = number(thinkingBudget, at, "thinkingBudget");
+  from.keep(at, rest);
+  return some<ThinkingSettings>({
     enabled: budget === undefined ? undefined : budget !== 0, // -1: as much as the model likes
-    effort: worded(LEVELS, config, "thinkingLevel", at) || undefined,
+    effort: worded(LEVELS, thinkingLevel, at, "thinkingLevel") || undefined,
     budget: budget !== undefined && budget > 0 ? budget : undefined,
-    show: flag(config, "includeThoughts", at),
+    show: flag(includeThoughts, at, "includeThoughts"),
   });
-  from.keep(at, config, THINKING);
-  return thinking;
 }
 
-function readOutput(config: JsonObject, from: Source): Request["output"] {
-  const at = "generationConfig";
-  const type = valueAt(config, "responseMimeType");
-  if (type !== undefined && type !== "application/json") {
+function readOutput({ responseMimeType: type, ...config }: JsonObject, at: string, from: Source): [Request["output"], rest: JsonObject] {
+  if (type && type !== "application/json") {
     if (type !== "text/plain") from.take(`${at}.responseMimeType`, type);
-    return undefined;
+    return [undefined, config]; // a schema of another type stays with it
   }
-  const schema = object(config, "responseJsonSchema", at) ?? object(config, "responseSchema", at);
-  if (!schema) return type === undefined ? undefined : {};
-  return { schema: fromGeminiSchema(schema) };
+  const { responseJsonSchema, responseSchema, ...rest } = config;
+  const schema = object(responseJsonSchema, at, "responseJsonSchema") ?? object(responseSchema, at, "responseSchema");
+  return [schema ? { schema: fromGeminiSchema(schema) } : type ? {} : undefined, rest];
 }

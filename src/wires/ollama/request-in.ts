@@ -18,14 +18,11 @@ import { withState } from "../opaque.ts";
 import {
   defined,
   each,
-  eachOf,
-  fail,
   fields,
   flag,
   inside,
   list,
   listOf,
-  NOT_EMPTY,
   name,
   number,
   object,
@@ -34,7 +31,6 @@ import {
   readBody,
   someOf,
   text,
-  valueAt,
   words,
 } from "../read.ts";
 import { readSampling, readStop, Source } from "../request-in.ts";
@@ -64,113 +60,110 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^(?:SUQz|\/\/[uvs])/, "audio/mpeg"],
 ];
 
-const SETTINGS = "model tools stream think options format";
-const CHAT = words(`messages ${SETTINGS}`);
-const PROMPT = words(`system prompt images ${SETTINGS}`);
-const OPTIONS = words("stop", SAMPLING);
-const LIMITED = words("stop num_predict", SAMPLING);
-
 export function decodeRequest({ path, body }: WireInput): Request {
-  const root = readBody(body);
+  const { model, tools, stream, think, options, format, ...others } = readBody(body);
   const from = new Source(WIRE, QUIET);
-  const options = object(root, "options") ?? {};
+  const { stop, num_predict, ...settings } = object(options, "", "options") ?? {};
   const isPrompt = path.endsWith("/generate");
-  const think = valueAt(root, "think");
-  const limit = number(options, "num_predict", "options") ?? 0;
+  const [messages, rest] = isPrompt ? readPrompt(others) : readMessages(others, from, new ArgumentTexts(body, "arguments"));
+  const [sampling, optionsRest] = readSampling(settings, SAMPLING, "options");
+  const limit = number(num_predict, "options", "num_predict") ?? 0;
+  from.keep("options", limit < 1 ? { num_predict: num_predict ?? null, ...optionsRest } : optionsRest); // below 1 it is no limit, but another setting
   const request = {
-    model: name(root, "model"),
-    messages: isPrompt ? readPrompt(root) : readMessages(root, from, new ArgumentTexts(body, "arguments")),
-    tools: someOf(each(root, "tools", "", (tool, at) => readTool(tool, at, from)).flat()),
-    stream: flag(root, "stream") === false ? (false as const) : ("ndjson" as const),
-    thinking:
-      typeof think === "string" ? oneOf(EFFORTS, root, "think") : think === undefined ? think : { enabled: flag(root, "think") === true },
-    sampling: readSampling(options, SAMPLING, "options"),
+    model: name(model, "", "model"),
+    messages,
+    tools: someOf(each(tools, "", "tools", (tool, at) => readTool(tool, at, from)).flat()),
+    stream: flag(stream, "", "stream") === false ? (false as const) : ("ndjson" as const),
+    thinking: readThinking(think),
+    sampling,
     maxTokens: limit < 1 ? undefined : limit,
-    stop: readStop(options, "stop", "options"),
-    output: readFormat(root),
+    stop: readStop(stop, "options", "stop"),
+    output: readFormat(format),
   };
-  from.keep("options", options, limit < 1 ? OPTIONS : LIMITED); // below 1 it is no limit, but another setting
-  return from.request(root, isPrompt ? PROMPT : CHAT, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+  return from.request(rest, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+}
+
+function readThinking(think: Json | undefined): ThinkingSettings | undefined {
+  if (typeof think === "string") return oneOf(EFFORTS, think, "", "think");
+  const enabled = flag(think, "", "think");
+  return enabled === undefined ? undefined : { enabled };
 }
 
 /** No prompt at all asks only to load the model, or to unload it: there is nothing to say. */
-function readPrompt(root: JsonObject): Message[] {
-  const [system, prompt] = [text(root, "system"), text(root, "prompt")];
-  const content = [...readImages(root, ""), ...textParts(prompt)];
-  return [
-    ...(system ? [{ role: "system" as const, content: textParts(system) }] : []),
-    ...(content.length > 0 ? [{ role: "user" as const, content }] : []),
-  ];
+function readPrompt({ system, prompt, images, ...rest }: JsonObject): [Message[], rest: JsonObject] {
+  const rules = textParts(text(system, "", "system"));
+  const content = [...readImages(images, ""), ...textParts(text(prompt, "", "prompt"))];
+  const messages: Message[] = [];
+  if (rules.length > 0) messages.push({ role: "system", content: rules });
+  if (content.length > 0) messages.push({ role: "user", content });
+  return [messages, rest];
 }
 
-const GIVEN = words("role content images");
-const SAID = words("role content images thinking tool_calls");
-const RESULT = words("role content images tool_name name tool_call_id");
-
-function readMessages(root: JsonObject, from: Source, texts: ArgumentTexts): Message[] {
-  const messages = list(root, "messages");
-  from.calls = new Calls(() => messages.flatMap((message) => listOf(objectOf(message).tool_calls)).map((call) => objectOf(call).id));
-  return eachOf(messages, "messages", (message, at) => readMessage(message, at, from, texts));
+function readMessages({ messages, ...rest }: JsonObject, from: Source, texts: ArgumentTexts): [Message[], rest: JsonObject] {
+  from.calls = new Calls(() =>
+    listOf(messages).flatMap((message) => listOf(objectOf(message).tool_calls).map((call) => objectOf(call).id)),
+  );
+  return [each(messages, "", "messages", (message, at) => readMessage(message, at, from, texts)), rest];
 }
 
-function readMessage(message: JsonObject, at: string, from: Source, texts: ArgumentTexts): Message {
-  const role = oneOf(ROLES, { role: text(message, "role", at)?.toLowerCase() ?? null }, "role", at);
-  const said = text(message, "content", at);
-  const media = readImages(message, at);
+function readMessage({ role: given, content, images, ...others }: JsonObject, at: string, from: Source, texts: ArgumentTexts): Message {
+  const role = oneOf(ROLES, text(given, at, "role")?.toLowerCase(), at, "role");
+  const said = text(content, at, "content");
+  const media = readImages(images, at);
   if (role === "tool") {
-    const [called, older] = [text(message, "tool_name", at), text(message, "name", at)];
-    const call = from.calls.answer({ id: text(message, "tool_call_id", at), name: called || older });
-    return withState(defined<ToolResult>({ role, ...call, output: said ?? "", media: someOf(media) }), from.state(message, RESULT));
+    const { tool_name, name: older, tool_call_id, ...rest } = others;
+    const named = text(tool_name, at, "tool_name") || text(older, at, "name");
+    const call = from.calls.answer({ id: text(tool_call_id, at, "tool_call_id"), name: named });
+    return withState(defined<ToolResult>({ role, ...call, output: said ?? "", media: someOf(media) }), from.state(rest));
   }
-  const content = [...media, ...textParts(said)];
-  if (role !== "assistant") return withState({ role, content }, from.state(message, GIVEN));
-  const thinking = text(message, "thinking", at);
-  const parts: Part[] = [
-    ...(thinking ? [{ type: "thinking" as const, text: thinking }] : []),
-    ...content,
-    ...each(message, "tool_calls", at, (call, place) => readCall(call, place, from, texts)),
-  ];
-  return withState({ role, content: parts }, from.state(message, SAID));
+  const parts: Part[] = [...media, ...textParts(said)];
+  if (role !== "assistant") return withState({ role, content: [...media, ...textParts(said)] }, from.state(others));
+  const { thinking, tool_calls, ...rest } = others;
+  const thought = text(thinking, at, "thinking");
+  if (thought) parts.unshift({ type: "thinking", text: thought });
+  parts.push(...each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from, texts)));
+  return withState({ role, content: parts }, from.state(rest));
 }
 
 const textParts = (said: string | undefined) => (said ? [{ type: "text" as const, text: said }] : []);
 
-const readImages = (from: JsonObject, at: string): Media[] =>
-  list(from, "images", at).map((data: Json, i) => {
-    if (typeof data !== "string" || data === "") fail(`${inside(at, "images")}[${i}]`, NOT_EMPTY, data);
+const readImages = (images: Json | undefined, at: string): Media[] =>
+  list(images, at, "images").map((image, i) => {
+    const data = name(image, at, `images[${i}]`);
     if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
     return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
   });
 
-const CALL = words("id type function");
-const FUNCTION = words("index name arguments");
-
 /** Its API wants an object as the arguments; clients made for OpenAI's send its text. */
-function readCall(call: JsonObject, at: string, from: Source, texts: ArgumentTexts): ToolCall | Malformed {
-  const [fn, place] = [object(call, "function", at) ?? {}, inside(at, "function")];
-  const named = from.calls.add(text(call, "id", at), name(fn, "name", place));
-  const state = [...(from.state(call, CALL) ?? []), ...(from.inner("function", fn, FUNCTION) ?? [])];
-  return from.call(named, fn, "arguments", place, state, texts.take(fn.arguments ?? {}).json);
+function readCall(
+  { id, type: _type, function: given, ...rest }: JsonObject,
+  at: string,
+  from: Source,
+  texts: ArgumentTexts,
+): ToolCall | Malformed {
+  const { index: _index, name: called, arguments: args, ...inner } = object(given, at, "function") ?? {};
+  const place = inside(at, "function");
+  const named = from.calls.add(text(id, at, "id"), name(called, place, "name"));
+  const state = [...(from.state(rest) ?? []), ...(from.inner("function", inner) ?? [])];
+  return from.call(named, args, place, "arguments", state, texts.take(args ?? {}).json);
 }
 
-const OUTER = words("type function");
-const INNER = words("", TOOL);
-const BARE = words("type", TOOL);
-
-function readTool(tool: JsonObject, at: string, from: Source): Tool[] {
-  const type = text(tool, "type", at) ?? "function";
+function readTool({ type: given, ...tool }: JsonObject, at: string, from: Source): Tool[] {
+  const type = text(given, at, "type") ?? "function";
   if (type !== "function") {
-    from.unknown(at, tool, "tool", type);
+    from.unknown(at, { type, ...tool }, "tool", type);
     return [];
   }
-  const fn = object(tool, "function", at);
+  const { function: wrapped, ...outer } = tool;
+  const fn = object(wrapped, at, "function");
   const place = fn ? inside(at, "function") : at;
-  const read: Tool = { name: name(fn ?? tool, "name", place), ...fields<Tool>(fn ?? tool, TOOL, place) };
-  return [fn ? withState(read, from.state(tool, OUTER), from.inner("function", fn, INNER)) : withState(read, from.state(tool, BARE))];
+  const [read, rest] = fields<Tool>(fn ?? tool, TOOL, place);
+  const made: Tool = { ...read, name: name((fn ?? tool).name, place, "name") };
+  return [fn ? withState(made, from.state(outer), from.inner("function", rest)) : withState(made, from.state(rest))];
 }
 
-function readFormat(root: JsonObject): Request["output"] {
-  const format = valueAt(root, "format");
-  if (typeof format !== "string") return format === undefined ? format : { schema: object(root, "format") ?? {} };
-  return format === "" ? undefined : oneOf({ json: {} }, root, "format");
+function readFormat(format: Json | undefined): Request["output"] {
+  if (typeof format === "string") return format === "" ? undefined : oneOf({ json: {} }, format, "", "format");
+  const schema = object(format, "", "format");
+  return schema && { schema };
 }

@@ -161,7 +161,7 @@ export class ChatAnswer extends Answer {
     const calls: Draft[] = [];
     for (const { choices, ...more } of chunks) {
       const { delta, ...rest } = (choices as Draft[])[0] ?? {};
-      const { role: _, tool_calls, ...said } = (delta ?? {}) as Draft;
+      const { role: _role, tool_calls, ...said } = (delta ?? {}) as Draft;
       for (const { index, ...piece } of (tool_calls ?? []) as (Draft & { index: number })[]) calls[index] = grow(calls[index] ?? {}, piece);
       grow(message, said);
       grow(choice, rest);

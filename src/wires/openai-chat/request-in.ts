@@ -13,7 +13,6 @@ import type {
   Thinking,
   Tool,
   ToolCall,
-  ToolResult,
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
@@ -21,7 +20,6 @@ import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
 import {
   each,
-  eachOf,
   fail,
   fields,
   flag,
@@ -38,7 +36,7 @@ import {
   text,
   words,
 } from "../read.ts";
-import { messagesIn, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
 import { SAMPLING, TOOL, WIRE } from "./tables.ts";
@@ -46,83 +44,77 @@ import { SAMPLING, TOOL, WIRE } from "./tables.ts";
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
-const ROOT = words(
-  `n messages tools functions tool_choice function_call model parallel_tool_calls stream reasoning_effort max_completion_tokens max_tokens stop
-  response_format`,
-  ALL_SAMPLING,
-);
 /** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
 const QUIET = words(
   "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations",
 );
 
 export function decodeRequest({ body }: WireInput): Request {
-  const root = readBody(body);
+  const { model, messages, tools, functions, tool_choice, function_call, n, stream, stop, ...others } = readBody(body);
+  const { parallel_tool_calls, reasoning_effort, max_completion_tokens, max_tokens, response_format, ...unread } = others;
   const from = new Source(WIRE, QUIET);
-  onlyOne(root, "n");
-  const tools = ["tools", "functions"].flatMap((key) => each(root, key, "", (tool, at) => readTool(tool, at, from)).flat());
-  return from.request(root, ROOT, {
-    model: text(root, "model") ?? "",
-    messages: readMessages(root, from),
-    tools: someOf(tools),
-    toolChoice: readChoice(from, root, "tool_choice", tools) ?? readChoice(from, root, "function_call", tools),
-    parallelCalls: flag(root, "parallel_tool_calls"),
-    stream: readStream(root),
-    thinking: text(root, "reasoning_effort") === undefined ? undefined : oneOf(EFFORTS, root, "reasoning_effort"),
-    sampling: readSampling(root, ALL_SAMPLING),
-    maxTokens: number(root, "max_completion_tokens") ?? number(root, "max_tokens"),
-    stop: readStop(root, "stop"),
-    output: readOutput(object(root, "response_format"), "response_format", from, "json_schema"),
+  onlyOne(n, "", "n");
+  const readEach = (tool: JsonObject, at: string) => readTool(tool, at, from);
+  const declared = [...each(tools, "", "tools", readEach), ...each(functions, "", "functions", readEach)].flat();
+  const [sampling, rest] = readSampling(unread, ALL_SAMPLING);
+  from.calls = new Calls(() =>
+    listOf(messages).flatMap((message) => listOf(objectOf(message).tool_calls).map((call) => objectOf(call).id)),
+  );
+  return from.request(rest, {
+    model: text(model, "", "model") ?? "",
+    messages: conversation(messages, "messages", "messages", (message, at) => readMessage(message, at, from)),
+    tools: someOf(declared),
+    toolChoice: readChoice(from, tool_choice, "tool_choice", declared) ?? readChoice(from, function_call, "function_call", declared),
+    parallelCalls: flag(parallel_tool_calls, "", "parallel_tool_calls"),
+    stream: readStream(stream),
+    thinking: reasoning_effort ? oneOf(EFFORTS, reasoning_effort, "", "reasoning_effort") : undefined,
+    sampling,
+    maxTokens: number(max_completion_tokens, "", "max_completion_tokens") ?? number(max_tokens, "", "max_tokens"),
+    stop: readStop(stop, "", "stop"),
+    output: readOutput(object(response_format, "", "response_format"), "response_format", from, "json_schema"),
   });
 }
 
 // Messages
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool", function: "tool" } as const;
-/** Thinking is one thing, in three spellings. */
-const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
-const GIVEN = words("role content");
-const SAID = words(`role content refusal tool_calls function_call ${THINKING.join(" ")}`);
-const RESULT = words("role content tool_call_id name");
 
-function readMessages(root: JsonObject, from: Source): Message[] {
-  const messages = messagesIn(root);
-  from.calls = new Calls(() => messages.flatMap((message) => listOf(objectOf(message).tool_calls)).map((call) => objectOf(call).id));
-  return eachOf(messages, "messages", (message, at) => readMessage(message, at, from));
+function readMessage({ role: given, content, ...others }: JsonObject, at: string, from: Source): Message {
+  const role = oneOf(ROLES, given, at, "role");
+  if (role === "tool") return readResult(content, others, at, from);
+  const parts = readContent(content, at, "content", from);
+  if (role === "assistant") return readAssistant(parts, others, at, from);
+  const said = parts.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
+  return withState({ role, content: said }, from.state(others));
 }
 
-function readMessage(message: JsonObject, at: string, from: Source): Message {
-  const role = oneOf(ROLES, message, "role", at);
-  if (role === "tool") return withState(readResult(message, at, from), from.state(message, RESULT));
-  if (role === "assistant") return withState({ role, content: readAssistant(message, at, from) }, from.state(message, SAID));
-  const content = readContent(message, "content", at, from);
-  const told = content.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
-  return withState({ role, content: told }, from.state(message, GIVEN));
-}
-
-function readAssistant(message: JsonObject, at: string, from: Source): Part[] {
-  const reasoning = THINKING.map((key) => text(message, key, at)).find(Boolean);
-  const refusal = text(message, "refusal", at);
-  const carried = list(message, "tool_calls", at)
+function readAssistant(content: readonly Part[], others: JsonObject, at: string, from: Source): Message {
+  const { reasoning_content, reasoning, thinking, refusal, tool_calls, function_call, ...rest } = others;
+  const carried = list(tool_calls, at, "tool_calls")
     .map(signatureOf)
     .find(({ thinkingState }) => thinkingState);
-  const thinking = reasoning || (carried?.thinking ?? "");
-  const parts: Part[] = thinking || carried ? [withState<Thinking>({ type: "thinking", text: thinking }, carried?.thinkingState)] : [];
-  parts.push(...readContent(message, "content", at, from));
-  if (refusal) parts.push(refused(refusal));
-  parts.push(...each(message, "tool_calls", at, (call, place) => readCall(call, place, from)));
-  const legacy = object(message, "function_call", at);
-  if (legacy) parts.push(readFunction(legacy, inside(at, "function_call"), "", from));
-  return parts;
+  // One thing, in three spellings.
+  const spelled = text(reasoning_content, at, "reasoning_content") || text(reasoning, at, "reasoning") || text(thinking, at, "thinking");
+  const thought = spelled || (carried?.thinking ?? "");
+  const refused = text(refusal, at, "refusal");
+  const legacy = object(function_call, at, "function_call");
+  const parts: Part[] = [
+    ...(thought || carried ? [withState<Thinking>({ type: "thinking", text: thought }, carried?.thinkingState)] : []),
+    ...content,
+    ...(refused ? [refusalPart(refused)] : []),
+    ...each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from)),
+    ...(legacy ? [readFunction(legacy, inside(at, "function_call"), "", from)] : []),
+  ];
+  return withState({ role: "assistant", content: parts }, from.state(rest));
 }
 
-function readResult(message: JsonObject, at: string, from: Source): ToolResult {
-  const named = from.calls.answer({ id: text(message, "tool_call_id", at), name: text(message, "name", at) });
-  const parts = isPartList(message.content) ? readContent(message, "content", at, from) : [];
+function readResult(content: Json | undefined, { tool_call_id, name, ...rest }: JsonObject, at: string, from: Source): Message {
+  const named = from.calls.answer({ id: text(tool_call_id, at, "tool_call_id"), name: text(name, at, "name") });
+  const parts = isPartList(content) ? readContent(content, at, "content", from) : [];
   const media = parts.filter((part) => part.type === "media");
   // Without media the parts stay as they are: templates differ in what they make of them.
-  if (media.length === 0) return { role: "tool", ...named, output: message.content ?? "" };
-  return { role: "tool", ...named, output: joined(parts), media };
+  const output = media.length > 0 ? { output: joined(parts), media } : { output: content ?? "" };
+  return withState({ role: "tool", ...named, ...output }, from.state(rest));
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -131,106 +123,109 @@ export const isPartList = (value: Json | undefined): boolean =>
 // Content
 
 type ContentPart = Text | Media | Thinking;
+
+const readContent = (content: Json | undefined, at: string, key: string, from: Source): ContentPart[] =>
+  from.content(content, at, key, ({ type, ...part }, place) => oneOf(PARTS, type, place, "type")(part, place, from));
+
 type PartReader = (part: JsonObject, at: string, from: Source) => ContentPart;
-
-const readContent = (message: JsonObject, key: string, at: string, from: Source): ContentPart[] =>
-  from.content(message, key, at, (part, place) => {
-    const read = oneOf(PARTS, part, "type", place)(part, place, from);
-    return withState(read, read.state, from.state(part, KEYS[String(part.type)]!));
-  });
-
-const AUDIO = words("data format");
-const FILE = words("file_data filename");
-const LINK = words("url");
 
 /** The kinds of parts: OpenAI's own, those of other servers (`video_url`, `thinking`), and those of chat templates (`image`). */
 const PARTS: Readonly<Record<string, PartReader>> = {
-  text: (part, at) => ({ type: "text", text: text(part, "text", at) ?? "" }),
-  refusal: (part, at) => refused(text(part, "refusal", at) ?? ""),
-  thinking: (part, at, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", at, from)) }),
-  input_audio(part, at, from) {
-    const [audio, place] = [object(part, "input_audio", at) ?? {}, inside(at, "input_audio")];
-    const mediaType = `audio/${text(audio, "format", place) ?? "*"}`;
-    return withState({ type: "media", mediaType, data: name(audio, "data", place) }, from.inner("input_audio", audio, AUDIO));
+  text: ({ text: said, ...rest }, at, from) => withState({ type: "text", text: text(said, at, "text") ?? "" }, from.state(rest)),
+  refusal({ refusal, ...rest }, at, from) {
+    const part = refusalPart(text(refusal, at, "refusal") ?? "");
+    return withState(part, part.state, from.state(rest));
   },
-  file(part, at, from) {
-    const [file, place] = [object(part, "file", at) ?? {}, inside(at, "file")];
-    const media = mediaFromUrl(text(file, "file_data", place), "application/octet-stream");
-    const filename = text(file, "filename", place);
-    if (filename !== undefined) media.name = filename;
-    return withState(media, from.inner("file", file, FILE));
+  thinking: ({ thinking, ...rest }, at, from) =>
+    withState({ type: "thinking", text: joined(readContent(thinking, at, "thinking", from)) }, from.state(rest)),
+  input_audio({ input_audio, ...rest }, at, from) {
+    const { data, format, ...inner } = object(input_audio, at, "input_audio") ?? {};
+    const place = inside(at, "input_audio");
+    const media: Media = { type: "media", mediaType: `audio/${text(format, place, "format") ?? "*"}`, data: name(data, place, "data") };
+    return withState(media, from.inner("input_audio", inner), from.state(rest));
   },
-  ...Object.fromEntries(
-    ["image", "audio", "video"].flatMap((kind): [string, PartReader][] => [
-      [`${kind}_url`, (part, at, from) => readLink(part, at, kind, from)],
-      [kind, (part, at) => mediaFromUrl(text(part, kind, at) ?? text(part, "url", at), `${kind}/*`)],
-    ]),
-  ),
+  file({ file, ...rest }, at, from) {
+    const { file_data, filename, ...inner } = object(file, at, "file") ?? {};
+    const place = inside(at, "file");
+    const media = mediaFromUrl(text(file_data, place, "file_data"), "application/octet-stream");
+    const named = text(filename, place, "filename");
+    if (named !== undefined) media.name = named;
+    return withState(media, from.inner("file", inner), from.state(rest));
+  },
+  ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };
 
-/** Of a part of each kind: a part's kind is also the key of what it holds. */
-const KEYS = Object.fromEntries(
-  Object.keys(PARTS).map((kind) => [kind, words(`type ${kind}${Object.hasOwn(PARTS, `${kind}_url`) ? " url" : ""}`)]),
-);
+/** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
+function linkReaders(kind: string): [string, PartReader][] {
+  const key = `${kind}_url`;
+  return [
+    [
+      key,
+      ({ [key]: link, ...rest }, at, from) => {
+        const { url, ...inner } = typeof link === "string" ? { url: link } : (object(link, at, key) ?? {});
+        return withState(mediaFromUrl(name(url, inside(at, key), "url"), `${kind}/*`), from.inner(key, inner), from.state(rest));
+      },
+    ],
+    [
+      kind,
+      ({ [kind]: link, url, ...rest }, at, from) =>
+        withState(mediaFromUrl(text(link, at, kind) ?? text(url, at, "url"), `${kind}/*`), from.state(rest)),
+    ],
+  ];
+}
 
 /** A refusal is text that the model said; the state tells the same wire what it was. */
-const refused = (said: string): Text => ({ type: "text", text: said, state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }] });
+const refusalPart = (said: string): Text => ({
+  type: "text",
+  text: said,
+  state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }],
+});
 
 const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (part.type === "media" ? "" : part.text)).join("");
 
-function readLink(part: JsonObject, at: string, kind: string, from: Source): Media {
-  const key = `${kind}_url`;
-  const given = part[key];
-  if (typeof given === "string") return mediaFromUrl(given, `${kind}/*`);
-  const link = object(part, key, at) ?? {};
-  return withState(mediaFromUrl(name(link, "url", inside(at, key)), `${kind}/*`), from.inner(key, link, LINK));
-}
-
 // Calls
 
-const CALL = words("id type index function custom extra_content");
-const FUNCTION = words("name arguments");
-
 function readCall(call: JsonObject, at: string, from: Source): ToolCall | Malformed {
-  const id = text(call, "id", at);
-  const custom = object(call, "custom", at);
-  const state = [...(signatureOf(call).state ?? []), ...(from.state(call, CALL) ?? [])];
-  if (custom) {
-    const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
+  const { id: given, type: _type, index: _index, extra_content: _extra_content, function: fn, custom, ...rest } = call;
+  const id = text(given, at, "id");
+  const state = [...(signatureOf(call).state ?? []), ...(from.state(rest) ?? [])];
+  const plain = object(custom, at, "custom");
+  const called = object(fn, at, "function");
+  if (plain) {
     const place = inside(at, "custom");
-    const input = text(custom, "input", place) ?? "";
-    return { type: "tool-call", ...from.calls.add(id, name(custom, "name", place)), arguments: { input }, state: [mark, ...state] };
+    const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
+    const input = text(plain.input, place, "input") ?? "";
+    return { type: "tool-call", ...from.calls.add(id, name(plain.name, place, "name")), arguments: { input }, state: [mark, ...state] };
   }
-  const [fn, place] = [object(call, "function", at), inside(at, "function")];
-  if (!fn) fail(place, 'must be an object with the "name" and the "arguments" of the call');
-  return readFunction(fn, place, id, from, state);
+  const place = inside(at, "function");
+  if (!called) fail(place, 'must be an object with the "name" and the "arguments" of the call', fn);
+  return readFunction(called, place, id, from, state);
 }
 
 function readFunction(fn: JsonObject, at: string, id: string | undefined, from: Source, state: Opaque[] = []): ToolCall | Malformed {
-  const named = from.calls.add(id, name(fn, "name", at));
-  return from.call(named, fn, "arguments", at, [...state, ...(from.inner("function", fn, FUNCTION) ?? [])]);
+  const { name: given, arguments: args, ...rest } = fn;
+  const named = from.calls.add(id, name(given, at, "name"));
+  return from.call(named, args, at, "arguments", [...state, ...(from.inner("function", rest) ?? [])]);
 }
 
 // Tools
 
-const OUTER = words("type function custom");
-const INNER = words("", TOOL);
-const BARE = words("type", TOOL);
-/** The same, with a grammar that was read. */
-const GRAMMAR = words("type format", TOOL);
-
-function readTool(tool: JsonObject, at: string, from: Source): Tool[] {
-  const kind = text(tool, "type", at) ?? "function";
+function readTool({ type, ...tool }: JsonObject, at: string, from: Source): Tool[] {
+  const kind = text(type, at, "type") ?? "function";
   if (kind !== "function" && kind !== "custom") {
-    from.unknown(at, tool, "tool", kind);
+    from.unknown(at, { type: kind, ...tool }, "tool", kind);
     return [];
   }
-  const wrapped = object(tool, kind, at);
-  const [fn, place] = wrapped ? [wrapped, inside(at, kind)] : [tool, at]; // a bare object has no wrapper
-  const read: Tool = { name: name(fn, "name", place), ...fields<Tool>(fn, TOOL, place) };
-  const grammar = kind === "custom" ? readGrammar(fn, "grammar") : undefined;
-  if (kind === "custom") read.kind = kind;
-  if (grammar) read.grammar = grammar;
-  if (!wrapped) return [withState(read, from.state(tool, grammar ? GRAMMAR : BARE))];
-  return [withState(read, from.inner(kind, fn, grammar ? GRAMMAR : INNER), from.state(tool, OUTER))];
+  const { [kind]: inner, ...outer } = tool;
+  const wrapped = object(inner, at, kind); // a bare object has no wrapper
+  const place = wrapped ? inside(at, kind) : at;
+  const { name: given, ...spec } = wrapped ?? tool;
+  const [read, left] = fields<Tool>(spec, TOOL, place);
+  const { format, ...others } = left;
+  const grammar = kind === "custom" ? readGrammar(format, "grammar") : undefined;
+  const rest = grammar ? others : left;
+  const made: Tool = { name: name(given, place, "name"), ...read };
+  if (kind === "custom") made.kind = kind;
+  if (grammar) made.grammar = grammar;
+  return [wrapped ? withState(made, from.inner(kind, rest), from.state(outer)) : withState(made, from.state(rest))];
 }

@@ -89,11 +89,11 @@ export class ResponseReader extends AnswerReader {
     const [, status] = (!kind && /^response\.(completed|incomplete|failed|cancelled)$/.exec(type)) || [];
     if (kind) this.#piece(event, kind, step === "delta");
     else if (status) this.#end({ status, ...objectOf(response) });
-    else if (isObject(item) && String(item.type) in ITEMS) {
+    else if (isObject(item) && ITEMS.has(String(item.type))) {
       const open = this.#itemOf(event, item, step !== "done");
       if (step === "done") this.#done(open, item);
     } else if (type && !IDLE.test(type)) {
-      const { response: _, sequence_number: __, ...rest } = event;
+      const { response: _response, sequence_number: _sequence_number, ...rest } = event;
       this.extend({ ...rest, type });
     }
   }
@@ -180,11 +180,11 @@ export class ResponseReader extends AnswerReader {
     const { output, usage, error, status: said, incomplete_details: details } = response;
     for (const [output_index, value] of this.#items.size > 0 ? [] : listOf(output).entries()) {
       const item = objectOf(value);
-      if (String(item.type) in ITEMS) this.#done(this.#itemOf({ output_index }, item), item);
+      if (ITEMS.has(String(item.type))) this.#done(this.#itemOf({ output_index }, item), item);
       else this.extend({ type: "response.output_item.done", output_index, item });
     }
-    const rest = restOf(response, KNOWN);
-    const isQuiet = Object.keys(rest ?? {}).every((key) => key in QUIET);
+    const rest = restOf(response, (key) => !KNOWN.has(key));
+    const isQuiet = Object.keys(rest ?? {}).every((key) => QUIET.has(key));
     if (rest) this.extend(rest, isQuiet);
     // It always counts everything: nothing of a kind is no news.
     const counts = Object.entries(readUsage(objectOf(usage), RESPONSES_USAGE));

@@ -61,7 +61,7 @@ export class ResponseAnswer extends Answer {
     if (this.#response.id !== undefined) return;
     const { id, options, request } = this;
     this.#seed = id?.replace(/\W/g, "") || options.mintId?.(0) || Math.random().toString(36).slice(2);
-    const { include: _, ...settings } = settingsOf(request);
+    const { include: _include, ...settings } = settingsOf(request);
     Object.assign(this.#response, {
       id: id ?? mintedId("resp", this.#seed),
       object: "response",
@@ -293,7 +293,7 @@ export class ResponseAnswer extends Answer {
   // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response
 
   override own(data: JsonObject): void {
-    const { type, item, item_id, output_index, sequence_number: _, ...fields } = data;
+    const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
     if (typeof type !== "string") Object.assign(this.#response, { ...data, ...this.#response });
     else if (isObject(item)) {

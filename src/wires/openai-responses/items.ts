@@ -1,7 +1,7 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { opaques, openCapsule, ownState } from "../opaque.ts";
-import { listOf, objectOf, textOf, words } from "../read.ts";
+import { listOf, objectOf, restOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
 
@@ -25,11 +25,12 @@ export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, k
 const KNOWN = words("type role content summary encrypted_content call_id name namespace arguments input output");
 
 /** What of an item has no noun. That it is complete is always said again, but not of custom calls. */
-export const itemState = (item: JsonObject): Opaque[] =>
-  (opaques(WIRE, item, KNOWN, QUIET) ?? []).filter(
-    ({ kind, data }) =>
-      !(kind === "id" && isMinted(data)) && !(kind === "status" && data === "completed" && item.type !== "custom_tool_call"),
-  );
+export function itemState(item: JsonObject): Opaque[] {
+  const rest = restOf(item, (key) => !KNOWN.has(key));
+  const isSaid = ({ kind, data }: Opaque) =>
+    (kind === "id" && isMinted(data)) || (kind === "status" && data === "completed" && item.type !== "custom_tool_call");
+  return (rest && opaques(WIRE, rest, QUIET)?.filter((opaque) => !isSaid(opaque))) ?? [];
+}
 
 /** A reasoning item as thinking. What its server sealed goes back as it came; what we sealed is opened. `call`: the state belongs to that one, whose own item has no place for it. */
 export function readReasoning(item: JsonObject): { text: string; state: Opaque[]; call?: string } {

@@ -19,11 +19,11 @@ import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
 import {
   defined,
-  eachOf,
+  each,
   fail,
   fields,
   flag,
-  list,
+  listOf,
   name,
   number,
   object,
@@ -33,9 +33,6 @@ import {
   restOf,
   someOf,
   text,
-  valueAt,
-  type Words,
-  words,
 } from "../read.ts";
 import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -55,58 +52,50 @@ import {
 } from "./items.ts";
 
 /** What lives on the server that made it. */
-const STORED = {
-  previous_response_id: "is not kept here: send the whole conversation as input",
-  conversation: "is not kept here: send the whole conversation as input",
-  background: "is not possible here: stream the answer, or wait for it",
-} as const;
-
-const ROOT = words("model instructions input tools tool_choice parallel_tool_calls stream reasoning max_output_tokens text store include", {
-  ...STORED,
-  ...SAMPLING,
-});
-const TEXT = words("format");
+const NOT_KEPT = "is not kept here: send the whole conversation as input";
+const STORED: Readonly<Record<string, string>> = { background: "is not possible here: stream the answer, or wait for it" };
 
 export function decodeRequest({ body }: WireInput): Request {
-  const root = readBody(body);
-  for (const [key, why] of Object.entries(STORED)) if (root[key]) fail(key, why, root[key]);
+  const { model, instructions, input, tools, tool_choice, parallel_tool_calls, stream, reasoning, ...others } = readBody(body);
+  const { max_output_tokens, text: form, store, include, previous_response_id, conversation, background, ...unread } = others;
+  for (const [key, value] of Object.entries({ previous_response_id, conversation, background }))
+    if (value) fail(key, STORED[key] ?? NOT_KEPT, value);
   const from = new Source(WIRE, QUIET);
-  const tools = readTools(list(root, "tools"), "tools", from);
-  const form = object(root, "text");
-  const thinking = readThinking(object(root, "reasoning"), from);
+  const declared = readTools(tools, "", from);
+  const { format, ...formRest } = object(form, "", "text") ?? {};
+  const thinking = readThinking(object(reasoning, "", "reasoning"), from);
+  const [sampling, rest] = readSampling(unread, SAMPLING);
   const request = {
-    model: text(root, "model") ?? "",
-    messages: readMessages(root, tools, from),
-    tools: someOf(tools),
-    toolChoice: readChoice(from, root, "tool_choice", tools, (tool) => calledBy(tools, tool.name).name),
-    parallelCalls: flag(root, "parallel_tool_calls"),
-    stream: readStream(root),
+    model: text(model, "", "model") ?? "",
+    messages: readMessages(text(instructions, "", "instructions"), input, declared, from),
+    tools: someOf(declared),
+    toolChoice: readChoice(from, tool_choice, "tool_choice", declared, (tool) => calledBy(declared, tool.name).name),
+    parallelCalls: flag(parallel_tool_calls, "", "parallel_tool_calls"),
+    stream: readStream(stream),
     thinking,
-    sampling: readSampling(root, SAMPLING),
-    maxTokens: number(root, "max_output_tokens"),
-    output: readOutput(form && object(form, "format", "text"), "text.format", from),
+    sampling,
+    maxTokens: number(max_output_tokens, "", "max_output_tokens"),
+    output: readOutput(object(format, "text", "format"), "text.format", from),
   };
-  from.keep("text", form, TEXT);
-  for (const [key, value] of Object.entries(defaultsOf(thinking)))
-    if (JSON.stringify(root[key] ?? null) !== JSON.stringify(value)) from.take(key, root[key], true);
-  return from.request(root, ROOT, request);
+  from.keep("text", formRest);
+  const defaults = defaultsOf(thinking);
+  for (const [key, value] of Object.entries({ store, include }))
+    if (JSON.stringify(value ?? null) !== JSON.stringify(defaults[key])) from.take(key, value, true);
+  return from.request(rest, request);
 }
 
 // Items
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(root: JsonObject, tools: readonly Tool[], from: Source): Message[] {
-  const instructions = text(root, "instructions");
-  const isText = typeof root.input === "string";
-  const input = isText ? [] : list(root, "input");
-  from.calls = new Calls(() => input.map((item) => objectOf(item).call_id));
+function readMessages(instructions: string | undefined, input: Json | undefined, tools: readonly Tool[], from: Source): Message[] {
+  const isText = typeof input === "string";
   const items = new Items(tools, from);
+  from.calls = new Calls(() => listOf(input).map((item) => objectOf(item).call_id));
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
-  if (isText) items.messages.push({ role: "user", content: readContent(root, "input", "", from) });
-  eachOf(input, "input", (item, at) => items.add(item, at));
-  if (items.messages.length + from.extra.length === 0)
-    fail("input", "must be a string, or a list of items that is not empty", valueAt(root, "input"));
+  if (isText) items.messages.push({ role: "user", content: readContent(input, "", "input", from) });
+  else each(input, "", "input", (item, at) => items.add(item, at));
+  if (items.messages.length + from.extra.length === 0) fail("input", "must be a string, or a list of items that is not empty", input);
   return items.messages;
 }
 
@@ -123,7 +112,7 @@ class Items {
   }
 
   add(item: JsonObject, at: string): void {
-    const type = text(item, "type", at) ?? "message";
+    const type = text(item.type, at, "type") ?? "message";
     if (type === "message") this.#message(item, at);
     else if (type === "reasoning") this.#reasoning(item);
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, at, type === "custom_tool_call");
@@ -133,8 +122,8 @@ class Items {
   }
 
   #message(item: JsonObject, at: string): void {
-    const role = oneOf(ROLES, item, "role", at);
-    const content = readContent(item, "content", at, this.#from);
+    const role = oneOf(ROLES, item.role, at, "role");
+    const content = readContent(item.content, at, "content", this.#from);
     const state = itemState(item);
     if (role === "assistant") {
       if (this.#afterText) this.#push({ role, content: [] });
@@ -159,29 +148,28 @@ class Items {
   }
 
   #call(item: JsonObject, at: string, isCustom: boolean): void {
-    const namespace = text(item, "namespace", at);
-    const called = flatName(namespace, name(item, "name", at));
-    const named = this.#from.calls.add(text(item, "call_id", at), called);
+    const namespace = text(item.namespace, at, "namespace");
+    const called = flatName(namespace, name(item.name, at, "name"));
+    const named = this.#from.calls.add(text(item.call_id, at, "call_id"), called);
     const state: Opaque[] = [];
     // What the tools tell need not be kept.
     if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
     if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
     state.push(...itemState(item));
     if (isCustom) {
-      const input = text(item, "input", at) ?? "";
+      const input = text(item.input, at, "input") ?? "";
       this.#say(withState<Part>({ type: "tool-call", ...named, arguments: { input } }, state));
       return;
     }
-    text(item, "arguments", at);
-    const call = this.#from.call(named, item, "arguments", at, state);
+    const call = this.#from.call(named, text(item.arguments, at, "arguments"), at, "arguments", state);
     if (call.type === "tool-call" && item.status === "incomplete") call.truncated = true;
     this.#say(call);
   }
 
   #result(item: JsonObject, at: string): void {
-    const named = this.#from.calls.answer({ id: text(item, "call_id", at), name: text(item, "name", at) });
+    const named = this.#from.calls.answer({ id: text(item.call_id, at, "call_id"), name: text(item.name, at, "name") });
     const given = item.output ?? "";
-    const parts = Array.isArray(given) ? readContent(item, "output", at, this.#from) : [];
+    const parts = Array.isArray(given) ? readContent(given, at, "output", this.#from) : [];
     const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
     const media = someOf(parts.filter((part) => part.type === "media"));
     this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), itemState(item)));
@@ -205,92 +193,85 @@ class Items {
 /** What is always said, and so need not be kept. */
 const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 
-const readContent = (item: JsonObject, key: string, at: string, from: Source): (Text | Media)[] =>
-  from.content(item, key, at, (part, place): (Text | Media)[] => {
-    const type = name(part, "type", place);
-    const kind = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
-    if (!kind) {
-      from.unknown(place, part, "part", type);
+const readContent = (content: Json | undefined, at: string, key: string, from: Source): (Text | Media)[] =>
+  from.content(content, at, key, ({ type: kind, ...part }, place): (Text | Media)[] => {
+    const type = name(kind, place, "type");
+    const reader = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
+    if (!reader) {
+      from.unknown(place, { type, ...part }, "part", type);
       return [];
     }
-    const [known, readPart] = kind;
-    const read = readPart(part, place);
-    const state = from.state(part, known)?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
+    const [read, rest] = reader(part, place);
+    const state = from.state(rest)?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
     return [withState(read, read.state, state)];
   });
 
-type PartKind = readonly [known: Words, read: (part: JsonObject, at: string) => Text | Media];
+/** A part, and what is left of it. */
+type PartReader = (part: JsonObject, at: string) => [Text | Media, rest: JsonObject];
 
-const TEXT_PART: PartKind = [words("type text"), (part, at) => ({ type: "text", text: text(part, "text", at) ?? "" })];
+const readText: PartReader = ({ text: said, ...rest }, at) => [{ type: "text", text: text(said, at, "text") ?? "" }, rest];
 
-const PARTS: Readonly<Record<string, PartKind>> = {
-  input_text: TEXT_PART,
-  output_text: TEXT_PART,
-  text: TEXT_PART,
+const PARTS: Readonly<Record<string, PartReader>> = {
+  input_text: readText,
+  output_text: readText,
+  text: readText,
   /** A refusal is text that the model said; the state tells the same wire what it was. */
-  refusal: [
-    words("type refusal"),
-    (part, at) => ({ type: "text", text: text(part, "refusal", at) ?? "", state: [quietState("refusal", true)] }),
+  refusal: ({ refusal, ...rest }, at) => [
+    { type: "text", text: text(refusal, at, "refusal") ?? "", state: [quietState("refusal", true)] },
+    rest,
   ],
-  input_image: [words("type image_url"), (part, at) => mediaFromUrl(text(part, "image_url", at), "image/*")],
-  input_file: [words("type file_data file_url filename"), readFile],
+  input_image: ({ image_url, ...rest }, at) => [mediaFromUrl(text(image_url, at, "image_url"), "image/*"), rest],
+  input_file({ file_data, file_url, filename, ...rest }, at) {
+    const [data, named] = [text(file_data, at, "file_data"), text(filename, at, "filename")];
+    const media = mediaFromUrl(data ?? text(file_url, at, "file_url"), "application/octet-stream");
+    if (data !== undefined && media.data === undefined) {
+      media.data = data;
+      delete media.url;
+    }
+    if (named !== undefined && named !== fileName(media)) media.name = named;
+    return [media, rest];
+  },
 };
-
-function readFile(part: JsonObject, at: string): Media {
-  const [data, url, filename] = ["file_data", "file_url", "filename"].map((key) => text(part, key, at));
-  const media = mediaFromUrl(data ?? url, "application/octet-stream");
-  if (data !== undefined && media.data === undefined) {
-    media.data = data;
-    delete media.url;
-  }
-  if (filename !== undefined && filename !== fileName(media)) media.name = filename;
-  return media;
-}
 
 // Tools
 
-const NAMESPACE = words("type name tools");
-const KNOWN = words("type", TOOL);
-/** The same, with a format that was read. */
-const CUSTOM = words("type format", TOOL);
-
-const readTools = (tools: readonly Json[], at: string, from: Source): Tool[] =>
-  eachOf(tools, at, (tool, place): Tool[] => {
-    const type = text(tool, "type", place) ?? "function";
+const readTools = (tools: Json | undefined, at: string, from: Source): Tool[] =>
+  each(tools, at, "tools", ({ type: given, ...tool }, place): Tool[] => {
+    const type = text(given, place, "type") ?? "function";
     if (type === "namespace") {
-      const space = name(tool, "name", place);
-      const mark = quietState("namespace", { name: space, ...restOf(tool, NAMESPACE) });
-      const inner = readTools(list(tool, "tools", place), `${place}.tools`, from);
-      return inner.map((item) => withState({ ...item, name: flatName(space, item.name) }, [mark], item.state));
+      const { tools: inner, name: space, ...rest } = tool;
+      const named = name(space, place, "name");
+      const mark = quietState("namespace", { name: named, ...restOf(rest) });
+      return readTools(inner, place, from).map((item) => withState({ ...item, name: flatName(named, item.name) }, [mark], item.state));
     }
     if (type === "function" || type === "custom") return [readTool(tool, place, type, from)];
-    from.unknown(place, tool, "tool", type);
+    from.unknown(place, { type, ...tool }, "tool", type);
     return [];
   }).flat();
 
 function readTool(tool: JsonObject, at: string, kind: "function" | "custom", from: Source): Tool {
-  const read: Tool = { name: name(tool, "name", at), ...fields<Tool>(tool, TOOL, at) };
+  const [{ strict, ...read }, rest] = fields<Tool>(tool, TOOL, at);
+  const made: Tool = { ...read, name: name(tool.name, at, "name") };
   if (kind === "function") {
     // Only here a function is strict unless it says that it is not.
-    if (!read.strict) delete read.strict;
-    return withState(read, (tool.strict ?? undefined) === undefined ? [quietState("strict", null)] : [], from.state(tool, KNOWN));
+    if (strict) made.strict = strict;
+    return withState(made, strict === undefined ? [quietState("strict", null)] : [], from.state(rest));
   }
-  const grammar = readGrammar(tool);
-  read.kind = kind;
-  if (grammar) read.grammar = grammar;
-  return withState(read, from.state(tool, grammar || objectOf(tool.format).type === "text" ? CUSTOM : KNOWN));
+  const { format, ...others } = rest;
+  const grammar = readGrammar(format);
+  made.kind = kind;
+  if (grammar) made.grammar = grammar;
+  return withState(made, from.state(grammar || objectOf(format).type === "text" ? others : rest));
 }
 
 // Settings
 
-const REASONING = words("effort summary");
-
 function readThinking(reasoning: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
   if (!reasoning) return undefined;
-  const { effort = null, summary = null } = reasoning;
+  const { effort = null, summary = null, ...rest } = reasoning;
   // Where there are several words for one thing, we say another.
   if (effort === "max") from.take("reasoning.effort", effort, true);
   if (summary !== null && summary !== "auto") from.take("reasoning.summary", summary, true);
-  from.keep("reasoning", reasoning, REASONING);
-  return { ...(effort === null ? {} : oneOf(EFFORTS, reasoning, "effort", "reasoning")), ...(summary === null ? {} : { show: true }) };
+  from.keep("reasoning", rest);
+  return { ...(effort === null ? {} : oneOf(EFFORTS, effort, "reasoning", "effort")), ...(summary === null ? {} : { show: true }) };
 }
