@@ -39,8 +39,9 @@ export function parsed(text: string): Json | undefined {
 /** Whether a value nests deeper than so many levels. */
 export function deeperThan(value: Json, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return value.some((item) => levels === 0 || deeperThan(item, levels - 1));
-  for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (levels === 0 || deeperThan(item, levels - 1)) return true;
+  } else for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
   return false;
 }
 
@@ -185,6 +186,13 @@ export function some<T extends object>(fields: { [K in keyof T]: T[K] | Optional
 export function isEmpty(value: object): boolean {
   for (const _ in value) return false;
   return true;
+}
+
+/** The list with one more. An array that is pushed to makes room for many; most feeds have one event. */
+export function added<T>(list: T[], item: T): T[] {
+  if (list.length === 0) return [item];
+  list.push(item);
+  return list;
 }
 
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);

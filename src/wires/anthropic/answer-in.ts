@@ -24,6 +24,7 @@ interface Block {
 const CALLER = words("caller");
 
 export class MessageReader extends AnswerReader {
+  override readonly repeats = true;
   readonly #blocks = new Map<number, Block>();
   readonly #carried: Carried = new Map();
   /** A call that ended without arguments: whether it was cut, only what follows tells. */

@@ -32,6 +32,7 @@ class Frames implements Framing {
 }
 
 export class GeminiReader extends AnswerReader {
+  override readonly repeats = true;
   #calls = 0;
   #native: string | undefined;
   #blocked = false;

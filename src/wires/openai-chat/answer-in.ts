@@ -21,6 +21,7 @@ const SHAPES = {
 };
 
 export class ChatReader extends AnswerReader {
+  override readonly repeats = true;
   #reason: FinishReason | undefined;
   #native: string | undefined;
   #stop: string | undefined;

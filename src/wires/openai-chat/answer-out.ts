@@ -40,17 +40,23 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string): void {
-    if (text !== "") this.#delta({ content: text });
+    if (text !== "") this.#word("content", text);
   }
   thinking(text: string): void {
     this.thought.add(text);
-    this.#delta({ reasoning_content: text });
+    this.#word("reasoning_content", text);
   }
   override refusal(text: string): void {
     this.#delta({ refusal: text });
   }
   beat(): void {
     this.say(HEARTBEAT);
+  }
+
+  /** Most chunks say one word: all that has to be printed is the word. */
+  #word(key: string, text: string): void {
+    if (this.chunks || !this.#opened) this.#delta({ [key]: text });
+    else this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{"${key}":${JSON.stringify(text)}},"finish_reason":null}]}`));
   }
 
   /** The first one says whose words these are. */
@@ -63,9 +69,11 @@ export class ChatAnswer extends Answer {
   /** What all chunks share is printed once. */
   print(chunk: Draft): string {
     const json = JSON.stringify(chunk);
-    if (chunk.error) return sseEvent(json);
+    return sseEvent(chunk.error ? json : this.#headed + json.slice(1));
+  }
+  get #headed(): string {
     this.#head ??= `${JSON.stringify(this.#heading("chat.completion.chunk")).slice(0, -1)},`;
-    return sseEvent(this.#head + json.slice(1));
+    return this.#head;
   }
 
   #heading(object: string): Draft {
