@@ -59,16 +59,17 @@ async function listed(http: HttpServer, model: string, options: CallOptions): Pr
   return { names: textsOf(found?.id, found?.root), context: numberOf(found?.max_model_len) };
 }
 
+/** Without the tap: recordings keep the exchange, not how it was prepared. */
 async function ask(
   http: HttpServer,
   method: "GET" | "POST",
   path: string,
-  options: CallOptions,
+  { headers, signal }: CallOptions,
   body?: JsonObject,
 ): Promise<JsonObject | undefined> {
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await http.request(method, path, { ...options, ...sent, signal: quick(options.signal, ASIDE_MS) });
+    const answer = await http.request(method, path, { headers, ...sent, signal: quick(signal, ASIDE_MS) });
     const value: unknown = JSON.parse(await textOf(answer));
     return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
   } catch {

@@ -58,6 +58,8 @@ export interface GenerateOptions extends CallOptions {
   onAnswer?: ((answer: Answer) => void) | undefined;
   /** Hears what is known only while the answer comes, or when it has come. */
   onWarning?: ((warning: Warning) => void) | undefined;
+  /** Hears in which dialect the answer is read (`id`, or `id/variant`), where that is not the server's business. */
+  onDialect?: ((dialect: string) => void) | undefined;
 }
 
 export interface Answer {

@@ -39,6 +39,9 @@ function ask(passage: Passage, { request, target: { engine } }: Question, onAnsw
       passage.exchange.warnings.push(warning);
       if (warning.code === "rescued") passage.exchange.calls.rescued++;
     },
+    onDialect: (dialect) => {
+      passage.exchange.dialect = dialect;
+    },
     onAnswer: (answer) => {
       if (answer.warnings.length > 0) passage.exchange.warnings.push(...answer.warnings);
       onAnswer(answer);
@@ -102,7 +105,7 @@ async function answerStreamed(passage: Passage, question: Question): Promise<voi
       passage.streams();
       // Nobody on the way may hold the answer back, or compress it.
       const type = { "content-type": TYPES[asked.stream || "sse"], "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
-      return { ...passage.headers, ...back, ...passage.warningHeader, ...type };
+      return { ...passage.headers, ...back, ...passage.warningHeader(), ...type };
     },
   });
   try {
@@ -121,7 +124,7 @@ async function answerStreamed(passage: Passage, question: Question): Promise<voi
       if (event.type === "tool-end") await validate(event, passage, question);
     }
     if (!finished && sink.opened) sink.write(encoder.encode(heard(STOPPED, passage, question)));
-    sink.close(encoder.end());
+    sink.close(encoder.end(), passage.warningHeader());
   } catch (error) {
     if (!sink.opened) throw error;
     account.fail(infoOf(error), error);
@@ -145,7 +148,7 @@ async function answerWhole(passage: Passage, question: Question): Promise<void> 
     heartbeat: () => "\n",
     headers: () => {
       reply.hijack();
-      return { ...passage.headers, ...back, ...passage.warningHeader, "content-type": JSON_TYPE, "x-accel-buffering": "no" };
+      return { ...passage.headers, ...back, ...passage.warningHeader(), "content-type": JSON_TYPE, "x-accel-buffering": "no" };
     },
   });
   try {
@@ -166,8 +169,8 @@ async function answerWhole(passage: Passage, question: Question): Promise<void> 
   const failed = error && !(route.wire === "gemini" && error.code === "malformed-call") ? error : undefined;
   if (sink.opened && failed) {
     const { body } = wire.encodeError(failed, asked);
-    sink.close(typeof body === "string" ? body : printBody(body));
-  } else if (sink.opened) sink.close(printBody(wire.encodeResponse(response, asked, passage.encoderOptions)));
+    sink.close(typeof body === "string" ? body : printBody(body), passage.warningHeader());
+  } else if (sink.opened) sink.close(printBody(wire.encodeResponse(response, asked, passage.encoderOptions)), passage.warningHeader());
   else if (failed) passage.sendError(failed, { request: asked, headers: back });
-  else passage.sendJson(wire.encodeResponse(response, asked, passage.encoderOptions), { ...back, ...passage.warningHeader });
+  else passage.sendJson(wire.encodeResponse(response, asked, passage.encoderOptions), { ...back, ...passage.warningHeader() });
 }

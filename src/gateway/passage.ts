@@ -2,7 +2,7 @@
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Request } from "../core/nouns.ts";
+import type { ErrorInfo, Request, WireId } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
 import { printBody } from "../wires/raw.ts";
@@ -20,6 +20,15 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers that travel to the upstream; the wires carry their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
+/** An answer that nobody named is called after its exchange: a name in a client's log leads to the line in ours. */
+const ID_PREFIXES: Readonly<Record<WireId, string>> = {
+  "openai-chat": "chatcmpl-",
+  "openai-responses": "",
+  anthropic: "msg_",
+  gemini: "",
+  ollama: "",
+};
+
 export class Passage {
   readonly visit: Visit;
   readonly route: Route;
@@ -32,6 +41,8 @@ export class Passage {
   #controller: AbortController | undefined;
   #stop: (() => void) | undefined;
   #aborted = false;
+  /** How many warnings have left. */
+  #warned = 0;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
     this.visit = visit;
@@ -85,7 +96,10 @@ export class Passage {
     const target = await this.state.models.resolve(model);
     exchange.upstream = target.upstream;
     exchange.upstreamModel = target.model;
-    if (target.rule) exchange.rule = target.rule.name;
+    if (target.rule) {
+      const { name, tools, rescue } = target.rule;
+      Object.assign(exchange, { rule: name, ...(tools && { tools }), ...(rescue === undefined ? {} : { rescue }) });
+    }
     return target;
   }
 
@@ -101,7 +115,7 @@ export class Passage {
     const { route, exchange } = this;
     return {
       warn: (warning) => void exchange.warnings.push(warning),
-      ...(route.wire === "openai-chat" ? { mintId: () => `chatcmpl-${exchange.id.slice("req_".length)}` } : {}),
+      mintId: () => ID_PREFIXES[route.wire] + exchange.id.slice("req_".length),
     };
   }
 
@@ -148,10 +162,11 @@ export class Passage {
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }
 
-  /** Named, not quoted: a header holds little, and no line ends. */
-  get warningHeader(): Headers {
-    const { warnings } = this.exchange;
+  /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
+  warningHeader(): Headers {
+    const warnings = this.exchange.warnings.slice(this.#warned);
     if (warnings.length === 0) return {};
+    this.#warned += warnings.length;
     const text = warnings.map(({ message }) => message).join("; ");
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }

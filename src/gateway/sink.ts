@@ -90,12 +90,13 @@ export class Sink implements Watched {
     this.#flush();
   }
 
-  /** The last bytes; there may be none. */
-  close(text: string): void {
+  /** The last bytes; there may be none. `trailers`: headers that nobody knew in time. */
+  close(text: string, trailers: Headers = {}): void {
     this.leave();
     if (this.#raw.destroyed) return;
     const last = this.#take() + text;
     this.#options.tap?.wrote?.(last);
+    this.#raw.addTrailers(trailers);
     this.#raw.end(last);
   }
 

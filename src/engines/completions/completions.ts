@@ -18,7 +18,7 @@ import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
 import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
-import { DialectFinder, type FoundDialect } from "../inband/dialects.ts";
+import { DialectFinder, type FoundDialect, settingOf } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
 import { contextError, jobOf, limitOf, preservedOf, rendered } from "./job.ts";
@@ -68,12 +68,13 @@ export class Completions implements Engine {
 
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { backend, tokens } = await this.#at.server(options);
-    const { dialect, variant } = await this.dialectOf(asked.model, options);
+    const found = await this.dialectOf(asked.model, options);
+    const { dialect, variant } = found;
+    options.onDialect?.(settingOf(found));
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const aside = { headers: options.headers, signal: options.signal }; // recordings keep the exchange, not how it was prepared
-    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, aside);
+    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
-    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, aside)).context : undefined);
+    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, options)).context : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.

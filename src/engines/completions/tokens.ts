@@ -84,13 +84,15 @@ export class Tokens {
     return (await eachOf(halves, (half) => this.#data({ data: half, after }, forbidden, ask))).flat();
   }
 
-  async #ask(text: string, model: string, asked: { control: boolean; bos: boolean }, options: CallOptions): Promise<Ids> {
+  /** Without the tap: recordings keep the exchange, not how it was prepared. */
+  async #ask(text: string, model: string, asked: { control: boolean; bos: boolean }, { headers, signal }: CallOptions): Promise<Ids> {
     const key = `${asked.control ? "c" : "d"}${asked.bos ? "b" : ""} ${model}\n${text}`;
     const known = this.#known.get(key);
     if (known) return known;
     const { path } = this.#tokenize;
     const answer = await this.#http.request("POST", path, {
-      ...options,
+      headers,
+      signal,
       body: JSON.stringify(this.#tokenize.body(text, { model, ...asked })),
     });
     const body = await textOf(answer);

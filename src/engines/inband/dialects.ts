@@ -14,6 +14,10 @@ export interface FoundDialect {
   readonly why: string;
 }
 
+/** As it is configured: `hermes`, or `hermes/qwen2.5-7b-instruct`. */
+export const settingOf = ({ dialect, variant }: Pick<FoundDialect, "dialect" | "variant">): string =>
+  variant === undefined ? dialect.id : `${dialect.id}/${variant}`;
+
 /** A server may be started again with another model. */
 const FRESH_MS = 300_000;
 const FAILED_MS = 10_000;

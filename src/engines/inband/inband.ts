@@ -54,6 +54,7 @@ async function* answer(
   dialectOf: (model: string, options: CallOptions) => Promise<Dialect>,
 ): AsyncGenerator<Event[], void, undefined> {
   const dialect = await dialectOf(given.model, options);
+  options.onDialect?.(dialect.id);
   const request = withFunctions(given);
   const about = await engine.about?.(given.model, options).catch(() => undefined);
   const chat = about?.server === undefined ? undefined : CHATS[about.server];

@@ -37,7 +37,7 @@ export function createRescue(engine: Engine, { dialect, always = false }: Rescue
 /** The events of an answer. Not a generator: one that waits for its next event could not be stopped. */
 class Rescued implements AsyncIterableIterator<Event, undefined> {
   readonly #events: AsyncIterator<Event>;
-  readonly #onWarning: GenerateOptions["onWarning"];
+  readonly #hearer: GenerateOptions;
   readonly #finding: Promise<Dialect | undefined>;
   readonly #create: (dialect: Dialect) => Rescue;
   /** `undefined`: the answer is left alone. */
@@ -47,7 +47,7 @@ class Rescued implements AsyncIterableIterator<Event, undefined> {
 
   constructor(engine: Engine, request: Request, tools: readonly Tool[], options: GenerateOptions, finding: Promise<Dialect | undefined>) {
     this.#events = engine.generate(request, options)[Symbol.asyncIterator]();
-    this.#onWarning = options.onWarning;
+    this.#hearer = options;
     this.#finding = finding;
     this.#create = (dialect) => new Rescue(dialect, request, tools);
   }
@@ -78,13 +78,15 @@ class Rescued implements AsyncIterableIterator<Event, undefined> {
     this.#begun = true;
     const dialect = await this.#finding;
     // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
-    if (dialect && dialect.id !== "json") this.#rescue = this.#create(dialect);
+    if (!dialect || dialect.id === "json") return;
+    this.#rescue = this.#create(dialect);
+    this.#hearer.onDialect?.(dialect.id);
   }
 
   #tell({ calls, dialect }: Rescue): void {
     if (calls.length === 0) return;
     const names = calls.map(({ name }) => name).join(", ");
-    this.#onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
+    this.#hearer.onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
   }
 }
 

@@ -130,7 +130,7 @@ export class LlamaEngine implements Llama {
 
   // ---- One answer
 
-  async *#generate(request: Request, { signal, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+  async *#generate(request: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     let started: Started;
     try {
       started = await this.#start(request);
@@ -139,6 +139,7 @@ export class LlamaEngine implements Llama {
       throw error;
     }
     onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
+    onDialect?.(`${this.facts.dialect}/${this.facts.variant}`);
     const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
     try {
       if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);

@@ -94,9 +94,11 @@ export const defaultsOf = (thinking: Request["thinking"]): JsonObject => ({
 /** What a file is called when nobody named it. */
 export const fileName = ({ mediaType }: Media): string => `file.${mediaType.slice(mediaType.indexOf("/") + 1)}`;
 
-/** A plain system text in front stands apart from the items. */
+/** A plain system text in front stands apart from the items; it is as plain with the cache marks of another wire. */
 export function instructionsOf(message: Message | undefined): string | undefined {
-  if (message?.role !== "system" || message.state || message.content.length !== 1) return undefined;
+  if (message?.role !== "system" || hasOwn(message) || message.content.length !== 1) return undefined;
   const [text] = message.content;
-  return text?.type === "text" && !text.state ? text.text || undefined : undefined;
+  return text?.type === "text" && !hasOwn(text) ? text.text || undefined : undefined;
 }
+
+const hasOwn = ({ state }: { state?: readonly Opaque[] }): boolean => state?.some(({ wire }) => wire === WIRE) ?? false;

@@ -1,4 +1,4 @@
-// What clients see while things break. The upstream is another process, and it is really killed.
+// What clients see while things break. The upstream is another process, and it is really killed. All of it is recorded, and played again.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -7,11 +7,11 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
-import { createGateway, type Gateway } from "../../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { freePort } from "../../servers.ts";
-import { ask, json, STREAMED } from "../start.ts";
+import { freePort, within } from "../../servers.ts";
+import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
+import { ask, STREAMED } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -41,18 +41,12 @@ async function startUpstream(...kind: string[]): Promise<Upstream> {
   return { url, process: child, get: async (path) => (await ask(url, "GET", path)).body };
 }
 
-interface Started {
-  url: string;
-  gateway: Gateway;
-}
+/** In front of these URLs of one upstream. */
+const startGateway = (urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<RecordedGateway> =>
+  startRecorded({ upstreams: { up: remoteAt(...urls) }, ...options });
 
-async function startGateway(urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<Started> {
-  const engine = createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`) });
-  const gateway = createGateway({ upstreams: { up: engine }, port: 0, ...options });
-  const { url } = await gateway.listen();
-  closers.push(() => gateway.close());
-  return { url, gateway };
-}
+const remoteAt = (...urls: readonly string[]) =>
+  createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream });
 
 /** The smallest streamed request of a wire, for this model. */
 function asking(wire: WireId, model: string): { path: string; body: string } {
@@ -62,14 +56,14 @@ function asking(wire: WireId, model: string): { path: string; body: string } {
 
 const post = (base: string, wire: WireId, model: string) => {
   const { path, body } = asking(wire, model);
-  return ask(base, "POST", path, { headers: json, body });
+  return ask(base, "POST", path, { headers: signed, body });
 };
 
 /** The answer while it comes. */
 async function opened(base: string, wire: WireId, model: string): Promise<{ response: IncomingMessage; leave: () => void }> {
   const { hostname, port } = new URL(base);
   const { path, body } = asking(wire, model);
-  const request = httpRequest({ hostname, port, method: "POST", path, headers: json, agent: false });
+  const request = httpRequest({ hostname, port, method: "POST", path, headers: signed, agent: false });
   request.on("error", () => {});
   request.end(body);
   const [response] = (await once(request, "response")) as [IncomingMessage];
@@ -155,13 +149,13 @@ describe.each(WIRES)("%s", (wire) => {
     expect(body).toContain("done");
   });
 
-  test("a client that leaves stops the upstream", async () => {
+  test("a client that leaves stops the upstream within a second", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url]);
     const { response, leave } = await opened(url, wire, "stall");
     await until(response, (text) => text.includes("before"));
     leave();
-    await upstream.get("/left?of=stall");
+    await within(1000, upstream.get("/left?of=stall"));
   });
 });
 
@@ -216,7 +210,7 @@ describe("several URLs", () => {
 describe("limits", () => {
   test("so many at a time, so many in line, and the next one is told to come back", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(createRemote({ wire: "openai-chat", url: `${upstream.url}/v1` }), { concurrent: 1, queue: 1 });
+    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, queue: 1 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -232,7 +226,7 @@ describe("limits", () => {
 
   test("who waits too long is told so, and who leaves the line frees it", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(createRemote({ wire: "openai-chat", url: `${upstream.url}/v1` }), { concurrent: 1, waitMs: 30 });
+    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, waitMs: 30 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -255,10 +249,10 @@ test("a client that does not read holds the upstream up", async () => {
 
 test("closing lets streams end", async () => {
   const upstream = await startUpstream();
-  const { url, gateway } = await startGateway([upstream.url]);
+  const { url, close } = await startGateway([upstream.url]);
   const { response } = await opened(url, "openai-chat", "stall");
   const before = await until(response, (text) => text.includes("before"));
-  const closed = gateway.close({ graceMs: 60_000 });
+  const closed = close({ graceMs: 60_000 });
   await upstream.get("/release?of=stall");
   const rest = await until(response, () => false);
   expect(textIn(eventsIn("openai-chat", before + rest))).toBe("beforeafter");
@@ -273,7 +267,7 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     return { sockets: counts.TCPSocketWrap ?? 0, servers: counts.TCPServerWrap ?? 0, timers: counts.Timeout ?? 0 };
   };
   const before = resources();
-  const { url, gateway } = await startGateway([upstream.url]);
+  const { url, recordings } = await startGateway([upstream.url]);
   const wires = Array.from({ length: 1000 }, (_, n) => WIRES[n % WIRES.length]!);
   const answers = await Promise.all(wires.map((wire, n) => post(url, wire, `fine ${n}`)));
   for (const [n, { status, body }] of answers.entries()) {
@@ -282,8 +276,7 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     expect(textIn(eventsIn(wires[n]!, body))).toBe(expected);
   }
   expect(JSON.parse(await upstream.get("/counts"))).toEqual({ open: 0, asked: 1000 });
-  await gateway.close();
-  closers.splice(closers.length - 1, 1);
+  expect(await recordings()).toHaveLength(1000);
   await new Promise((resolve) => setImmediate(resolve));
   const after = resources();
   expect({ sockets: after.sockets! <= before.sockets!, servers: after.servers, timers: after.timers! <= before.timers! }).toEqual({
