@@ -207,7 +207,9 @@ class Conversation {
     if (message.role === "assistant") return this.#assistant(message);
     const { developer, systemAnywhere } = this.#able;
     const { role } = message;
-    const content = message.content.map((part) => (part.type === "media" ? this.#media(part, role) : part));
+    const content = message.content
+      .filter((part) => !this.#isNothing(part))
+      .map((part) => (part.type === "media" ? this.#media(part, role) : part));
     if (role !== "user" && late && (!systemAnywhere || this.#profile.systemAnywhere === false)) {
       this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
       return asUser({ ...message, content });
@@ -259,8 +261,16 @@ class Conversation {
     return { ...message, content: content.filter((part) => !made.includes(part as Media)) };
   }
 
+  /** A text without words that holds the place of what only another wire knows. */
+  #isNothing(part: Part): boolean {
+    if (part.type !== "text" || part.text !== "" || !part.state || part.state.some(({ wire }) => wire === this.#able.wire)) return false;
+    this.#warnings.foreign(part.state);
+    return true;
+  }
+
   #part(part: Part): Part[] {
     const { thinking, cutCalls } = this.#able;
+    if (this.#isNothing(part)) return [];
     if (part.type === "malformed") return [this.#malformed(part)];
     if (part.type === "thinking" && thinking && !thinking(part) && !this.#profile.unsignedThinking) {
       if (part.text !== "" || part.state) this.#warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
