@@ -108,7 +108,7 @@ export class Tokens {
     if (!Array.isArray(tokens)) {
       throw new EngineError({ code: "upstream", message: `the server's tokenizer answered with status ${answer.status}` });
     }
-    if (typeof max_model_len === "number") this.#context = max_model_len;
+    if (this.#tokenize.saysContext && typeof max_model_len === "number") this.#context = max_model_len;
     const ids = tokens.map(Number);
     this.#known.set(key, ids);
     return ids;

@@ -18,6 +18,17 @@ export interface FoundDialect {
 export const settingOf = ({ dialect, variant }: Pick<FoundDialect, "dialect" | "variant">): string =>
   variant === undefined ? dialect.id : `${dialect.id}/${variant}`;
 
+/** What a setting says; `undefined`: it says `auto`. Throws where it names nothing. */
+export function configured(setting: string): FoundDialect | undefined {
+  if (setting === "auto") return undefined;
+  const [id = "", variant] = setting.split("/");
+  const dialect = getDialect(id);
+  if (variant !== undefined && !dialect.variants.includes(variant)) {
+    throw new Error(`unknown variant "${variant}" of ${id}; known: ${dialect.variants.join(", ")}`);
+  }
+  return { dialect, variant, why: "it is configured" };
+}
+
 /** A server may be started again with another model. */
 const FRESH_MS = 300_000;
 const FAILED_MS = 10_000;
@@ -43,14 +54,7 @@ export class DialectFinder {
   /** `setting`: a dialect's id, with `/variant` behind it or not; or `auto`. */
   constructor(setting: string, about: Engine["about"]) {
     this.#about = about;
-    if (setting !== "auto") {
-      const [id = "", variant] = setting.split("/");
-      const dialect = getDialect(id);
-      if (variant !== undefined && !dialect.variants.includes(variant)) {
-        throw new Error(`unknown variant "${variant}" of ${id}; known: ${dialect.variants.join(", ")}`);
-      }
-      this.#fixed = { dialect, variant, why: "it is configured" };
-    }
+    this.#fixed = configured(setting);
   }
 
   /** `undefined`: nothing tells. Never throws: a server that does not answer tells nothing. What is known already comes without a promise. */
