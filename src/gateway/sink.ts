@@ -75,13 +75,13 @@ export class Sink implements Watched {
   }
 
   /** The last bytes; there may be none. `trailers`: headers that nobody knew in time. */
-  close(text: string, trailers: Headers = {}): void {
+  close(text: string, trailers?: Headers): void {
     this.leave();
     if (this.#raw.destroyed) return;
     const last = this.#pending + text;
     this.#pending = "";
     this.#tap?.wrote?.(last);
-    this.#raw.addTrailers(trailers);
+    if (trailers !== undefined) this.#raw.addTrailers(trailers);
     this.#raw.end(last);
   }
 
