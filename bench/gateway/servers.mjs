@@ -28,6 +28,7 @@ async function start(args, { flags = [], ready }) {
   child.stdout.resume();
   return {
     port,
+    pid: child.pid,
     async usage() {
       child.send("usage");
       const [usage] = await once(child, "message");

@@ -16,34 +16,45 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 
 const UTF8 = new TextDecoder();
 
-export async function readBody(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage): Promise<string> {
+/** By its events and without a promise: either costs more than most bodies. */
+export type BodyRead = (error: Error | null, body?: string) => void;
+
+export function readBody(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage, done: BodyRead): void {
   const type = headers["content-type"] ?? "";
-  if (type !== "" && !JSON_TYPE.test(type)) throw new Refusal(415, "the body must be JSON: send content-type: application/json");
-  if (Number(headers["content-length"]) > limit) throw tooLarge(limit);
-  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity") return UTF8.decode(await collected(stream, limit, "the body was cut"));
-  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-  if (!decoder) throw new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${Object.keys(DECODERS).join(", ")}`);
-  const source = pipeline(stream, decoder(), () => {});
-  return UTF8.decode(await collected(source, limit, `the body is not ${encoding}, or was cut`));
+  if (type !== "" && !JSON_TYPE.test(type)) done(new Refusal(415, "the body must be JSON: send content-type: application/json"));
+  else if (Number(headers["content-length"]) > limit) done(tooLarge(limit));
+  else {
+    const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+    const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+    if (encoding === "identity") collect(stream, limit, "the body was cut", done);
+    else if (decoder)
+      collect(
+        pipeline(stream, decoder(), () => {}),
+        limit,
+        `the body is not ${encoding}, or was cut`,
+        done,
+      );
+    else done(new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${Object.keys(DECODERS).join(", ")}`));
+  }
 }
 
-/** By its events: iterating over a stream costs more than most bodies. */
-function collected(source: Readable, limit: number, problem: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    source.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limit) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        reject(tooLarge(limit));
-      }
-    });
-    source.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    source.on("error", (cause) => reject(new Refusal(400, problem, { cause })));
+function collect(source: Readable, limit: number, problem: string, done: BodyRead): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let over = false;
+  const end = (error: Error | null, body?: string): void => {
+    if (over) return;
+    over = true;
+    chunks.length = 0;
+    done(error, body);
+  };
+  source.on("data", (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limit) end(tooLarge(limit));
+    else if (!over) chunks.push(chunk);
   });
+  source.on("end", () => end(null, over ? "" : UTF8.decode(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
+  source.on("error", (cause) => end(new Refusal(400, problem, { cause })));
 }
 
 const tooLarge = (limit: number): Refusal =>

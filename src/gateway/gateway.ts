@@ -7,6 +7,7 @@
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { Roster } from "../engines/roster.ts";
 import { type Changes, type GatewayOptions, State } from "./options.ts";
 import type { Passage } from "./passage.ts";
 import { createServer, type Watch } from "./server.ts";
@@ -29,7 +30,7 @@ const QUIET: ReadonlySet<string> = new Set(["root", "health", "ready", "metrics"
 class Running implements Gateway, Watch {
   state: State;
   readonly #app: FastifyInstance;
-  readonly #open = new Set<Passage>();
+  readonly #open = new Roster<Passage>();
   /** States that are no more, as long as somebody uses them. */
   readonly #former = new Set<State>();
   #idle: (() => void) | undefined;
@@ -72,7 +73,7 @@ class Running implements Gateway, Watch {
         };
       });
     }
-    for (const passage of this.#open) passage.abort();
+    this.#open.each((passage) => passage.abort());
     await closed;
     await Promise.all(Object.values(this.state.options.upstreams).map((engine) => engine.close()));
   }
@@ -95,6 +96,7 @@ class Running implements Gateway, Watch {
     state.users--;
     this.#retire(state);
     if (this.#open.size === 0) this.#idle?.();
+    if (passage.streaming) state.options.metrics?.streams(-1);
     account.done();
     passage.tap?.ended?.(exchange);
     if (QUIET.has(exchange.kind)) return;

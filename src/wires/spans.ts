@@ -1,7 +1,7 @@
 /** Values as they stand in a JSON text, for arguments whose bytes must survive: `JSON.parse` keeps neither `1.0` nor 2^53 + 1. */
 import type { Json } from "../core/nouns.ts";
-import { Balance } from "./balance.ts";
 import { parsed } from "./read.ts";
+import { Balance } from "./unfinished.ts";
 
 /** The JSON text of each value of this key, in the order in which they stand; such values are not looked into. The text must be valid. */
 export function valuesOf(text: string, key: string): string[] {

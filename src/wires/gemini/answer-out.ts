@@ -14,6 +14,8 @@ import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { FINISH, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
+const UNSAFE = /[\r\n\u2028\u2029]/;
+
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
   /** Nobody wants to see the thoughts. */
@@ -23,7 +25,9 @@ export class GeminiAnswer extends Answer {
   /** What became of a call that cannot be read. */
   #unreadable: string | undefined;
   /** Keys for the last chunk. */
-  #tail: JsonObject = {};
+  #last: JsonObject = {};
+  /** What every chunk ends with. */
+  #tail: string | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
@@ -32,7 +36,8 @@ export class GeminiAnswer extends Answer {
   }
 
   text(text: string, state?: readonly Opaque[]): void {
-    this.#parts(state ? encodePart({ type: "text", text, state: [...state] }) : text === "" ? [] : [{ text }]);
+    if (state || this.chunks) this.#parts(encodePart({ type: "text", text, state: [...(state ?? [])] }));
+    else if (text !== "") this.#word(text);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
     this.thought.add(text);
@@ -64,13 +69,13 @@ export class GeminiAnswer extends Answer {
   }
 
   override own({ candidates, ...rest }: JsonObject): void {
-    this.#tail = { ...this.#tail, ...rest };
+    this.#last = { ...this.#last, ...rest };
     const candidate = objectOf(listOf(candidates)[0]);
     if (Object.keys(candidate).length > 0) this.#chunk([], candidate);
   }
 
   finish(finish: Finish): void {
-    const { usageMetadata: details, ...tail } = this.#tail;
+    const { usageMetadata: details, ...tail } = this.#last;
     const usageMetadata = this.usage && { ...encodeUsage(this.usage), ...objectOf(details) };
     const finishReason = reasonOf(finish);
     const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
@@ -107,9 +112,22 @@ export class GeminiAnswer extends Answer {
     else this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion, responseId });
   }
 
+  /** Most chunks say one word: all that has to be printed is the word. */
+  #word(text: string): void {
+    this.#tail ??= printBody({ modelVersion: this.model || undefined, responseId: this.id }).slice(1);
+    const rest = this.#tail === "}" ? "}" : `,${this.#tail}`;
+    this.say(this.#framed(`{"candidates":[{"content":{"role":"model","parts":[{"text":${JSON.stringify(text)}}]},"index":0}]${rest}`));
+  }
+
   print(chunk: Draft): string {
+    return this.#framed(printBody(chunk));
+  }
+
+  #framed(chunk: string): string {
     // Line ends can only stand between the values of arguments, as the model wrote them.
-    const json = printBody(chunk).replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`));
+    const json = UNSAFE.test(chunk)
+      ? chunk.replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`))
+      : chunk;
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);

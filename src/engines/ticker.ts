@@ -1,6 +1,8 @@
 /** One timer for all that is open: a timer of its own for each stream, put off with each piece, would cost more than what it guards. */
 
-export interface Watched {
+import { Roster, type Seated } from "./roster.ts";
+
+export interface Watched extends Seated {
   /** What there is to do at this time, in milliseconds of `performance.now()`. */
   tick(now: number): void;
 }
@@ -8,7 +10,7 @@ export interface Watched {
 const MAX_MS = 1000;
 
 export class Ticker {
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new Roster<Watched>();
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
 
@@ -28,7 +30,7 @@ export class Ticker {
 
   #tick(): void {
     const now = performance.now();
-    for (const one of this.#watched) one.tick(now);
+    this.#watched.each((one) => one.tick(now));
     if (this.#watched.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
