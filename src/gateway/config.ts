@@ -113,16 +113,13 @@ class Reader {
 
   settings(value: unknown): Settings {
     const root = this.#table(value, [], ["server", "cors", "upstreams", "models", "aliases"]);
-    const all = Object.entries(this.#table(root.upstreams, ["upstreams"])).map(([name, value]) => ({
-      name,
-      value,
-      path: ["upstreams", name],
-    }));
-    const here = all.filter(({ value, path }) => this.#table(value, path).model !== undefined);
-    const locals = Object.fromEntries(here.map(({ name, value, path }) => [name, this.#local(value, path)]));
-    const elsewhere = all.filter(({ name }) => !Object.hasOwn(locals, name));
-    const upstreams = Object.fromEntries(elsewhere.map(({ name, value, path }) => [name, this.#upstream(value, path)]));
-    const names = all.map(({ name }) => name);
+    const [locals, upstreams]: [Record<string, LocalSettings>, Record<string, UpstreamSettings>] = [{}, {}];
+    this.#each(root.upstreams, ["upstreams"], (table, path) => {
+      const name = path.at(-1) ?? "";
+      if (this.#table(table, path).model === undefined) upstreams[name] = this.#upstream(table, path);
+      else locals[name] = this.#local(table, path);
+    });
+    const names = Object.keys({ ...upstreams, ...locals });
     const models = Object.values(this.#each(root.models, ["models"], (table, path) => this.#model(table, path, names)));
     const aliases = Object.entries(this.#table(root.aliases, ["aliases"])).map(([name, alias]) => ({
       name,
