@@ -767,7 +767,10 @@ describe("Ollama: lines", () => {
     { type: "finish", reason: "tool-calls" },
   ];
   test.each<Row>([
-    ["every line is one object, however the model wrote its arguments", () => expect(linesOf(sent("ollama", events, { beats: false }))).toHaveLength(2)],
+    [
+      "every line is one object, however the model wrote its arguments",
+      () => expect(linesOf(sent("ollama", events, { beats: false }))).toHaveLength(2),
+    ],
     [
       "a call comes whole, and its numbers are as they were written",
       () => expect(sent("ollama", events)).toContain('"arguments":{"a": 1.0,"b": "x"}'),
