@@ -1,5 +1,5 @@
 /** `dragoman/gateway`: the HTTP server, for programs that want one of their own. */
-export { ConfigError, readConfig, type Settings } from "./config.ts";
+export { ConfigError, type LocalSettings, readConfig, type Settings } from "./config.ts";
 export type { Exchange } from "./exchange.ts";
 export { createGateway, type Gateway } from "./gateway.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";

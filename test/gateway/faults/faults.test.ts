@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
@@ -11,7 +12,7 @@ import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { freePort, within } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
-import { ask, STREAMED } from "../start.ts";
+import { ask, STREAMED, startGateway as startPlain } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -116,6 +117,16 @@ describe.each(WIRES)("%s", (wire) => {
   test("429 with retry-after has its status and its header", async () => {
     const { url } = await startGateway([(await startUpstream()).url]);
     const { status, headers } = await post(url, wire, "limit");
+    expect({ status, wait: headers["retry-after"] }).toEqual({ status: 429, wait: "7" });
+  });
+
+  test("429 with retry-after that takes a while, but less than the headers are waited for, has them too", async () => {
+    const upstream = await startUpstream();
+    const { url } = await startGateway([upstream.url]);
+    const answer = post(url, wire, "limit-late");
+    await upstream.get("/asked?of=limit-late");
+    await upstream.get("/release?of=limit-late");
+    const { status, headers } = await answer;
     expect({ status, wait: headers["retry-after"] }).toEqual({ status: 429, wait: "7" });
   });
 
@@ -259,6 +270,18 @@ test("closing lets streams end", async () => {
   await closed;
 });
 
+test("closing does not wait for clients that say nothing, or do not go", async () => {
+  const upstream = await startUpstream();
+  const { url, port, close } = await startPlain({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+  const silent = connect(port, "127.0.0.1");
+  await once(silent, "connect");
+  const { response } = await opened(url, "openai-chat", "stall");
+  await until(response, (text) => text.includes("before"));
+  const closed = Promise.all([once(silent, "close"), close({ graceMs: 1 })]);
+  expect(await until(response, () => false)).toContain("aborted");
+  await within(10_000, closed);
+});
+
 test("a thousand streams at a time: none is lost or mixed up, and nothing is left open", async () => {
   const upstream = await startUpstream();
   const resources = (): Record<string, number> => {
@@ -275,7 +298,7 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     expect(status).toBe(200);
     expect(textIn(eventsIn(wires[n]!, body))).toBe(expected);
   }
-  expect(JSON.parse(await upstream.get("/counts"))).toEqual({ open: 0, asked: 1000 });
+  expect(JSON.parse(await upstream.get("/counts"))).toMatchObject({ open: 0, asked: 1000 });
   expect(await recordings()).toHaveLength(1000);
   await new Promise((resolve) => setImmediate(resolve));
   const after = resources();
@@ -284,4 +307,9 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     servers: before.servers,
     timers: true,
   });
+  const connections = async (): Promise<number> => (JSON.parse(await upstream.get("/counts")) as { connections: number }).connections;
+  const alone = async (): Promise<void> => {
+    while ((await connections()) > 1); // the one that asks
+  };
+  await within(5000, alone());
 });
