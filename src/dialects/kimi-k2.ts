@@ -82,7 +82,8 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const ids = new Map(
     rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, idOf(call, n)]),
   );
-  // Thinking stands in the rounds behind the last answer; an answer is a message without calls.
+  // Thinking stands in the rounds behind the last answer; an answer is a message without calls. (llama.cpp's copy of the template searches
+  // for it without a `break`, and so finds the first.)
   const answered = rest.findLastIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [
