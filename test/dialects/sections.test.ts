@@ -1,0 +1,38 @@
+// Calls in sections, behind headers that name them: DeepSeek V3 and V3.1, Kimi K2. Each row is an input and what becomes of it.
+import { describe, expect, test } from "vitest";
+import { deepseekV31 } from "../../src/dialects/deepseek-v3.1.ts";
+import { deepseekV3 } from "../../src/dialects/deepseek-v3.ts";
+import type { Dialect } from "../../src/dialects/dialect.ts";
+import { kimiK2 } from "../../src/dialects/kimi-k2.ts";
+import { lines } from "./scanning.ts";
+
+const kimi = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}";
+const fenced = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}";
+const tight = "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}";
+
+describe("what stands behind an object and before another mark than its closer is no text", () => {
+  test.each<[string, Dialect, string, string[]]>([
+    ["blanks, section end", kimiK2, `${kimi}\n<|tool_calls_section_end|>x`, ["control \n", "control <|tool_calls_section_end|>", "text x"]],
+    ["blanks, stop", kimiK2, `${kimi} \n<|im_end|>`, ["control  \n", "control <|im_end|>"]],
+    [
+      "blanks, section end, in a section",
+      kimiK2,
+      `<|tool_calls_section_begin|>${kimi}\n<|tool_calls_section_end|>`,
+      ["control \n<|tool_calls_section_end|>"],
+    ],
+    ["fence, section end", deepseekV3, `${fenced}\n\`\`\`<｜tool▁calls▁end｜>`, ["control \n```", "control <｜tool▁calls▁end｜>"]],
+    [
+      "fence, section end, in a section",
+      deepseekV3,
+      `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁calls▁end｜>`,
+      ["control \n```<｜tool▁calls▁end｜>"],
+    ],
+    ["fence, cut section end", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁calls▁e`, ["control \n```<｜tool▁calls▁e"]],
+    ["fence, next call, in a section", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`\n${fenced}`, ["call f{}"]],
+    ["fence, next call", deepseekV3, `${fenced}\n\`\`\`\n${fenced}`, ["control \n```\n", "call f{}"]],
+    ["blanks, next call, in a section", deepseekV31, `<｜tool▁calls▁begin｜>${tight} \n${tight}`, ["call f{}"]],
+    ["blanks and other text", deepseekV31, `${tight} \nDone <｜x`, ["text  \nDone <｜x"]],
+  ])("%s", (_, dialect, input, behind) => {
+    expect(lines(dialect, input)).toEqual(["call f{}", ...behind]);
+  });
+});
