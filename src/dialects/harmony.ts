@@ -77,7 +77,8 @@ const header: Step = (s) => {
 };
 
 const abandon: Step = (s) => {
-  s.sayRaw(s.word.length - Math.max(0, ...TOKENS.map((mark) => s.word.lastIndexOf(mark) + mark.length)));
+  const marks = TOKENS.filter((mark) => s.word.includes(mark)).map((mark) => s.word.lastIndexOf(mark) + mark.length);
+  s.sayRaw(s.word.length - Math.max(0, ...marks));
   return speak;
 };
 

@@ -7,7 +7,7 @@ import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
 import { xlam } from "../../src/dialects/xlam.ts";
-import { lines, scanPieces } from "./scanning.ts";
+import { cutAnyhow, lines, scanPieces } from "./scanning.ts";
 
 const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
 
@@ -129,5 +129,27 @@ describe("mistral", () => {
   });
   test("a stray closer is control where it is a token, and text where it is a tag", () => {
     expect(lines(mistral, "a[/THINK]b</think>c")).toEqual(["text a", "control [/THINK]", "text b</think>c"]);
+  });
+});
+
+describe("arguments given as a string", () => {
+  const call = (held: string): string => `<tool_call>{"name": "f", "arguments": ${JSON.stringify(held)}}</tool_call>`;
+  const deltas = (input: string, options: ScannerOptions): string =>
+    cutAnyhow(hermes, input, options)
+      .map((event) => (event.type === "tool-delta" ? event.json : ""))
+      .join("");
+
+  test("are read no further than they may be deep", () => {
+    const input = call('{"a": {"b": {"c": 1}}}');
+    expect(deltas(input, { maxDepth: 2 })).toBe('{"a": {');
+    expect(lines(hermes, input, { maxDepth: 2 })).toEqual(["malformed too-deep", "control </tool_call>"]);
+    expect(lines(hermes, input, { maxDepth: 3 })).toEqual(['call f{"a":{"b":{"c":1}}}', "control </tool_call>"]);
+    expect(lines(hermes, call(`{"a": ${"[".repeat(300)}`).slice(0, -13))).toEqual(["malformed too-deep"]);
+  });
+  test("are one object, with nothing but blanks around it", () => {
+    expect(lines(hermes, call(' {"a": 1}\n'))).toEqual(['call f{"a":1}', "control </tool_call>"]);
+    for (const held of ['{"a": 1} x', '{"a": 1} {}', '{"a": 1 2}', '{"a": 1', "[1]"])
+      expect(lines(hermes, call(held))).toEqual(["malformed bad-arguments", "control </tool_call>"]);
+    expect(deltas(call('{"a": 1, "b": x y, "c": 3}'), {})).toBe('{"a": 1');
   });
 });

@@ -130,15 +130,15 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     const { call } = s;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
-    if (outcome === "cut") return cut;
+    if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
     if (outcome === "bad") {
       const skip = broken(s, "bad-arguments", s.reason);
       return s.block & LIST ? nextElement : skip;
     }
-    if (name === undefined) s.malformed("no-name", fault ?? "the call has no name");
-    else if (fault !== undefined) s.malformed("bad-arguments", fault);
+    if (name === undefined) s.malformed("no-name", fault?.reason ?? "the call has no name");
+    else if (fault !== undefined) s.malformed(fault.code, fault.reason);
     else if (needsArguments && !hasArguments) s.malformed("bad-arguments", "the call has no arguments");
     else s.endCall(false, object.id);
     s.unclosed = (s.block & MARKED) !== 0 || s.closer !== "";
