@@ -16,6 +16,11 @@ export const STOPS = ["<｜end▁of▁sentence｜>"];
 
 /** A mark in its own spelling and in ASCII. */
 const spellings = (mark: string): string[] => [mark, mark.replaceAll("｜", "|").replaceAll("▁", "_")];
+/** What only prompts hold: turns and results. */
+const TURNS = [
+  ...["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"],
+  ...["<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"],
+];
 const SEPARATORS = spellings("<｜tool▁sep｜>");
 
 /** `TYPE<sep>NAME` and a newline, a fence or the object; or `NAME<sep>`. */
@@ -76,16 +81,15 @@ export const createScanner = scannerOf({
   closers: [...spellings("<｜tool▁call▁end｜>"), ...spellings("<｜tool▁calls▁end｜>")],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
-  control: [...calls.marks, ...SEPARATORS],
+  control: [...calls.marks, ...SEPARATORS, ...TURNS],
   callsInThinking: "promote",
 });
 
 // ---- Rendering
 
 export const t = markup([
-  ...["<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<think>", "</think>"],
+  ...[...TURNS, ...STOPS, "<think>", "</think>"],
   ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
-  ...["<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"],
 ]);
 
 export const section = (calls: readonly Pieces[]): Pieces =>

@@ -26,6 +26,7 @@ const createScanner = scannerOf({
   closers: [FENCE, "</tool_code>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
+  turns: ["\nAssistant:"],
   callsInThinking: "ignore",
   line: jsonCalls({
     wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },

@@ -34,6 +34,8 @@ export interface Spec {
   readonly stops: readonly string[];
   /** All other control tokens: never text. */
   readonly control?: readonly string[];
+  /** What begins a turn in a prompt, without being a control token. */
+  readonly turns?: readonly string[];
   readonly callsInThinking: CallsInThinking;
   /** What may stand at the very beginning of the output. */
   readonly start?: Step;
@@ -102,11 +104,16 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   };
 }
 
-/** Whether the prompt ends inside a thinking block: its last mark is an opener. A mark in somebody's message is followed by a turn mark. */
+/**
+ * Whether the prompt ends inside a thinking block: its last mark is an opener. One in somebody's message is followed by a turn mark, which
+ * in pieces is whatever they say is a control token.
+ */
 function leavesThinkingOpen(spec: Spec, prompt: Prompt | string = ""): boolean {
   const tail = typeof prompt === "string" ? prompt : prompt.map((piece) => piece.text).join("");
+  const tokens = typeof prompt === "string" ? [] : prompt.filter((piece) => piece.control).map((piece) => piece.text);
   const { open = {}, close = [] } = spec.thinking ?? {};
+  const openers = Object.keys(open);
   const last = (marks: readonly string[]) => Math.max(-1, ...marks.map((mark) => tail.lastIndexOf(mark)));
-  const others = [...close, ...spec.stops, ...(spec.control ?? []), ...Object.keys(spec.calls), ...spec.closers];
-  return last(Object.keys(open)) > last(others.filter((mark) => !Object.hasOwn(open, mark)));
+  const others = [...close, ...spec.stops, ...(spec.control ?? []), ...(spec.turns ?? []), ...Object.keys(spec.calls), ...spec.closers];
+  return last(openers) > last([...others, ...new Set(tokens)].filter((mark) => !openers.some((opener) => opener.startsWith(mark))));
 }
