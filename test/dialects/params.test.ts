@@ -1,8 +1,9 @@
 // Parameters between tags: what is a closer and what is content, what is written when, and how values get their types.
 import { describe, expect, test } from "vitest";
-import type { Event, JsonObject, Tool } from "../../src/core/nouns.ts";
+import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
 import type { ScannerOptions } from "../../src/dialects/dialect.ts";
+import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { glm } from "../../src/dialects/glm.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -144,4 +145,32 @@ test("a name or a key in quotes may hold what would end it", () => {
   const args = { "a > b": "1", "": "2", " c": "3", "d/": "4", '"e"': "5" };
   for (const dialect of [qwen3Coder, minimaxM2, deepseekV32])
     expect(argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }])), {})).toEqual([args]);
+});
+
+describe("a schema that names no type says what it is in other words", () => {
+  test.each<[JsonObject, string, Json]>([
+    [{ enum: [1, 2] }, "2", 2],
+    [{ const: 5 }, "5", 5],
+    [{ enum: [true, false, null] }, "true", true],
+    [{ enum: [true, false, null] }, "null", null],
+    [{ enum: ["1", "2"] }, "2", "2"],
+    [{ enum: ["1", 2] }, "2", "2"],
+    [{ enum: ["a", null] }, "null", null],
+    [{ properties: { b: { type: "string" } } }, '{"b": "x"}', { b: "x" }],
+    [{ items: { type: "integer" } }, "[1]", [1]],
+    [{ anyOf: [{ const: 1 }, { const: 2 }] }, "1", 1],
+    [{ description: "any" }, "1", "1"],
+  ])("%j reads %s as %j", (schema, text, value) => {
+    const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: schema } } }] };
+    for (const [dialect, input] of [
+      [qwen3Coder, `<tool_call><function=f><parameter=a>${text}</parameter></function></tool_call>`],
+      [glm, `<tool_call>f<arg_key>a</arg_key><arg_value>${text}</arg_value></tool_call>`],
+      [minimaxM2, `<minimax:tool_call><invoke name="f"><parameter name="a">${text}</parameter></invoke></minimax:tool_call>`],
+    ] as const)
+      expect(argumentsOf(dialect, input, declared)).toEqual([{ a: value }]);
+  });
+  test("where types are told by spelling, a string is one by its schema", () => {
+    const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: { enum: ["a", "1"] } } } }] };
+    expect(argumentsOf(gemma4, "<|tool_call>call:f{a:1}<tool_call|>", declared)).toEqual([{ a: "1" }]);
+  });
 });
