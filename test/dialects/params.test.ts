@@ -2,13 +2,13 @@
 import { describe, expect, test } from "vitest";
 import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
-import type { ScannerOptions } from "../../src/dialects/dialect.ts";
+import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { glm } from "../../src/dialects/glm.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
-import { endsOf, scanPieces, textOf, units } from "./scanning.ts";
+import { endsOf, lines, scanPieces, textOf, units } from "./scanning.ts";
 
 const tools: Tool[] = [
   {
@@ -172,5 +172,26 @@ describe("a schema that names no type says what it is in other words", () => {
   test("where types are told by spelling, a string is one by its schema", () => {
     const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: { enum: ["a", "1"] } } } }] };
     expect(argumentsOf(gemma4, "<|tool_call>call:f{a:1}<tool_call|>", declared)).toEqual([{ a: "1" }]);
+  });
+});
+
+describe("a call that cannot be read takes no neighbour down", () => {
+  const good = '<invoke name="f"><parameter name="a">1</parameter></invoke>';
+  const long = `<invoke name="${"g".repeat(600)}">`;
+  const forms: [Dialect, (block: string) => string][] = [
+    [minimaxM2, (block) => `<minimax:tool_call>${block}</minimax:tool_call>`],
+    [deepseekV32, (block) => `<function_calls>${block}</function_calls>`.replace(/<(\/?)/g, "<$1｜DSML｜")],
+    [qwen3Coder, (block) => `<tool_call>${block}</tool_call>`.replace(/ name="(\w+)"/g, "=$1").replaceAll("invoke", "function")],
+  ];
+  test.each<[string, string]>([
+    ["no parameter", '<invoke name="g">junk</invoke>'],
+    ["no call", "<bad>"],
+    ["on lines of its own", '\n<invoke name="g">\njunk\n</invoke>\n'],
+    ["a name too long", `${long}</invoke>\n`],
+  ])("%s", (_, bad) => {
+    for (const [dialect, form] of forms) {
+      const read = lines(dialect, `${form(`${bad}${good}\n${good}`)}x`).filter((line) => !line.startsWith("control"));
+      expect(read).toEqual([expect.stringMatching(/^malformed/), 'call f{"a":"1"}', 'call f{"a":"1"}', "text x"]);
+    }
   });
 });

@@ -36,3 +36,22 @@ describe("what stands behind an object and before another mark than its closer i
     expect(lines(dialect, input)).toEqual(["call f{}", ...behind]);
   });
 });
+
+describe("behind a call that cannot be read the section goes on", () => {
+  const section = (calls: string): string => `<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>x`;
+  const closed = "<｜tool▁call▁end｜>";
+  test.each<[string, string, string[]]>([
+    ["bad arguments", `${tight.replace("{}", "{bad")}${closed}\n${tight}`, ["malformed bad-arguments", "call f{}"]],
+    ["noise", `hm${tight}`, ["malformed no-name", "call f{}"]],
+    [
+      "a name too long",
+      `${tight.replace("f", "f".repeat(300))}${closed}\n${tight}`,
+      ["malformed too-long", expect.stringMatching(/^control f/), "call f{}"],
+    ],
+  ])("%s", (_, calls, expected) => {
+    expect(lines(deepseekV31, section(calls))).toEqual([...expected, "control <｜tool▁calls▁end｜>", "text x"]);
+  });
+  test("up to its end", () => {
+    expect(lines(deepseekV31, section(tight.replace("{}", "{bad")))).toEqual(["malformed bad-arguments", "text x"]);
+  });
+});

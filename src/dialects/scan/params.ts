@@ -163,11 +163,15 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   const block: Step = (s) => {
+    s.resume = resume;
     begin(s, more);
     return blockHead;
   };
 
+  const resume = (mark: string): Step => (close.includes(mark) ? speak : more);
+
   const bare: Step = (s) => {
+    s.resume = undefined;
     begin(s, closing);
     const [tag] = calls;
     if (!tag) return releaseBlanks;

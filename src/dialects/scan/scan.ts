@@ -103,6 +103,8 @@ export class Scan extends Reader implements Scanner {
   closer = "";
   /** The step behind the arguments. */
   behind: Step | undefined;
+  /** In a block of several calls: where to go on at a mark behind one that cannot be read. */
+  resume: ((mark: string) => Step) | undefined;
   /** Why the block that is being passed over cannot be read. */
   fault: { code: MalformedCode; reason: string } | undefined;
 

@@ -43,9 +43,11 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   /** In a section, before a call. What stands here rides in the raw of the next event. */
   const section: Step = (s) => {
     s.behind = behindInSection;
+    s.resume = resume;
     s.bound(overflow);
     return between;
   };
+  const resume = (mark: string): Step => (end.includes(mark) ? speak : section);
   const between: Step = (s) => {
     if (noise) s.until(next);
     else if (s.blanks() === undefined) return undefined;
@@ -69,6 +71,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
 
   const call: Step = (s) => {
     s.behind = behindAlone;
+    s.resume = undefined;
     return opened;
   };
   const opened: Step = (s) => {

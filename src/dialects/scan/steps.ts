@@ -188,7 +188,7 @@ export const skip: Step = (s) => {
   if (s.table.closers.has(mark)) s.pos += mark.length;
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
-  return speak;
+  return s.resume?.(mark) ?? speak;
 };
 
 /** A limit was reached: the call is malformed here and now; what is left of the block is no more than a mark. */
@@ -209,7 +209,8 @@ const rest: Step = (s) => {
   if (mark === undefined) return undefined;
   if (s.table.closers.has(mark)) s.pos += mark.length;
   s.unbound();
-  return control;
+  s.control();
+  return s.resume?.(mark) ?? speak;
 };
 
 const restOn: Step = (s) => {
