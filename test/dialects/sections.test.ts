@@ -3,8 +3,11 @@ import { describe, expect, test } from "vitest";
 import { deepseekV31 } from "../../src/dialects/deepseek-v3.1.ts";
 import { deepseekV3 } from "../../src/dialects/deepseek-v3.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
+import { hermes } from "../../src/dialects/hermes.ts";
 import { kimiK2 } from "../../src/dialects/kimi-k2.ts";
-import { lines } from "./scanning.ts";
+import { mistral } from "../../src/dialects/mistral.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { cutAnyhow, endsOf, lines } from "./scanning.ts";
 
 const kimi = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}";
 const fenced = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}";
@@ -54,4 +57,22 @@ describe("behind a call that cannot be read the section goes on", () => {
   test("up to its end", () => {
     expect(lines(deepseekV31, section(tight.replace("{}", "{bad")))).toEqual(["malformed bad-arguments", "text x"]);
   });
+});
+
+test("the bytes of the arguments are those of the object, and so rendering gives back what was read", () => {
+  const object = '{"a": 1.0,\n "b":[ ]}';
+  const rows: [Dialect, string][] = [
+    [deepseekV3, `<｜tool▁calls▁begin｜>${fenced.replace("{}", object)}\n\`\`\`<｜tool▁call▁end｜><｜tool▁calls▁end｜>`],
+    [deepseekV31, `<｜tool▁call▁begin｜>f<｜tool▁sep｜>\n\`\`\`json\n${object}\n\`\`\``],
+    [kimiK2, kimi.replace("{}", `\n ${object}`)],
+    [mistral, `[TOOL_CALLS]f[ARGS] ${object}`],
+    [hermes, `<tool_call>{"name": "f", "arguments": ${JSON.stringify(` ${object}`)}}</tool_call>`],
+  ];
+  for (const [dialect, input] of rows) {
+    const events = cutAnyhow(dialect, input);
+    expect(endsOf(events)).toMatchObject([{ json: object }]);
+    expect(events.map((event) => (event.type === "tool-delta" ? event.json : "")).join("")).toBe(object);
+  }
+  const [dialect, input] = rows[0] as [Dialect, string];
+  expect(promptText(dialect.renderToolCalls(endsOf(cutAnyhow(dialect, input))))).toBe(input);
 });
