@@ -76,3 +76,33 @@ test("the bytes of the arguments are those of the object, and so rendering gives
   const [dialect, input] = rows[0] as [Dialect, string];
   expect(promptText(dialect.renderToolCalls(endsOf(cutAnyhow(dialect, input))))).toBe(input);
 });
+
+describe("the name in a header", () => {
+  const header = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>";
+  test.each<[string, Dialect, string, string]>([
+    ["an empty one is malformed", deepseekV3, `${header}\n\`\`\`json\n{}\n\`\`\``, "malformed no-name"],
+    ["so is a blank one", deepseekV3, `${header}  \n{}`, "malformed no-name"],
+    ["the type word may be a name", deepseekV31, `${header}{}`, "call function{}"],
+    ["the input ends behind the type", deepseekV3, header, "malformed no-name"],
+    ["the input ends in it", deepseekV3, `${header}f`, "malformed no-name"],
+    ["the input ends behind it", deepseekV3, `${header}f\n`, "cut f{}"],
+    ["the input ends in the fence", deepseekV3, `${header}f\n\`\`\`j`, "cut f{}"],
+    ["the input ends behind the fence", deepseekV3, `${header}f\n\`\`\`json`, "cut f{}"],
+    ["the input ends behind the separator", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "cut f{}"],
+    ["the input ends in a mark behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜to", "cut f{}"],
+    ["no object behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜tool▁call▁end｜>", "malformed bad-arguments"],
+    ["a list behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>[]<｜tool▁call▁end｜>", "malformed bad-arguments"],
+  ])("%s", (_, dialect, input, expected) => {
+    expect(lines(dialect, input)).toEqual([expected]);
+  });
+  test("leaves at its newline", () => {
+    expect(deepseekV3.createScanner().feed(`${header}f\n`)).toMatchObject([{ type: "tool-start", name: "f" }]);
+  });
+});
+
+test("distills write ASCII for bars, for underscores, or for both", () => {
+  const own = `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>x`;
+  const barred = own.replaceAll("｜", "|");
+  for (const input of [own, barred, own.replaceAll("▁", "_"), barred.replaceAll("▁", "_")])
+    expect(lines(deepseekV3, input).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "text x"]);
+});

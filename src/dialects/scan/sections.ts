@@ -30,6 +30,8 @@ export interface Sections {
   readonly call: Step;
   /** Behind a header: reads the object. The name may be left to the arguments. */
   object(s: Scan, name: string | NameByArguments, id?: string): Step;
+  /** The same of a call that has started. */
+  read(s: Scan): Step;
   /** What cannot stand in a header or an object outside a string. */
   readonly marks: readonly string[];
 }
@@ -81,11 +83,15 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     return header;
   };
 
+  const read: Sections["read"] = (s) => readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
+
   const object: Sections["object"] = (s, name, id) => {
-    if (typeof name === "string") s.startCall(name, id);
-    else s.openCall();
-    const inArguments = readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
-    if (typeof name === "string") return inArguments;
+    if (typeof name === "string") {
+      s.startCall(name, id);
+      return read(s);
+    }
+    s.openCall();
+    read(s);
     return (s) => {
       const outcome = s.read();
       if (outcome === undefined) return undefined;
@@ -125,7 +131,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
   const behindInSection = behind(section);
   const behindAlone = behind(speak);
 
-  return { section, call, object, marks };
+  return { section, call, object, read, marks };
 }
 
 /** Whether the input ends inside one of these marks. */
