@@ -153,3 +153,44 @@ describe("arguments given as a string", () => {
     expect(deltas(call('{"a": 1, "b": x y, "c": 3}'), {})).toBe('{"a": 1');
   });
 });
+
+describe("in a list, what is no call takes no neighbour down", () => {
+  const good = '{"name": "f", "arguments": {}}';
+  const late = '{"arguments": {}, "name": "f"}';
+  const marked = (list: string) => lines(hermes, `<tool_call>${list}</tool_call>`).filter((line) => !line.startsWith("control"));
+  const bare = (list: string) => lines(xlam, `${list}\nx`).filter((line) => !line.startsWith("control"));
+
+  test.each<[string, string]>([
+    ["an object that cannot be read", "{bad}"],
+    ["a number", "5"],
+    ["a string", '"x"'],
+    ["a word", "x"],
+  ])("%s", (_, stray) => {
+    const code = stray === "{bad}" ? "bad-arguments" : "no-name";
+    for (const next of [good, late]) {
+      expect(marked(`[${stray}, ${next}]`)).toEqual([`malformed ${code}`, "call f{}"]);
+      expect(marked(`[${good}, ${stray}, ${next}]`)).toEqual(["call f{}", `malformed ${code}`, "call f{}"]);
+      expect(bare(`[${good}, ${stray}, ${next}]`)).toEqual(["call f{}", `malformed ${code}`, "call f{}", "text \nx"]);
+    }
+    if (code === "no-name") expect(bare(`[${good}, ${stray}]`)).toEqual(["call f{}", "malformed no-name", "text \nx"]);
+  });
+  test("a comma behind the last one is nothing", () => {
+    expect(marked(`[${good}, ]`)).toEqual(["call f{}"]);
+    expect(marked(`[${good},`)).toEqual(["call f{}"]);
+  });
+});
+
+describe("xlam: cut inside the list", () => {
+  const good = '{"name": "f", "arguments": {}}';
+  test("an element is a call once its name and the key of its arguments are known", () => {
+    for (const cut of [`[${good}, {"name": "g", "arguments":`, `[${good}, {"name": "g", "arguments"`])
+      expect(lines(xlam, cut)).toEqual(["call f{}", "cut g{}"]);
+    expect(lines(xlam, '<tool_call>[{"name": "g", "arguments": ')).toEqual(["cut g{}"]);
+    expect(lines(xlam, `[${good}, {"name": "g"`)).toEqual(["call f{}", "malformed no-name"]);
+    expect(lines(xlam, `[${good}, {"name": "g", "x": {"arguments": `)).toEqual(["call f{}", "malformed no-name"]);
+  });
+  test("the first one without a mark is a call once its arguments have begun", () => {
+    expect(lines(xlam, '[{"name": "g", "arguments":')).toEqual(['text [{"name": "g", "arguments":']);
+    expect(lines(xlam, '[{"name": "g", "arguments": {')).toEqual(["cut g{}"]);
+  });
+});

@@ -49,6 +49,11 @@ export class CallObject {
     return first;
   }
 
+  /** Whether the key of the arguments is what was read last. */
+  atArguments(s: Scan): boolean {
+    return this.fault === undefined && s.depth === s.fieldDepth && ARGUMENTS.has(s.key);
+  }
+
   /** Behind a piece of a value. */
   piece(s: Scan): void {
     const inner = this.#inner;

@@ -52,8 +52,9 @@ const SURE = 4;
 /** A name must be declared to count: other text came before. */
 const STRICT = 8;
 
-/** How most call objects begin, and little else: here they are found again behind what cannot be read, and in prose. */
+/** How most call objects begin, and little else: so they are found in prose, and again behind what cannot be read. */
 export const OBJECT = '{"name"';
+const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"'];
 
 export function jsonCalls(form: JsonForm): JsonSteps {
   const { wrappers = {}, firstKeys, separators = [], tags = [], needsArguments = false } = form;
@@ -61,7 +62,8 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   const lineMarks = new Marks([...openers.list, ...form.marks]);
   const between = new Marks([...openers.list, "]", ",", ...separators, ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
-  const elements = new Marks([...marks.list, OBJECT]);
+  const elements = new Marks([...marks.list, ...OBJECTS]);
+  const elementEnds = new Marks([...elements.list, ",", "]"]);
 
   const line: Step = (s) => {
     const code = s.blanks();
@@ -102,7 +104,9 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (code === 93 && list) return behind;
     const mark = s.match(s.table.ends);
     if (mark === undefined) return undefined;
-    return mark === "" ? broken(s, "no-name", "a JSON object was expected") : broken(s, "empty", "the block is empty");
+    if (mark !== "") return broken(s, "empty", "the block is empty");
+    const skip = broken(s, "no-name", "a JSON object was expected");
+    return list ? nextElement : skip;
   };
 
   const inObject: Step = (s) => {
@@ -130,6 +134,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     const { call } = s;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
+    if (outcome === "cut" && call?.id === undefined && name !== undefined && object.atArguments(s)) s.startCall(name, object.id);
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
@@ -152,17 +157,29 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   /** An element that cannot be read does not take the others with it. */
   const nextElement: Step = (s) => {
     const mark = s.until(elements);
-    if (mark !== OBJECT) return mark === undefined ? undefined : skip;
-    s.malformed("bad-arguments", s.reason);
+    if (mark === undefined) return undefined;
+    if (!s.fault || !OBJECTS.includes(mark)) return skip;
+    s.malformed(s.fault.code, s.fault.reason);
     s.block |= SURE;
     return open(s, "{");
+  };
+  /** Behind a comma, no object. */
+  const stray: Step = (s) => {
+    const mark = s.until(elementEnds);
+    if (mark === undefined) return undefined;
+    broken(s, "no-name", "a JSON object was expected");
+    if (mark !== "," && mark !== "]") return nextElement;
+    s.malformed("no-name", "a JSON object was expected");
+    s.bound(release);
+    return behind;
   };
 
   /** Behind a call: the rest of its block, or the next call. */
   const behindCall =
     (separated: boolean): Step =>
     (s) => {
-      if (s.blanks() === undefined) return undefined;
+      const code = s.blanks();
+      if (code === undefined) return undefined;
       const mark = s.match(between);
       if (mark === undefined) return undefined;
       const list = (s.block & LIST) !== 0;
@@ -186,6 +203,14 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         return ended;
       }
       if (list ? mark === "{" : !marked && openers.list.includes(mark)) return open(s, mark);
+      if (separated && list && s.block & SURE && code !== -1) {
+        const end = s.match(marks);
+        if (end === undefined) return undefined;
+        if (end === "") {
+          s.bound(tooLong);
+          return stray;
+        }
+      }
       if (marked) return closing;
       const rest = s.ahead;
       if (!s.last || rest === "" || !s.closer.startsWith(rest)) return release;
