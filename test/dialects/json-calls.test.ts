@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
 import type { ScannerOptions } from "../../src/dialects/dialect.ts";
 import { hermes } from "../../src/dialects/hermes.ts";
+import { json } from "../../src/dialects/json.ts";
 import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
@@ -193,4 +194,20 @@ describe("xlam: cut inside the list", () => {
     expect(lines(xlam, '[{"name": "g", "arguments":')).toEqual(['text [{"name": "g", "arguments":']);
     expect(lines(xlam, '[{"name": "g", "arguments": {')).toEqual(["cut g{}"]);
   });
+});
+
+test("a fence around something else is text, both ends of it", () => {
+  const call = '{"name": "f", "parameters": {}}';
+  for (const dialect of [json, xlam]) {
+    for (const text of ['```json\n{"a": 1}\n```\n', '```json\n{"a": 1}```\n', "```python\nprint(1)\n```\n", "```\n```\n"]) {
+      expect(lines(dialect, `${text}${call}`)).toEqual([`text ${text}`, "call f{}"]);
+      expect(lines(dialect, `${text}\`\`\`\n${call}\n\`\`\`\nx`)).toEqual([`text ${text}`, "call f{}", "control \n```", "text \nx"]);
+    }
+    expect(lines(dialect, `\`\`\`json\n{"a": 1}\n${call}\n\`\`\`\n${call}`)).toEqual([
+      'text ```json\n{"a": 1}\n',
+      "call f{}",
+      "text \n```\n",
+      "call f{}",
+    ]);
+  }
 });

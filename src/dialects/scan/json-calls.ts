@@ -71,11 +71,13 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (code === undefined) return undefined;
     const mark = s.match(lineMarks);
     if (mark === undefined) return undefined;
-    if (openers.list.includes(mark)) return open(s, mark, s.prose && s.tools.length > 0 ? STRICT : 0);
+    if (opens(s, mark)) return open(s, mark, s.prose && s.tools.length > 0 ? STRICT : 0);
     s.lineStart = false;
     s.prose ||= mark === "" && code !== -1;
     return speak;
   };
+
+  const opens = (s: Scan, mark: string): boolean => openers.list.includes(mark) && mark !== s.fence;
 
   /** An opener stands here; `block`: what is around it, if that is new. */
   const open = (s: Scan, mark: string, block?: number): Step => {
@@ -89,7 +91,10 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     }
     s.pos += mark.length;
     if (mark === "[") s.block |= LIST;
-    else s.closer = wrappers[mark] ?? "";
+    else {
+      s.closer = wrappers[mark] ?? "";
+      if (openers.list.includes(s.closer)) s.fence = s.closer;
+    }
     return inside;
   };
 
@@ -202,7 +207,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         s.pos += mark.length;
         return ended;
       }
-      if (list ? mark === "{" : !marked && openers.list.includes(mark)) return open(s, mark);
+      if (list ? mark === "{" : !marked && opens(s, mark)) return open(s, mark);
       if (separated && list && s.block & SURE && code !== -1) {
         const end = s.match(marks);
         if (end === undefined) return undefined;
@@ -272,6 +277,7 @@ function around(s: Scan, block: number): void {
 const ended: Step = (s) => {
   s.unbound();
   s.unclosed = false;
+  s.fence = "";
   s.lineStart = true;
   return control;
 };

@@ -90,6 +90,7 @@ export const textCloser: Step = (s) => {
   if (s.unclosed) s.control();
   else s.sayRaw();
   s.unclosed = false;
+  s.fence = "";
   return speak;
 };
 

@@ -30,6 +30,8 @@ export interface Spec {
     /** Behind a closer. */
     readonly behind?: Step;
   };
+  /** What opens and closes thinking too, if the output begins with it; elsewhere it is plain text. */
+  readonly phrases?: { readonly open: readonly string[]; readonly close: readonly string[] };
   /** Strings that end the answer. */
   readonly stops: readonly string[];
   /** All other control tokens: never text. */
@@ -91,7 +93,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
-    start: startInThinking ? startThinking : startWith(spec.start ?? speak),
+    start: startInThinking ? startThinking : startWith(spec.start ?? startOf(spec, policy)),
     line: spec.line,
     text: { marks: new Marks(text.keys()), steps: text },
     thinking: { marks: new Marks(thinking.keys()), steps: thinking },
@@ -101,6 +103,26 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     closers: new Set(closers),
     stops: new Set(stops),
     unthink: new Set(close),
+  };
+}
+
+/** The phrases get a table of their own, as long as they count. */
+function startOf({ phrases, ...spec }: Spec, policy: CallsInThinking): Step {
+  if (!phrases) return speak;
+  const openers = new Marks(phrases.open);
+  return (s) => {
+    const mark = s.match(openers);
+    if (mark === undefined) return undefined;
+    if (mark === "") return speak;
+    const { table } = s;
+    const behind: Step = (s) => {
+      s.table = table;
+      return speak;
+    };
+    s.table = tableOf({ ...spec, thinking: { open: {}, close: phrases.close, stray: "text", behind } }, policy, false);
+    s.pos += mark.length;
+    s.openThinking();
+    return speak;
   };
 }
 
