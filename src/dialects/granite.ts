@@ -47,6 +47,7 @@ const createScanner = scannerOf({
     close: ["Here is my response:", "Here's my response:"],
   },
   stops: STOPS,
+  control: ["<|end_of_role|>"],
   callsInThinking: "promote-if-unclosed",
 });
 

@@ -21,3 +21,37 @@ describe("where a header cannot go on, what stands behind its last mark is text"
     expect(lines(harmony, input)).toEqual(expected);
   });
 });
+
+describe("where all marks were stripped, the words of the headers tell", () => {
+  test.each<[string, string, string[]]>([
+    ["analysis, then an answer", "analysisLet me think.assistantfinalHello", ["thinking Let me think.", "text Hello"]],
+    ["analysis, then a call", 'analysisHm.assistantcommentary to=functions.f json{"a": 1}', ["thinking Hm.", 'call f{"a":1}']],
+    ["two calls", "analysisassistantcommentary to=functions.f json{}assistantcommentary to=g{}", ["call f{}", "call g{}"]],
+    ["a call that is cut", 'analysisHm.assistantcommentary to=functions.f json{"a": "x', ["thinking Hm.", 'cut f{"a":"x"}']],
+    ["a header that is cut", "analysisHm.assistantcommentary to=functions.f", ["thinking Hm.", "malformed no-name"]],
+    ["analysis alone", "analysisHm", ["thinking Hm"]],
+    ["the words in an answer", "The assistantfinal analysis", ["text The assistantfinal analysis"]],
+    ["the words behind the analysis", "analysisHm.assistantfinalanalysis assistantfinal", ["thinking Hm.", "text analysis assistantfinal"]],
+    ["marks again", "analysisHm.<|end|><|channel|>final<|message|>Hi", ["thinking Hm.", "control <|channel|>final<|message|>", "text Hi"]],
+  ])("%s", (_, input, expected) => {
+    expect(lines(harmony, input)).toEqual(expected);
+  });
+});
+
+describe("the prompt may end inside a message", () => {
+  const first = (prompt: string) => harmony.createScanner({ prompt }).feed("Hm")[0]?.type;
+  test("of analysis", () => {
+    expect(first("<|start|>assistant<|channel|>analysis<|message|>")).toBe("thinking-start");
+    expect(first("<|start|>assistant<|channel|>analysis<|message|>First, ")).toBe("thinking-start");
+  });
+  test("of another channel, or inside none", () => {
+    for (const prompt of [
+      "",
+      "<|start|>assistant",
+      "<|start|>assistant<|channel|>final<|message|>",
+      "<|start|>assistant<|channel|>analysis<|message|>Hm<|end|><|start|>assistant",
+      "<|start|>user<|message|>analysis<|message|>",
+    ])
+      expect(first(prompt)).toBe("text");
+  });
+});

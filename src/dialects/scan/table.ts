@@ -30,8 +30,8 @@ export interface Spec {
     /** Behind a closer. */
     readonly behind?: Step;
   };
-  /** What opens and closes thinking too, if the output begins with it; elsewhere it is plain text. */
-  readonly phrases?: { readonly open: readonly string[]; readonly close: readonly string[] };
+  /** What opens and closes thinking too, and what opens calls, if the output begins so; elsewhere all of it is plain text. */
+  readonly phrases?: { readonly open: readonly string[]; readonly close: readonly string[]; readonly calls?: Spec["calls"] };
   /** Strings that end the answer. */
   readonly stops: readonly string[];
   /** All other control tokens: never text. */
@@ -93,7 +93,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
-    start: startInThinking ? startThinking : startWith(spec.start ?? startOf(spec, policy)),
+    start: startInThinking ? startThinking : startWith(startOf(spec, policy)),
     line: spec.line,
     text: { marks: new Marks(text.keys()), steps: text },
     thinking: { marks: new Marks(thinking.keys()), steps: thinking },
@@ -107,19 +107,20 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
 }
 
 /** The phrases get a table of their own, as long as they count. */
-function startOf({ phrases, ...spec }: Spec, policy: CallsInThinking): Step {
-  if (!phrases) return speak;
+function startOf({ phrases, start = speak, ...spec }: Spec, policy: CallsInThinking): Step {
+  if (!phrases) return start;
   const openers = new Marks(phrases.open);
   return (s) => {
     const mark = s.match(openers);
     if (mark === undefined) return undefined;
-    if (mark === "") return speak;
+    if (mark === "") return start;
     const { table } = s;
     const behind: Step = (s) => {
       s.table = table;
       return speak;
     };
-    s.table = tableOf({ ...spec, thinking: { open: {}, close: phrases.close, stray: "text", behind } }, policy, false);
+    const thinking = { open: {}, close: phrases.close, stray: "text", behind } as const;
+    s.table = tableOf({ ...spec, thinking, calls: { ...spec.calls, ...phrases.calls } }, policy, false);
     s.pos += mark.length;
     s.openThinking();
     return speak;
