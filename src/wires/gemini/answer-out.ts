@@ -14,8 +14,6 @@ import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { FINISH, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
-const UNSAFE = /[\r\n\u2028\u2029]/;
-
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
   /** Nobody wants to see the thoughts. */
@@ -124,10 +122,7 @@ export class GeminiAnswer extends Answer {
   }
 
   #framed(chunk: string): string {
-    // Line ends can only stand between the values of arguments, as the model wrote them.
-    const json = UNSAFE.test(chunk)
-      ? chunk.replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`))
-      : chunk;
+    const json = /[\u2028\u2029]/.test(chunk) ? chunk.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : chunk;
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);
