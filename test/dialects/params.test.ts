@@ -195,3 +195,17 @@ describe("a call that cannot be read takes no neighbour down", () => {
     }
   });
 });
+
+describe("qwen3-coder: blanks in closing tags", () => {
+  const call = (inside: string): string => `<tool_call>\n<function=f>${inside}\n</tool_call>x`;
+  test.each(["</parameter >", "</ parameter>", "< /parameter>"])("%s closes a parameter, before a legal token", (closer) => {
+    const ends = [closer.replace("parameter", "function"), "</function>"];
+    for (const end of ends) {
+      const inside = `<parameter=a>\n1\n${closer}\n<parameter=b>2</parameter>\n${end}`;
+      expect(lines(qwen3Coder, call(inside))).toEqual(['call f{"a":"1","b":"2"}', "control \n</tool_call>", "text x"]);
+      expect(lines(qwen3Coder, call(`<parameter=a>1${end}`))).toEqual(['call f{"a":"1"}', "control </tool_call>", "text x"]);
+    }
+    expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer} or so</parameter></function>`))).toEqual([{ a: `1${closer} or so` }]);
+    expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer}`).slice(0, -13))).toEqual([{ a: "1" }]);
+  });
+});
