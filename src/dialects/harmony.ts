@@ -184,7 +184,7 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const spoken = rest.filter((message) => message.role === "assistant");
   // What was thought before a call is dropped as soon as an answer follows; before an answer it stands only to train on.
   const answered = spoken.findLastIndex(({ content }) => callsOf(content).length === 0);
-  const thinks = new Set(spoken.slice(answered + 1).map(({ content }) => content));
+  const thinks = new Set<readonly Part[]>(spoken.slice(answered + 1).map(({ content }) => content));
   const last = rest.at(-1);
   const final = !answers && last?.role === "assistant" ? last.content : undefined;
   return prompt(
