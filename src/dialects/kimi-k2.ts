@@ -17,6 +17,7 @@ import { explain, functionTool } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
+const TURNS = ["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"];
 const ARGUMENTS_BEGIN = "<|tool_call_argument_begin|>";
 
 // ---- Scanning
@@ -58,16 +59,13 @@ const createScanner = scannerOf({
   closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
-  control: [...calls.marks, ARGUMENTS_BEGIN],
+  control: [...calls.marks, ARGUMENTS_BEGIN, ...TURNS],
   callsInThinking: "promote",
 });
 
 // ---- Rendering
 
-const t = markup([
-  ...["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>", "<|im_end|>", "[EOS]", "<think>", "</think>"],
-  ...[...calls.marks, ARGUMENTS_BEGIN],
-]);
+const t = markup([...[...TURNS, ...STOPS, "<think>", "</think>"], ...[...calls.marks, ARGUMENTS_BEGIN]]);
 
 const VARIANTS = {
   "kimi-k2-thinking": { thinks: true, behindSystem: "" },

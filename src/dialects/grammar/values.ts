@@ -83,7 +83,10 @@ export const gemmaValues =
         comma: '","',
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
-        otherPair: (declared, value) => `${otherWord(declared, ":,{}<\\[\\]\\x00-\\x20")} ":" ${value}`,
+        otherPair: (declared, value) => {
+          const quoted = `${mark} ${otherWord(declared, "<\\x00-\\x1F")} ${mark}`;
+          return `(${otherWord(declared, ":,{}<\\[\\]\\x00-\\x20")} | ${quoted}) ":" ${value}`;
+        },
         sorted: true,
       },
       list: { open: '"["', comma: '","', close: '"]"' },
