@@ -25,6 +25,14 @@ class RawJson {
 export const argumentsValue = (call: { arguments: JsonObject; json?: string | undefined }): JsonObject | RawJson =>
   call.json === undefined || call.json === JSON.stringify(call.arguments) ? call.arguments : new RawJson(call.json, call.arguments);
 
+/** On one line, as clients read a stream. Line ends can only stand between the values of arguments, as the model wrote them. */
+export const printLine = (body: unknown): string => oneLine(printBody(body));
+
+const UNSAFE = /[\r\n\u2028\u2029]/;
+
+export const oneLine = (json: string): string =>
+  UNSAFE.test(json) ? json.replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`)) : json;
+
 export function printBody(body: unknown): string {
   // A string of the body might look like the mark; then there are more marks than texts, and another one is tried.
   for (let n = 0; ; n++) {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event, Opaque, Request, WireId } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Opaque, Request, WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";
@@ -225,6 +225,21 @@ describe("events come back as they were", () => {
       if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
       else expect(said.filter((message) => !/ cut/.test(message))).toEqual([]); // that a call was cut may be said in any case
     });
+  });
+
+  test.each(named)("%s: a call whose arguments stand on several lines comes whole", (_, wire) => {
+    const json = '{\r\n  "path": "a.txt",\n  "text": "one\\ntwo \u2028 three"\n}';
+    const call = { id: "call_y0", index: 0, name: "lookup" };
+    const given: Event[] = [
+      { type: "start", id: "answer-1", model: "m" },
+      { type: "tool-start", ...call },
+      { type: "tool-delta", id: call.id, json },
+      { type: "tool-end", ...call, arguments: JSON.parse(json) as JsonObject, json },
+      { type: "finish", reason: "tool-calls" },
+    ];
+    const text = encode(wire, given);
+    expect(validateStream(wire.id, text)).toEqual([]);
+    expect(decode(wire, [text]).find(({ type }) => type === "tool-end")).toMatchObject({ ...call, arguments: JSON.parse(json) });
   });
 
   test("no wire lets a cut call pass for a whole one", () => {

@@ -7,14 +7,12 @@ import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { sealCapsule } from "../opaque.ts";
-import { printBody } from "../raw.ts";
+import { oneLine, printBody } from "../raw.ts";
 import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { FINISH, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
-
-const UNSAFE = /[\r\n\u2028\u2029]/;
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
@@ -124,10 +122,7 @@ export class GeminiAnswer extends Answer {
   }
 
   #framed(chunk: string): string {
-    // Line ends can only stand between the values of arguments, as the model wrote them.
-    const json = UNSAFE.test(chunk)
-      ? chunk.replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`))
-      : chunk;
+    const json = oneLine(chunk);
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);
