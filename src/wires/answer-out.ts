@@ -139,6 +139,8 @@ export abstract class Answer implements StreamEncoder {
         this.thinkingEnd(event.state ?? []);
         break;
       case "tool-start":
+        if (this.request.toolChoice === "none")
+          this.warnings.add("tool-choice", `${event.name} was called although no tool was to be called`);
         this.callStart(event);
         break;
       case "tool-delta":

@@ -479,7 +479,7 @@ describe("tools and settings as the API wants them", () => {
   test.each<[Partial<Request>, Json | undefined]>([
     [{ tools }, undefined],
     [{ tools, toolChoice: "auto" }, { type: "auto" }],
-    [{ tools, toolChoice: "none" }, { type: "none" }],
+    [{ tools, toolChoice: "none" }, undefined],
     [
       { tools, toolChoice: "required", parallelCalls: true },
       { type: "any", disable_parallel_tool_use: false },

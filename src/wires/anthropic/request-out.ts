@@ -1,7 +1,7 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, asUser, counted, type Encoded, encoded, isForced, type Out, told } from "../adapt.ts";
+import { type Abilities, adapt, asUser, counted, type Encoded, encoded, hasCalls, isForced, type Out, told } from "../adapt.ts";
 import { outputText } from "../media.ts";
 import { EMPTY_CAPSULE, fromBase64, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
@@ -28,6 +28,7 @@ const ABLE: Abilities = {
   thinking: ({ state }) => (own(state, REDACTED) ?? own(state, "signature")) !== undefined, // else the official API would refuse the request
   strictTools: true,
   deferredTools: true,
+  idleTools: hasCalls, // a call of a tool that is not declared would be refused
   toolChoice: "mode",
   parallelCalls: "tools",
   sampling: SAMPLING,
@@ -214,7 +215,7 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 
 // Tools
 
-function writeTools({ request: { tools = [] }, names, warnings }: Out): Draft[] | undefined {
+function writeTools({ tools, names, warnings }: Out): Draft[] | undefined {
   const revealed = tools.every((tool) => tool.deferred); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {
