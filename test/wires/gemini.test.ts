@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Part, Request, Response, Warning } from "../../src/core/nouns.ts";
+import { openCapsule } from "../../src/wires/capsule.ts";
 import { gemini } from "../../src/wires/gemini.ts";
-import { openCapsule } from "../../src/wires/opaque.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { describeShared } from "../shared.ts";
@@ -945,7 +945,7 @@ describe("answers to clients", () => {
   test("thoughts that nobody wants are not sent, but come back with the call", () => {
     const chunks = chunksOf(write([...thought("secret"), ...called("1"), stop], { thinking: { show: false } }));
     expect(chunks).toHaveLength(2);
-    expect(openCapsule(chunks[0].candidates[0].content.parts[0].thoughtSignature)).toEqual({ thinking: "secret" });
+    expect(openCapsule(chunks[0].candidates[0].content.parts[0].thoughtSignature)).toEqual({ thoughts: [{ thinking: "secret" }] });
   });
   test("a call with a signature of its own keeps it", () => {
     expect(partsOf([...thought("x"), ...called("1", "{}", { state: [mine("thoughtSignature", "c2ln")] })])).toMatchObject([

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Request, Tool, Warning } from "../../src/core/nouns.ts";
-import { sealCapsule } from "../../src/wires/opaque.ts";
+import { sealCapsule } from "../../src/wires/capsule.ts";
 import { openaiResponses as wire } from "../../src/wires/openai-responses.ts";
 import { describeShared } from "../shared.ts";
 import { captures, complaintOf } from "./helpers.ts";
@@ -233,7 +233,7 @@ describe("reasoning items", () => {
   });
   test("what we sealed is opened", () => {
     const state = [{ wire: "anthropic" as const, kind: "signature", data: "s" }];
-    const sealed = sealCapsule({ thinking: "all of it", thinkingState: state });
+    const sealed = sealCapsule({ thoughts: [{ thinking: "all of it", state }] });
     expect(reasoning({ id: "rs_drgm1", summary: [], encrypted_content: sealed })).toEqual({
       role: "assistant",
       content: [{ type: "thinking", text: "all of it", state }],

@@ -2,8 +2,9 @@
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import { type Abilities, adapt, asUser, counted, type Encoded, encoded, hasCalls, isForced, type Out, told } from "../adapt.ts";
+import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
 import { outputText } from "../media.ts";
-import { EMPTY_CAPSULE, fromBase64, putState } from "../opaque.ts";
+import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { closedSchema, objectSchema } from "../schema-out.ts";
