@@ -20,7 +20,7 @@ function* eventsOfPart(part: Part, index: number): Generator<Event, void, undefi
   const state = "state" in part && part.state ? { state: part.state } : {};
   if (part.type === "text") yield { type: "text", text: part.text, ...state };
   else if (part.type === "thinking") {
-    yield { type: "thinking-start" };
+    yield { type: "thinking-start", ...state };
     if (part.text !== "") yield { type: "thinking-delta", text: part.text };
     yield { type: "thinking-end", ...state };
   } else if (part.type === "tool-call") {

@@ -49,6 +49,8 @@ export interface Abilities {
   readonly customTools?: boolean;
   readonly strictTools?: boolean;
   readonly deferredTools?: boolean;
+  /** Whether the API wants tools declared of which none may be called; absent: they are not sent. */
+  readonly idleTools?: (request: Request) => boolean;
   /** The schema of what a tool returns. */
   readonly responses?: boolean;
   /** `"mode"`: which tools may be called can only be said by sending no others; absent: nor can it be said that one must be. */
@@ -65,7 +67,10 @@ export interface Abilities {
 
 /** What all parts of a wire's translation need. */
 export interface Out {
+  /** Its tools are those that the calls of the conversation are calls of. */
   readonly request: Request;
+  /** The tools that are sent. */
+  readonly tools: readonly Tool[];
   readonly profile: WireProfile;
   readonly warnings: Warnings;
   readonly names: Names;
@@ -75,11 +80,11 @@ const ANY_NAME: NameRule = { forbidden: /[^\s\S]/g, max: Number.POSITIVE_INFINIT
 
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
-  const { request, warnings } = out;
+  const { request, tools, warnings } = out;
   request.messages = new Conversation(able, profile, warnings).adapt(given.messages);
   const tell = (state: readonly Opaque[] = []) =>
     warnings.foreign(able.carries ? state.filter((opaque) => !able.carries?.(opaque)) : state);
-  for (const { state } of request.tools ?? []) tell(state);
+  for (const { state } of tools) tell(state);
   for (const message of request.messages) {
     tell(message.state);
     const parts: readonly Part[] = message.role === "tool" ? (message.media ?? []) : message.content;
@@ -103,21 +108,28 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
     request.stop = stop.slice(0, able.stops);
   }
   if (parallelCalls === false && !able.parallelCalls) warnings.dropped("the wish for one call at a time");
-  const tools = adaptTools(given, able, profile, warnings);
-  request.tools = tools;
+  const hasOwnTools = extra?.some(({ wire, kind }) => wire === able.wire && kind.startsWith("tools[")) ?? false;
+  // A model that may call nothing is not tempted: no tool choice is believed as much as having no tools.
+  const isIdle = choice === "none" && !(hasOwnTools && able.toolChoice) && !able.idleTools?.(given);
+  const known = adaptTools(given, able, profile, isIdle ? new Warnings(able.wire) : warnings);
+  const tools = isIdle ? [] : known;
+  request.tools = known;
   const forced = isForced(given);
   if (typeof choice === "object" && "allowed" in choice && able.toolChoice === "mode") request.toolChoice = forced ? "required" : "auto";
   if (!able.toolChoice) {
     delete request.toolChoice;
     if (forced) warnings.add("tool-choice", `${able.wire} cannot be made to call a tool: it may answer in words`);
-  } else if (tools.length === 0 && !extra?.some(({ wire, kind }) => wire === able.wire && kind.startsWith("tools["))) {
+  } else if (tools.length === 0 && !hasOwnTools) {
     delete request.toolChoice;
     if (able.parallelCalls === "tools") delete request.parallelCalls;
     if (forced) warnings.dropped("a tool choice without tools");
   }
-  const declared = tools.map(({ name }) => name);
-  return { request, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME) };
+  const declared = known.map(({ name }) => name);
+  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME) };
 }
+
+export const hasCalls = ({ messages }: Request): boolean =>
+  messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
 
 /** A tool must be called. */
 export const isForced = ({ toolChoice: choice }: Request): boolean =>
@@ -125,7 +137,7 @@ export const isForced = ({ toolChoice: choice }: Request): boolean =>
 
 function adaptTools(request: Request, able: Abilities, profile: WireProfile, warnings: Warnings): Tool[] {
   const { tools = [], toolChoice: choice } = request;
-  const offered = able.deferredTools ? tools : offeredTools(request);
+  const offered = able.deferredTools || choice === "none" ? tools : offeredTools(request);
   if (offered.length < tools.length) warnings.dropped("a deferred tool that nobody asked for");
   const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, able.toolChoice === "mode");
   const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;
@@ -144,7 +156,7 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
 
 /** The only tools that may be sent, if that is the only way to say which may be called. `mode`: one can be named. */
 function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[] | undefined {
-  if (typeof choice !== "object") return choice === "none" && !mode ? [] : undefined;
+  if (typeof choice !== "object") return undefined;
   if ("allowed" in choice) return choice.allowed;
   return mode ? undefined : [choice.name];
 }

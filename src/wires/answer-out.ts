@@ -7,6 +7,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
 import { eventsOf } from "../core/unfold.ts";
+import type { Thought } from "./capsule.ts";
 import { Warnings } from "./warnings.ts";
 import type { Draft, EncoderOptions, StreamEncoder, Wire } from "./wire.ts";
 
@@ -23,9 +24,9 @@ export abstract class Answer implements StreamEncoder {
   usage: Usage | undefined;
   /** The end was said: nothing may come after it. */
   over = false;
-  /** What was thought since the last call, or since the thinking began, and what other wires know of it: for those that carry it. */
-  readonly thought = new Pile();
-  thoughtState: Opaque[] = [];
+  /** What was thought since the last call, for wires whose clients send it back only if a call carries it; and the text beside it. */
+  #thoughts: { text: Pile; state: readonly Opaque[]; behind: number }[] = [];
+  #said = 0;
   /** The chunks of an answer that is not streamed. */
   chunks: Draft[] | undefined;
   #failure: Draft | undefined;
@@ -58,7 +59,8 @@ export abstract class Answer implements StreamEncoder {
   begin(): void {}
   thinkingStart(_state?: readonly Opaque[]): void {}
   thinkingEnd(state: readonly Opaque[]): void {
-    this.thoughtState.push(...state);
+    const thought = this.#thoughts.at(-1);
+    if (thought) thought.state = state;
   }
   callStart(_call: ToolStart): void {}
   callDelta(_json: string): void {}
@@ -127,18 +129,23 @@ export abstract class Answer implements StreamEncoder {
         break;
       case "text":
         if (event.state) this.warnings.foreign(event.state);
+        this.#said += event.text.length;
         this.text(event.text, event.state);
         break;
       case "thinking-start":
         this.thinkingStart(event.state);
+        this.#thoughts.push({ text: new Pile(), state: [], behind: this.#said });
         break;
       case "thinking-delta":
+        this.#thoughts.at(-1)?.text.add(event.text);
         this.thinking(event.text);
         break;
       case "thinking-end":
         this.thinkingEnd(event.state ?? []);
         break;
       case "tool-start":
+        if (this.request.toolChoice === "none")
+          this.warnings.add("tool-choice", `${event.name} was called although no tool was to be called`);
         this.callStart(event);
         break;
       case "tool-delta":
@@ -162,12 +169,20 @@ export abstract class Answer implements StreamEncoder {
         this.usage = { ...this.usage, ...event };
         break;
       case "finish":
-        this.warnings.foreign(this.thoughtState); // no call came to carry it
+        for (const { state } of this.#thoughts) this.warnings.foreign(state); // no call came to carry it
         if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("which stop string it was");
         this.over = true;
         if (event.reason === "error") this.fail(event.error ?? CUT_OFF, event);
         else this.finish(event);
     }
+  }
+
+  /** What was thought since the last call: the next one carries it. */
+  takeThoughts(): Thought[] {
+    const thoughts = this.#thoughts.map(({ text, ...thought }) => ({ ...thought, thinking: text.toString() }));
+    this.#thoughts = [];
+    this.#said = 0;
+    return thoughts;
   }
 
   /** What the answer is called where nobody named it: two answers are never called alike. */

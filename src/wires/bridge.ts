@@ -17,8 +17,9 @@ export function bridgeTool(tool: Tool): Tool {
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
 }
 
-/** The tools that a target without tool search gets: a deferred one only if it is asked for by name. */
+/** The tools that a target without tool search gets: a deferred one only if it is asked for by name, and none where none may be called. */
 export function offeredTools({ tools = [], toolChoice }: Request): Tool[] {
+  if (toolChoice === "none") return [];
   const chosen = typeof toolChoice !== "object" ? [] : "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
   return tools.filter((tool) => !tool.deferred || chosen.includes(tool.name));
 }

@@ -4,7 +4,7 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
-import { listOf, parsed, restOf } from "./read.ts";
+import { restOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
@@ -87,62 +87,3 @@ function merge(target: Draft, key: string, data: Json): void {
   if (there === undefined) setOwn(target, key, data);
   else if (isObject(there) && isObject(data)) for (const [inner, value] of Object.entries(data)) merge(there as Draft, inner, value);
 }
-
-// ---- Our own capsule: thinking and state that a client carries for us in a field that it does not read
-
-const SEAL = "dragoman/1:";
-/** What a request may grow by for one answer. */
-const MAX_CAPSULE = 262_144;
-
-export interface Capsule {
-  /** Thinking that must come back, where the client does not keep it. */
-  thinking?: string;
-  /** Another wire's state of that thinking. */
-  thinkingState?: readonly Opaque[];
-  /** Another wire's state of a call: of the one that the field stands on, or of the one with this id. */
-  state?: readonly Opaque[];
-  call?: string;
-}
-
-/** Nothing inside: for clients that drop what has no signature. */
-export const EMPTY_CAPSULE = "ZHJhZ29tYW4vMTp7fQ==";
-
-/** Base64, since some fields must be. `undefined`: there is nothing to carry, or too much. */
-export function sealCapsule({ thinking, thinkingState, state, call }: Capsule): string | undefined {
-  const content = JSON.stringify({
-    thinking: thinking || undefined,
-    thinkingState: thinkingState?.length ? thinkingState : undefined,
-    state: state?.length ? state : undefined,
-  });
-  const text = SEAL + (call === undefined ? content : JSON.stringify({ state, call }));
-  if (content === "{}" || text.length > MAX_CAPSULE) return undefined;
-  let bytes = "";
-  for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
-  return btoa(bytes);
-}
-
-/** `undefined`: it is none of ours; nothing inside: it is broken. */
-export function openCapsule(sealed: string): Capsule | undefined {
-  if (!sealed.startsWith(btoa(SEAL.slice(0, 9)))) return undefined;
-  let text: string;
-  try {
-    text = fromBase64(sealed, true);
-  } catch {
-    return {};
-  }
-  const value = text.startsWith(SEAL) && text.length <= MAX_CAPSULE ? parsed(text.slice(SEAL.length)) : undefined;
-  const capsule: Capsule = {};
-  if (!isObject(value)) return capsule;
-  for (const key of ["thinking", "call"] as const) if (typeof value[key] === "string") capsule[key] = value[key];
-  for (const key of ["thinkingState", "state"] as const) {
-    const state = listOf(value[key]).filter(isOpaque);
-    if (state.length > 0) capsule[key] = state;
-  }
-  return capsule;
-}
-
-export const fromBase64 = (data: string, fatal = false): string =>
-  new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
-
-const isOpaque = (value: Json): value is JsonObject & Opaque =>
-  isObject(value) && typeof value.wire === "string" && typeof value.kind === "string" && value.data !== undefined;

@@ -7,7 +7,7 @@ import { BadRequest } from "../../src/core/errors.ts";
 import { collect } from "../../src/core/fold.ts";
 import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Part, Request, Text, ToolCall } from "../../src/core/nouns.ts";
 import { anthropic } from "../../src/wires/anthropic.ts";
-import { EMPTY_CAPSULE, openCapsule } from "../../src/wires/opaque.ts";
+import { EMPTY_CAPSULE, openCapsule } from "../../src/wires/capsule.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { describeShared } from "../shared.ts";
 import { captures } from "./helpers.ts";
@@ -479,7 +479,7 @@ describe("tools and settings as the API wants them", () => {
   test.each<[Partial<Request>, Json | undefined]>([
     [{ tools }, undefined],
     [{ tools, toolChoice: "auto" }, { type: "auto" }],
-    [{ tools, toolChoice: "none" }, { type: "none" }],
+    [{ tools, toolChoice: "none" }, undefined],
     [
       { tools, toolChoice: "required", parallelCalls: true },
       { type: "any", disable_parallel_tool_use: false },

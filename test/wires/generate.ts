@@ -99,6 +99,12 @@ const tool =
 const choose =
   (toolChoice: (first: string) => Request["toolChoice"]) =>
   (request: Request): Request => ({ ...request, toolChoice: toolChoice(request.tools![0]!.name)! });
+const withoutCalls = (request: Request): Request => ({
+  ...request,
+  messages: request.messages.filter(
+    (message) => message.role !== "tool" && !(message.role === "assistant" && message.content[0]?.type === "tool-call"),
+  ),
+});
 const strictObject: JsonObject = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
 
 /** Each by the field that it needs. */
@@ -159,16 +165,12 @@ export const requestFeatures: Record<string, Feature> = {
     },
   }),
   "tools: none": (request) => {
-    const { tools: _, ...rest } = request;
-    return {
-      ...rest,
-      messages: rest.messages.filter(
-        (message) => message.role !== "tool" && !(message.role === "assistant" && message.content[0]?.type === "tool-call"),
-      ),
-    };
+    const { tools: _, ...rest } = withoutCalls(request);
+    return rest;
   },
   "toolChoice: auto": choose(() => "auto"),
-  "toolChoice: none": choose(() => "none"),
+  "toolChoice: none": (request) => ({ ...withoutCalls(request), toolChoice: "none" }),
+  "toolChoice: none, behind calls": (request) => ({ ...loop({})(request), toolChoice: "none" }),
   "toolChoice: required": choose(() => "required"),
   "toolChoice: a name": choose((first) => ({ name: first })),
   "toolChoice: some": choose((first) => ({ allowed: [first] })),

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event, Opaque, Request, WireId } from "../../src/core/nouns.ts";
+import type { Event, Json, JsonObject, Opaque, Part, Request, WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";
@@ -227,6 +227,21 @@ describe("events come back as they were", () => {
     });
   });
 
+  test.each(named)("%s: a call whose arguments stand on several lines comes whole", (_, wire) => {
+    const json = '{\r\n  "path": "a.txt",\n  "text": "one\\ntwo \u2028 three"\n}';
+    const call = { id: "call_y0", index: 0, name: "lookup" };
+    const given: Event[] = [
+      { type: "start", id: "answer-1", model: "m" },
+      { type: "tool-start", ...call },
+      { type: "tool-delta", id: call.id, json },
+      { type: "tool-end", ...call, arguments: JSON.parse(json) as JsonObject, json },
+      { type: "finish", reason: "tool-calls" },
+    ];
+    const text = encode(wire, given);
+    expect(validateStream(wire.id, text)).toEqual([]);
+    expect(decode(wire, [text]).find(({ type }) => type === "tool-end")).toMatchObject({ ...call, arguments: JSON.parse(json) });
+  });
+
   test("no wire lets a cut call pass for a whole one", () => {
     for (const { id } of wires) {
       for (const name of ["call: cut", "call: cut before its arguments"]) {
@@ -284,6 +299,52 @@ describe("another provider's state goes to the client, who brings it back", () =
         : [],
     );
     expect(parts).toEqual([plain(thinking), plain(call)]);
+  });
+});
+
+describe("several thoughts of one turn come back as they were, each with its own state", () => {
+  const state = (wire: WireId, kind: string, data: Json, quiet?: true): Opaque => ({ wire, kind, data, ...(quiet ? { quiet } : {}) });
+  const thinking = (text: string, ...states: Opaque[]): Part => ({
+    type: "thinking",
+    text,
+    ...(states.length > 0 ? { state: states } : {}),
+  });
+  const text: Part = { type: "text", text: "Looking." };
+  const call = (id: string): Part => ({ type: "tool-call", id, name: "lookup", arguments: {}, json: "{}" });
+  const reasoning = (id: string, summary: string): Part =>
+    thinking(
+      summary,
+      state("openai-responses", "id", id, true),
+      state("openai-responses", "encrypted_content", `sealed ${id}`),
+      state("openai-responses", "summary", [{ type: "summary_text", text: summary }], true),
+    );
+  const answers: Record<string, Part[]> = {
+    "two that were signed": [
+      thinking("One.", state("anthropic", "signature", "s1")),
+      thinking("Two.", state("anthropic", "signature", "s2")),
+    ],
+    "one signed, one redacted": [thinking("One.", state("anthropic", "signature", "s1")), thinking("", state("anthropic", "data", "r1"))],
+    "one behind words": [
+      thinking("One.", state("anthropic", "signature", "s1")),
+      text,
+      thinking("Two.", state("anthropic", "signature", "s2")),
+    ],
+    "items of Responses": [reasoning("rs_1", "One."), text, reasoning("rs_2", "Two.")],
+  };
+  const cases = wires
+    .filter(({ id }) => id !== "ollama") // no field of it is left alone by clients
+    .flatMap((wire) => Object.keys(answers).map((what) => [wire.id, what] as const));
+
+  test.each(cases)("%s: %s", (id, what) => {
+    const wire = getWire(id);
+    const content = [...answers[what]!, call("call_y0"), call("call_y1")];
+    const answer = wire.encodeResponse({ content, finish: { reason: "tool-calls" } }, asked(wire));
+    const body = { model: "m", ...echoes[id](JSON.parse(printBody(answer)) as never) };
+    const messages = wire.decodeRequest({ path: PATHS[id] ?? "", query: {}, headers: {}, body }).messages.slice(1);
+    const parts = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+    const bare = (list: readonly Part[]) =>
+      list.map((part) => ({ ...part, ...(part.type === "text" ? { state: undefined } : { json: undefined }) }));
+    expect(bare(parts)).toEqual(bare(content));
   });
 });
 

@@ -1,13 +1,14 @@
 // The small parts that all wires share: names, media, raw JSON, bridged tools, state, the capsule, events.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event, JsonObject, Message, Opaque, Request } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Message, Opaque, Part, Request } from "../../src/core/nouns.ts";
 import { adapt } from "../../src/wires/adapt.ts";
 import { bridgeTool, customInput, toolKind } from "../../src/wires/bridge.ts";
+import { openCapsule, recalled, sealCapsule } from "../../src/wires/capsule.ts";
 import { EventWriter } from "../../src/wires/events.ts";
 import { mediaFromUrl, urlOfMedia } from "../../src/wires/media.ts";
 import { Names, ownName } from "../../src/wires/names.ts";
-import { openCapsule, putExtra, putState, sealCapsule, withState } from "../../src/wires/opaque.ts";
+import { putExtra, putState, withState } from "../../src/wires/opaque.ts";
 import { argumentsValue, printBody } from "../../src/wires/raw.ts";
 import { Source } from "../../src/wires/request-in.ts";
 import { Warnings } from "../../src/wires/warnings.ts";
@@ -175,16 +176,16 @@ describe("what a wire does not model", () => {
 describe("our capsule", () => {
   test("carries thinking and state", () => {
     const state: Opaque[] = [{ wire: "gemini", kind: "thoughtSignature", data: "s" }];
-    const sealed = sealCapsule({ thinking: "hm … \u{1f600}", state })!;
+    const sealed = sealCapsule({ thoughts: [{ thinking: "hm … \u{1f600}", behind: 0 }], state })!;
     expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/);
-    expect(openCapsule(sealed)).toEqual({ thinking: "hm … \u{1f600}", state });
+    expect(openCapsule(sealed)).toEqual({ thoughts: [{ thinking: "hm … \u{1f600}" }], state });
   });
   test("is not made for nothing, nor for too much", () => {
-    expect(sealCapsule({ thinking: "", state: [] })).toBeUndefined();
-    expect(sealCapsule({ thinking: "x".repeat(300_000) })).toBeUndefined();
+    expect(sealCapsule({ thoughts: [{ thinking: "", state: [] }], state: [] })).toBeUndefined();
+    expect(sealCapsule({ thoughts: [{ thinking: "x".repeat(300_000) }] })).toBeUndefined();
   });
   test("is ignored when it is broken or another's", () => {
-    const sealed = sealCapsule({ thinking: "hm" })!;
+    const sealed = sealCapsule({ thoughts: [{ thinking: "hm" }] })!;
     for (const other of [
       "",
       "abc",
@@ -194,10 +195,23 @@ describe("our capsule", () => {
       btoa("dragoman/2:{}"),
       btoa("dragoman/1:[]"),
     ]) {
-      expect(openCapsule(other)?.thinking).toBeUndefined();
+      expect(openCapsule(other)?.thoughts).toBeUndefined();
     }
     fc.assert(fc.property(fc.string(), (text) => openCapsule(text) === undefined && openCapsule(btoa("dragoman/1:") + text) !== null));
     expect(openCapsule(btoa('dragoman/1:{"state":[{"wire":1}, null]}'))).toEqual({});
+  });
+
+  test("thoughts come back where they stood, in place of the client's copy", () => {
+    const call = (id: string) => ({ type: "tool-call", id, name: "f", arguments: {} }) as const;
+    const text = (said: string) => ({ type: "text", text: said }) as const;
+    const thinking = (said: string) => ({ type: "thinking", text: said }) as const;
+    const thoughts = [{ thinking: "1" }, { thinking: "2", behind: 3 }, { thinking: "3", behind: 4 }, { thinking: "4", behind: 99 }];
+    const back = (...parts: Part[]) => recalled(parts, (id) => (id === "a" ? thoughts : undefined));
+    expect(back(thinking("1234"), text("oh no"), call("a"), thinking("5"), call("b"))).toEqual([
+      ...[thinking("1"), text("oh "), thinking("2"), text("n"), thinking("3"), text("o"), thinking("4"), call("a")],
+      ...[thinking("5"), call("b")],
+    ]);
+    expect(back(call("b"), call("a"))).toEqual([call("b"), ...["1", "2", "3", "4"].map(thinking), call("a")]);
   });
 });
 

@@ -25,7 +25,7 @@ export function held(dialect: Dialect, request: Request & { tools: Tool[] }, hol
   const { tools, toolChoice = "auto", parallelCalls, output } = request;
   const wishes = wishesOf(request);
   if (!holding || !dialect.grammar) return { warnings: wishes.map((wish) => unheld(wish, "the upstream takes no grammar")) };
-  const choice = tools.length > 0 ? toolChoice : "auto";
+  const choice = tools.length > 0 || toolChoice === "none" ? toolChoice : "auto";
   let grammar: Grammar;
   try {
     grammar = dialect.grammar(tools, choice, {

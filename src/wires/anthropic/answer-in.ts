@@ -3,8 +3,9 @@ import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
+import { openCapsule } from "../capsule.ts";
 import type { End } from "../events.ts";
-import { joined, opaques, openCapsule } from "../opaque.ts";
+import { joined, opaques } from "../opaque.ts";
 import { listOf, numberOf, objectOf, parsed, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
@@ -172,8 +173,9 @@ export class MessageReader extends AnswerReader {
     if (capsule?.call !== undefined) this.#carried.set(capsule.call, capsule.state ?? []);
     if (capsule?.call !== undefined && !said) return;
     this.startThinking();
-    if (!said) this.thinking(capsule?.thinking ?? "");
-    this.endThinking(capsule ? [...(capsule.thinkingState ?? [])] : [signed(signature)]);
+    const [thought = {}] = capsule?.thoughts ?? [];
+    if (!said) this.thinking(thought.thinking ?? "");
+    this.endThinking(capsule ? [...(thought.state ?? [])] : [signed(signature)]);
   }
 
   #callStop(index: number, { said, whole }: Block): void {

@@ -5,8 +5,9 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
+import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
-import { EMPTY_CAPSULE, putState, sealCapsule } from "../opaque.ts";
+import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, parsed } from "../read.ts";
 import { sseEvent } from "../sse.ts";
@@ -124,13 +125,11 @@ export class MessageAnswer extends Answer {
   }
 
   override thinkingStart(): void {
-    this.thought.clear();
     this.#close();
   }
   thinking(thinking: string): void {
     if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "" });
-    if (this.#hidden) this.thought.add(thinking);
-    else if (thinking !== "") this.#delta({ type: "thinking_delta", thinking });
+    if (!this.#hidden && thinking !== "") this.#delta({ type: "thinking_delta", thinking });
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     const data = own(state, REDACTED);
@@ -144,11 +143,11 @@ export class MessageAnswer extends Answer {
   /** Anthropic's own signature, or a capsule of ours: with the thinking that the client does not want to see, and another wire's state of it. */
   #signature(state: readonly Opaque[]): Json {
     const signature = own(state, "signature");
-    const thinking = this.thought.toString();
+    const thinking = this.#hidden ? (this.takeThoughts().at(-1)?.thinking ?? "") : "";
     // A server that showed what it was asked to omit has not put it into its signature; and what is not signed the ai SDK drops.
     if (signature && thinking === "") return signature;
-    const thinkingState = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");
-    return sealCapsule({ thinking, thinkingState }) ?? (signature || EMPTY_CAPSULE);
+    const sealed = state.filter(({ wire, kind }) => wire !== WIRE || kind === "signature");
+    return sealCapsule({ thoughts: [{ thinking, state: sealed }] }) ?? (signature || EMPTY_CAPSULE);
   }
   #sign(signature: unknown): void {
     if (signature !== "") this.#delta({ type: "signature_delta", signature });

@@ -18,7 +18,8 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
-import { openCapsule, putState, withState } from "../opaque.ts";
+import { openCapsule } from "../capsule.ts";
+import { putState, withState } from "../opaque.ts";
 import {
   defined,
   each,
@@ -199,8 +200,9 @@ class Conversation {
       carried.set(capsule.call, capsule.state ?? []);
       if (thinking === "") return []; // no thinking, but the carrier of a call's state
     }
-    const state = capsule ? capsule.thinkingState : [signed(signature)];
-    return [withState<Thinking>({ type: "thinking", text: thinking || (capsule?.thinking ?? "") }, state, this.#from.state(rest))];
+    const [thought = {}] = capsule?.thoughts ?? [];
+    const state = capsule ? thought.state : [signed(signature)];
+    return [withState<Thinking>({ type: "thinking", text: thinking || (thought.thinking ?? "") }, state, this.#from.state(rest))];
   }
 
   #call({ id, name: called, input, ...rest }: JsonObject, at: string): Part {

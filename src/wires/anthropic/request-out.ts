@@ -1,9 +1,10 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, asUser, counted, type Encoded, encoded, isForced, type Out, told } from "../adapt.ts";
+import { type Abilities, adapt, asUser, counted, type Encoded, encoded, hasCalls, isForced, type Out, told } from "../adapt.ts";
+import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
 import { outputText } from "../media.ts";
-import { EMPTY_CAPSULE, fromBase64, putState } from "../opaque.ts";
+import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { closedSchema, objectSchema } from "../schema-out.ts";
@@ -28,6 +29,7 @@ const ABLE: Abilities = {
   thinking: ({ state }) => (own(state, REDACTED) ?? own(state, "signature")) !== undefined, // else the official API would refuse the request
   strictTools: true,
   deferredTools: true,
+  idleTools: hasCalls, // a call of a tool that is not declared would be refused
   toolChoice: "mode",
   parallelCalls: "tools",
   sampling: SAMPLING,
@@ -214,7 +216,7 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 
 // Tools
 
-function writeTools({ request: { tools = [] }, names, warnings }: Out): Draft[] | undefined {
+function writeTools({ tools, names, warnings }: Out): Draft[] | undefined {
   const revealed = tools.every((tool) => tool.deferred); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {

@@ -2,8 +2,9 @@
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
+import { openCapsule } from "../capsule.ts";
 import { ArrayReader } from "../json-array.ts";
-import { innerState, joined, opaques, openCapsule } from "../opaque.ts";
+import { innerState, joined, opaques } from "../opaque.ts";
 import { defined, listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";

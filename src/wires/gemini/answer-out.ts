@@ -5,8 +5,8 @@
 import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
+import { sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
-import { sealCapsule } from "../opaque.ts";
 import { printBody } from "../raw.ts";
 import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
@@ -38,7 +38,6 @@ export class GeminiAnswer extends Answer {
     else if (text !== "") this.#word(text);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
-    this.thought.add(text);
     this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
   }
   override thinkingEnd(state: readonly Opaque[]): void {
@@ -49,13 +48,10 @@ export class GeminiAnswer extends Answer {
   /** What was thought since the last call comes back with it: clients drop thoughts. */
   callEnd({ id, name, arguments: args, json, state = [] }: ToolEnd): void {
     const [part = {}] = encodePart({ type: "tool-call", id, name, arguments: args, ...(json === undefined ? {} : { json }), state });
-    const foreign = (list: readonly Opaque[]) => list.filter(({ wire }) => wire !== WIRE);
-    const thinking = this.thought.toString();
-    const capsule = sealCapsule({ thinking, thinkingState: foreign(this.thoughtState), state: foreign(state) });
+    const thoughts = this.takeThoughts();
+    const capsule = sealCapsule({ thoughts, state: state.filter(({ wire }) => wire !== WIRE) });
     if (capsule !== undefined) part[SIGNATURE] ??= capsule;
-    else if (thinking !== "") this.warnings.dropped("thinking that is too long for a thoughtSignature");
-    this.thought.clear();
-    this.thoughtState = [];
+    else if (thoughts.some(({ thinking }) => thinking)) this.warnings.dropped("thinking that is too long for a thoughtSignature");
     this.#parts([part]);
   }
 

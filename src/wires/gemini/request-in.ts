@@ -11,14 +11,14 @@ import type {
   Opaque,
   Part,
   Request,
-  Thinking,
   ThinkingSettings,
   Tool,
   ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
-import { type Capsule, openCapsule, withState } from "../opaque.ts";
+import { openCapsule, recalled, type Thought } from "../capsule.ts";
+import { withState } from "../opaque.ts";
 import {
   defined,
   each,
@@ -123,8 +123,8 @@ class Conversation {
   readonly #from: Source;
   readonly #messages: Message[] = [];
   readonly #texts: ArgumentTexts;
-  /** What came back with a call, by the id of the call. */
-  readonly #capsules = new Map<string, Capsule>();
+  /** The thinking that came back with a call, by the id of the call. */
+  readonly #thoughts = new Map<string, readonly Thought[] | undefined>();
 
   constructor(from: Source, body: unknown) {
     this.#from = from;
@@ -142,9 +142,9 @@ class Conversation {
       if (role === "assistant") this.#model(content, at);
       else this.#turn(role, content, at);
     }
-    if (this.#capsules.size === 0) return this.#messages;
+    if (this.#thoughts.size === 0) return this.#messages;
     return this.#messages.map((message) =>
-      message.role === "assistant" ? { ...message, content: recalled(message.content, this.#capsules) } : message,
+      message.role === "assistant" ? { ...message, content: recalled(message.content, (id) => this.#thoughts.get(id)) } : message,
     );
   }
 
@@ -188,8 +188,12 @@ class Conversation {
     const read = this.#value(kind, value, at, isSaid && flag(thought, at, "thought") === true);
     const signature = text(sign, at, SIGNATURE) ?? "";
     const capsule = openCapsule(signature);
-    if (capsule && "id" in read && read.id !== undefined) this.#capsules.set(read.id, capsule);
-    const signed: Opaque[] = capsule || signature === "" || signature === SKIP ? [] : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
+    if (capsule && "id" in read && read.id !== undefined) this.#thoughts.set(read.id, capsule.thoughts);
+    const signed: readonly Opaque[] = capsule
+      ? (capsule.state ?? [])
+      : signature === "" || signature === SKIP
+        ? []
+        : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
     withState(read, "state" in read ? read.state : undefined, signed, this.#from.state(isSaid ? said : others));
     // An empty text is a chunk that held only the reason of the end, or a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
@@ -227,26 +231,6 @@ function joined(before: readonly Part[], after: readonly Part[]): Part[] {
   const [last, next] = [before.at(-1), after[0]];
   if (!last || !next || !("text" in last && "text" in next) || last.type !== next.type || last.state) return [...before, ...after];
   return [...before.slice(0, -1), { ...next, text: last.text + next.text }, ...after.slice(1)];
-}
-
-/** The message with the thinking that its calls brought back, each in front of what was said since the call before, in place of the client's own copy. */
-function recalled(content: readonly Part[], capsules: ReadonlyMap<string, Capsule>): Part[] {
-  const parts: Part[] = [];
-  let from = 0;
-  for (const part of content) {
-    const capsule = part.type === "tool-call" ? capsules.get(part.id) : undefined;
-    if (part.type !== "tool-call" || !capsule) parts.push(part);
-    else {
-      const { thinking = "", thinkingState: state = [] } = capsule;
-      if (thinking !== "" || state.length > 0) {
-        const said = parts.splice(from).filter(({ type }) => type !== "thinking");
-        parts.push(withState<Thinking>({ type: "thinking", text: thinking }, state), ...said);
-      }
-      parts.push(withState(part, part.state, capsule.state));
-    }
-    if (part.type === "tool-call") from = parts.length;
-  }
-  return parts;
 }
 
 /** `output` and `error` are special only where they stand alone; any other object is itself what the tool returned. */

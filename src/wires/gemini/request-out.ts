@@ -40,11 +40,11 @@ export function encodeTokenCountRequest(request: Request, profile?: WireProfile)
 
 function encode(given: Request, profile: WireProfile | undefined, method: string): Encoded {
   const out = adapt(given, { ...ABLE, resultMedia: !isOld(given) }, profile);
-  const { tools = [], toolChoice } = out.request;
+  const { tools, request } = out;
   const body = defined<Draft>({
     ...writeMessages(out),
     tools: tools.length > 0 ? [{ functionDeclarations: tools.map((tool) => writeTool(tool, out)) }] : undefined,
-    toolConfig: toolChoice && writeToolConfig(toolChoice, out),
+    toolConfig: request.toolChoice && writeToolConfig(request.toolChoice, out),
     generationConfig: writeConfig(out),
   });
   const model = resource(given).split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");

@@ -22,11 +22,11 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
   const isPrompt = ownState(WIRE, given.extra, GENERATE) === true;
   const out = adapt({ ...given, extra: given.extra?.filter(({ kind }) => kind !== GENERATE) ?? [] }, ABLE, profile);
   const { request, warnings } = out;
-  const { model, messages, tools = [], output, thinking } = request;
+  const { model, messages, output, thinking } = request;
   const prompt = isPrompt ? writePrompt(out) : undefined;
   const body = defined<Draft>({
     model,
-    ...(prompt ?? { messages: messages.map(writeMessage), tools: someOf(tools.map((tool) => writeTool(tool, warnings))) }),
+    ...(prompt ?? { messages: messages.map(writeMessage), tools: someOf(out.tools.map((tool) => writeTool(tool, warnings))) }),
     stream: !!request.stream, // it would stream by default
     format: output && (output.schema ?? "json"),
     think: writeThinking(thinking, warnings),
@@ -36,7 +36,7 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
 }
 
 /** A request that came as a prompt goes on as one, if it still is one. */
-function writePrompt({ request: { messages, tools = [] } }: Out): Draft | undefined {
+function writePrompt({ request: { messages }, tools }: Out): Draft | undefined {
   const last = messages.at(-1);
   const user = last?.role === "user" ? last : undefined;
   const [system, ...others] = user ? messages.slice(0, -1) : messages;

@@ -43,7 +43,6 @@ export class ChatAnswer extends Answer {
     if (text !== "") this.#word("content", text);
   }
   thinking(text: string): void {
-    this.thought.add(text);
     this.#word("reasoning_content", text);
   }
   override refusal(text: string): void {
@@ -115,9 +114,7 @@ export class ChatAnswer extends Answer {
 
   /** A call's own state and what it carries for others, onto the call. */
   #signed(call: Draft, state: Opaque[] = []): Draft {
-    const extra_content = extraContent({ state, thinkingState: this.thoughtState, thinking: this.thought.toString() });
-    this.thought.clear();
-    this.thoughtState = [];
+    const extra_content = extraContent({ state, thoughts: this.takeThoughts() }, this.warnings);
     return putState(WIRE, extra_content ? { ...call, extra_content } : call, state);
   }
 

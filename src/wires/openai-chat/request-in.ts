@@ -15,10 +15,28 @@ import type {
   ToolCall,
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
+import { recalled } from "../capsule.ts";
 import { mediaFromUrl } from "../media.ts";
 import { joined as joinedState, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
-import { each, fail, fields, flag, inside, list, name, number, object, oneOf, readBody, someOf, text, words } from "../read.ts";
+import {
+  each,
+  fail,
+  fields,
+  flag,
+  inside,
+  list,
+  listOf,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  someOf,
+  text,
+  words,
+} from "../read.ts";
 import { conversation, idsOfCalls, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
@@ -71,22 +89,20 @@ function readMessage({ role: given, content, ...others }: JsonObject, at: string
 
 function readAssistant(content: readonly Part[], others: JsonObject, at: string, from: Source): Message {
   const { reasoning_content, reasoning, thinking, refusal, tool_calls, function_call, ...rest } = others;
-  const carried = list(tool_calls, at, "tool_calls")
-    .map(signatureOf)
-    .find(({ thinkingState }) => thinkingState);
+  const calls = each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from));
+  const thoughts = new Map(calls.map(({ id }, i) => [id, signatureOf(listOf(tool_calls)[i]).thoughts]));
   // One thing, in three spellings.
-  const spelled = text(reasoning_content, at, "reasoning_content") || text(reasoning, at, "reasoning") || text(thinking, at, "thinking");
-  const thought = spelled || (carried?.thinking ?? "");
+  const thought = text(reasoning_content, at, "reasoning_content") || text(reasoning, at, "reasoning") || text(thinking, at, "thinking");
   const refused = text(refusal, at, "refusal");
   const legacy = object(function_call, at, "function_call");
   const parts: Part[] = [
-    ...(thought || carried ? [withState<Thinking>({ type: "thinking", text: thought }, carried?.thinkingState)] : []),
+    ...(thought && ![...thoughts.values()].some(Boolean) ? [{ type: "thinking" as const, text: thought }] : []),
     ...content,
     ...(refused ? [refusalPart(refused)] : []),
-    ...each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from)),
+    ...calls,
     ...(legacy ? [readFunction(legacy, inside(at, "function_call"), "", from)] : []),
   ];
-  return withState({ role: "assistant", content: parts }, from.state(rest));
+  return withState({ role: "assistant", content: recalled(parts, (id) => thoughts.get(id)) }, from.state(rest));
 }
 
 function readResult(content: Json | undefined, { tool_call_id, name, ...rest }: JsonObject, at: string, from: Source): Message {

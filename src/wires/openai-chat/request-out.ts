@@ -43,11 +43,11 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   const able = official ? OFFICIAL : ABLE;
   const out = adapt(given, thinkingField ? able : { ...able, thinking: () => false }, profile);
   const { request, warnings, names } = out;
-  const { model, messages, tools = [], stream, thinking, output } = request;
+  const { model, messages, stream, thinking, output } = request;
   const body = defined<Draft>({
     model,
     messages: messages.map((message) => writeMessage(message, out, thinkingField || "reasoning_content")),
-    tools: someOf(tools.map((tool) => writeTool(tool, out))),
+    tools: someOf(out.tools.map((tool) => writeTool(tool, out))),
     tool_choice: request.toolChoice && writeChoice(request.toolChoice, request, names.out, true),
     parallel_tool_calls: request.parallelCalls,
     stream: stream === undefined ? undefined : stream !== false,

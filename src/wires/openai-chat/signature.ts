@@ -1,7 +1,8 @@
 /** What a call carries for other wires, in the place that Gemini's signature has: `{"extra_content": {"google": {"thought_signature": "…"}}}`. */
 import type { Json, Opaque } from "../../core/nouns.ts";
-import { type Capsule, openCapsule, sealCapsule } from "../opaque.ts";
+import { type Capsule, openCapsule, sealCapsule } from "../capsule.ts";
 import { objectOf, textOf } from "../read.ts";
+import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
 import { WIRE } from "./tables.ts";
 
@@ -10,12 +11,18 @@ export const isSignature = ({ wire, kind }: Opaque): boolean => wire === "gemini
 
 export const signatureContent = (data: unknown): Draft => ({ google: { thought_signature: data } });
 
-export function extraContent({ state = [], thinkingState = [], thinking = "" }: Capsule): Draft | undefined {
-  const foreign = (list: readonly Opaque[]) => list.filter(({ wire, quiet }) => wire !== WIRE && !quiet);
-  const [own, thought] = [foreign(state), foreign(thinkingState)];
-  const only = own.length === 1 && thought.length === 0 && own[0] && isSignature(own[0]) ? own[0].data : undefined;
-  const signature = only ?? sealCapsule({ state: own, thinkingState: thought, ...(thought.length > 0 ? { thinking } : {}) });
-  return signature === undefined ? undefined : signatureContent(signature);
+/** `undefined`: there is nothing that others would miss; the text of the thinking alone has a place of its own. */
+export function extraContent({ state = [], thoughts = [] }: Capsule, warnings: Warnings): Draft | undefined {
+  const foreign = state.filter(({ wire }) => wire !== WIRE);
+  const isMissed = ({ wire, quiet }: Opaque) => wire !== WIRE && !quiet;
+  const isSigned = thoughts.some((thought) => thought.state?.some(isMissed));
+  if (!isSigned && !foreign.some(isMissed)) return undefined;
+  const [only, ...others] = foreign;
+  if (only && isSignature(only) && others.length === 0 && !isSigned) return signatureContent(only.data);
+  const sealed = sealCapsule({ state: foreign, ...(isSigned ? { thoughts } : {}) });
+  if (sealed !== undefined) return signatureContent(sealed);
+  warnings.dropped("signed thinking that is too long for a call");
+  return undefined;
 }
 
 /** Gemini's signature of a call, or what we had put in its place. */

@@ -6,8 +6,9 @@ import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { EMPTY_CAPSULE, putState, sealCapsule } from "../opaque.ts";
+import { putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
@@ -232,7 +233,7 @@ export class ResponseAnswer extends Answer {
     }
     const fields: Draft = { summary: text === "" ? [] : [part] };
     if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
-      fields.encrypted_content = sealCapsule({ thinking: text, thinkingState: state }) ?? EMPTY_CAPSULE;
+      fields.encrypted_content = sealCapsule({ thoughts: [{ thinking: text, state }] }) ?? EMPTY_CAPSULE;
     this.#done(reasoning, fields, state);
   }
 

@@ -1,6 +1,7 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
-import { opaques, openCapsule, ownState } from "../opaque.ts";
+import { openCapsule } from "../capsule.ts";
+import { opaques, ownState } from "../opaque.ts";
 import { listOf, objectOf, restOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
@@ -41,7 +42,8 @@ export function readReasoning(item: JsonObject): { text: string; state: Opaque[]
   const sealed = textOf(item.encrypted_content);
   const capsule = sealed === undefined ? undefined : openCapsule(sealed);
   if (capsule?.call !== undefined) return { text, state: [...(capsule.state ?? [])], call: capsule.call };
-  if (capsule) return { text: capsule.thinking ?? text, state: [...(capsule.thinkingState ?? [])] };
+  const [thought = {}] = capsule?.thoughts ?? [];
+  if (capsule) return { text: thought.thinking ?? text, state: [...(thought.state ?? [])] };
   const state = itemState({ ...item, status: null });
   if (sealed !== undefined) state.push({ wire: WIRE, kind: "encrypted_content", data: sealed });
   // Where the texts stood, so that they go back there.

@@ -52,7 +52,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
 }
 
 /** What an answer repeats of its request. */
-export const settingsOf = (request: Request): Draft => settings(adaptSettings(request, ableTo(request)));
+export const settingsOf = (request: Request): Draft => settings(adaptSettings(request, { ...ableTo(request), idleTools: () => true }));
 
 // Items
 
@@ -159,7 +159,7 @@ function settings(out: Out): Draft {
   const nameOf = (name: string) => calledBy(tools, name, out.names.out).name;
   const word = (key: string, given: unknown) => (own(extra, `reasoning.${key}`) === undefined ? given : undefined);
   return defined<Draft>({
-    tools: someOf(writeTools(tools, nameOf, warnings)),
+    tools: someOf(writeTools(out.tools, nameOf, warnings)),
     tool_choice: toolChoice && writeChoice(toolChoice, request, nameOf, false),
     parallel_tool_calls: parallelCalls,
     ...written(request.sampling ?? {}, SAMPLING),

@@ -1,0 +1,84 @@
+// What a tool choice of `none` means, whoever asks and whoever answers: no tools are sent, and a call that comes all the same is told of.
+import { describe, expect, test } from "vitest";
+import type { Event, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+import { validateRequest } from "./validators.ts";
+
+const wires = listWires().map(({ id }) => id);
+const hi: Request["messages"][number] = { role: "user", content: [{ type: "text", text: "Hi" }] };
+const request: Request = {
+  model: "m",
+  messages: [hi],
+  tools: [
+    { name: "f", parameters: { type: "object", properties: {} }, strict: true },
+    { name: "later", deferred: true },
+  ],
+  toolChoice: "none",
+};
+const behindCalls: Request = {
+  ...request,
+  messages: [
+    hi,
+    { role: "assistant", content: [{ type: "tool-call", id: "call_0", name: "f", arguments: {} }] },
+    { role: "tool", id: "call_0", name: "f", output: "ok" },
+  ],
+};
+const sent = (id: WireId, given: Request) => {
+  const { body, context } = getWire(id).encodeRequest(given);
+  expect(validateRequest(id, body)).toEqual([]);
+  const { tools, tool_choice, toolConfig } = body as JsonObject;
+  return { tools, choice: tool_choice ?? toolConfig, warnings: context.warnings };
+};
+
+describe("no tools are sent where none may be called", () => {
+  test.each(wires)("%s", (id) => {
+    expect(sent(id, request)).toEqual({ tools: undefined, choice: undefined, warnings: [] });
+  });
+  test.each(wires.filter((id) => id !== "anthropic"))("%s: nor behind calls", (id) => {
+    expect(sent(id, behindCalls)).toEqual({ tools: undefined, choice: undefined, warnings: [] });
+  });
+  test("anthropic: it would refuse calls of tools that are not declared, so they are, and its own none says the rest", () => {
+    expect(sent("anthropic", behindCalls)).toMatchObject({ tools: [{ name: "f" }, { name: "later" }], choice: { type: "none" } });
+  });
+  test("a call of the history is still what its tool says", () => {
+    const wire = getWire("openai-responses");
+    const tools = [{ type: "namespace", name: "agents", tools: [{ type: "function", name: "spawn", parameters: {} }] }];
+    const call = { type: "function_call", call_id: "c1", namespace: "agents", name: "spawn", arguments: "{}" };
+    const input = [{ role: "user", content: "Hi" }, call, { type: "function_call_output", call_id: "c1", output: "ok" }];
+    const given = wire.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", input, tools, tool_choice: "none" } });
+    const body = wire.encodeRequest(given).body as { tools?: unknown; input: object[] };
+    expect(body.tools).toBeUndefined();
+    expect(body.input[1]).toMatchObject(call);
+  });
+  test("a server's own tools stay with it, and its own none with them", () => {
+    const wire = getWire("openai-responses");
+    const body = { model: "m", input: "Hi", tools: [{ type: "web_search" }, { type: "function", name: "f" }], tool_choice: "none" };
+    const given = wire.decodeRequest({ path: "", query: {}, headers: {}, body });
+    const { tools, choice } = sent("openai-responses", given);
+    expect(tools).toMatchObject(body.tools);
+    expect(choice).toBe("none");
+  });
+  test("the answer repeats what was asked", () => {
+    const answer = getWire("openai-responses").encodeResponse({ content: [], finish: { reason: "stop" } }, request);
+    expect(answer).toMatchObject({ tool_choice: "none", tools: [{ name: "f" }, { name: "later" }] });
+  });
+});
+
+describe("a call that comes although none was to come is handed on, and told of", () => {
+  const call = { id: "call_0", index: 0, name: "f" };
+  const events: Event[] = [
+    { type: "tool-start", ...call },
+    { type: "tool-end", ...call, arguments: {}, json: "{}" },
+    { type: "finish", reason: "tool-calls" },
+  ];
+  test.each(wires)("%s", (id) => {
+    for (const toolChoice of ["none", "auto"] as const) {
+      const said: string[] = [];
+      const encoder = getWire(id).createStreamEncoder({ ...request, toolChoice }, { warn: ({ message }) => said.push(message) });
+      const stream = events.map((event) => encoder.encode(event)).join("") + encoder.end();
+      const decoder = getWire(id).createStreamDecoder();
+      expect([...decoder.feed(stream), ...decoder.flush()].filter(({ type }) => type === "tool-end")).toHaveLength(1);
+      expect(said).toEqual(toolChoice === "none" ? ["f was called although no tool was to be called"] : []);
+    }
+  });
+});
