@@ -15,15 +15,15 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 18_500,
+    limit: 18_800,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 12_200, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 16_600, largestOf: ids.map(file) },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 12_750, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 17_200, largestOf: ids.map(file) },
   { name: "all dialects", goal: 40_000, limit: 42_000, files: ids.map(file) },
   { name: "the same with grammars and detection", goal: 40_000, limit: 53_400, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 48_900, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 49_300, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {

@@ -4,21 +4,27 @@ import { NO_LIMIT, NO_MARKS, Reader } from "../core/reader.ts";
 
 export class CustomInput {
   readonly #reader = new Reader(256).begin(JSON_SYNTAX, undefined, NO_MARKS, undefined, 1);
+  /** Half a character, written as an escape, waits for its other half. */
+  #half = "";
 
   /** The next piece of the JSON; the piece of text that it holds. */
   add(json: string): string {
     const reader = this.#reader;
+    let text = this.#half;
     reader.add(json);
     for (;;) {
       const outcome = reader.read();
+      if (reader.keeps > 0) {
+        text += reader.word;
+        reader.word = "";
+      }
       if (outcome === "field")
         reader.keeps = reader.key === "input" && /["']/.test(reader.slice(reader.pos, reader.pos + 1)) ? NO_LIMIT : 0;
-      else if (outcome !== "value") break;
+      else if (outcome === "value") reader.keeps = 0;
+      else break;
     }
-    // Half a character, written as an escape, waits for its other half.
-    const { word } = reader;
-    const end = /[\ud800-\udbff]$/.test(word) ? word.length - 1 : word.length;
-    reader.word = word.slice(end);
-    return word.slice(0, end);
+    const end = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
+    this.#half = text.slice(end);
+    return text.slice(0, end);
   }
 }
