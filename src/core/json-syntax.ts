@@ -8,23 +8,24 @@ const LINE_END = new Marks(["\n"]);
 const BLOCK_END = new Marks(["*/"]);
 const STRING_STOPS = charTable(`'${ESCAPED}`);
 export const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
+/** What may stand behind a string. */
+const BEHIND = ",}]:";
+const isBehind = (code: number | undefined): boolean => code === 44 || code === 58 || code === 93 || code === 125;
 const HEX = /^[0-9a-fA-F]*$/;
 
 export const JSON_SYNTAX: Syntax = {
   quotes: QUOTES,
   plainEnd: STRING_STOPS,
-  readString: (reader) => (reader.tail === undefined ? inString(reader) : closing(reader, ",}]:")),
-  gap,
+  special: (reader, code) => (reader.tail === undefined ? inString(reader, code) : closing(reader, BEHIND)),
+  spaces: true,
+  comments,
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: true,
   bare: jsonScalar,
 };
 
-export function inString(r: Reader): Outcome | undefined | true {
-  const code = r.span(STRING_STOPS, false);
-  if (!r.sayPassed() || code === undefined) return undefined;
-  if (code === -1) return "cut";
+function inString(r: Reader, code: number): Outcome | undefined | true {
   if (code === 92) {
     const json = readEscape(r);
     if (json === undefined) return r.cut();
@@ -33,8 +34,9 @@ export function inString(r: Reader): Outcome | undefined | true {
   }
   const char = String.fromCharCode(code);
   r.pos++;
-  if (char === r.quote) r.tail = "";
-  else r.say(escapeJson(char));
+  if (char !== r.quote) r.say(escapeJson(char));
+  else if (r.pos < r.stop && isBehind(r.codes[r.pos])) r.closeString();
+  else r.tail = "";
   return true;
 }
 
@@ -75,7 +77,7 @@ function readEscape(r: Reader): string | undefined {
   return '"\\/bfnrt'.includes(char) ? `\\${char}` : escapeJson(char);
 }
 
-function gap(r: Reader): number | undefined {
+function comments(r: Reader): number | undefined {
   for (;;) {
     if (r.comment) {
       const mark = r.until(r.comment);

@@ -46,13 +46,14 @@ type Draft = Json[] | { [key: string]: Json };
  * Strings come in runs, escaped and never cut inside an escape. Never closes what was cut.
  */
 export class JsonWriter {
-  /** What was written and not taken yet. */
-  delta = "";
+  /** What was written and taken: all but the open string, and as much of that. */
   readonly #taken = new Pile();
-  /** The open string as far as it was taken, and where the rest of it begins in `delta`. -1: none is open. */
   readonly #string = new Pile();
-  #stringAt = -1;
-  /** The same decoded, for whoever looks at the value while it grows. */
+  /** What was written and not taken yet: the same two. */
+  #delta = "";
+  #run = "";
+  #inString = false;
+  /** The open string decoded, for whoever looks at the value while it grows. */
   readonly #decoded: Pile | undefined;
   /** The open string stands in its container already. */
   #placed = false;
@@ -61,45 +62,56 @@ export class JsonWriter {
   #empty = true;
   #root: Json | undefined;
   #draft: Draft | undefined;
-  #outer: Draft[] | undefined;
+  readonly #outer: Draft[] = [];
   #key = "";
 
   constructor(watched = false) {
     if (watched) this.#decoded = new Pile();
   }
 
+  /** Begins anew. */
+  clear(): void {
+    this.#taken.clear();
+    this.#string.clear();
+    this.#delta = this.#run = this.#gap = "";
+    this.#inString = this.#comma = false;
+    this.#empty = true;
+    this.#root = this.#draft = undefined;
+    while (this.#outer.length > 0) this.#outer.pop(); // setting a length is slow
+  }
+
   /** The next piece of the text. */
   take(): string {
-    const { delta } = this;
-    const at = this.#stringAt;
-    this.delta = "";
-    if (at < 0) this.#taken.add(delta);
-    else if (at === 0) this.#keep(delta);
-    else {
-      this.#taken.add(delta.slice(0, at));
-      this.#keep(delta.slice(at));
-      this.#stringAt = 0;
+    const delta = this.#delta;
+    const run = this.#run;
+    if (delta !== "") {
+      this.#taken.add(delta);
+      this.#delta = "";
     }
-    return delta;
+    if (run === "") return delta;
+    this.#run = "";
+    this.pass(run);
+    return delta + run;
   }
-  #keep(run: string): void {
-    this.#decoded?.add(unescapeJson(run));
+  /** Writes a piece of the open string that is taken at once. */
+  pass(run: string): void {
     this.#string.add(run);
+    this.#decoded?.add(unescapeJson(run));
   }
 
   get text(): string {
-    return this.#taken.toString() + this.#string.toString() + this.delta;
+    return this.#taken.toString() + this.#delta + this.#string.toString() + this.#run;
   }
   get begun(): boolean {
-    return this.#root !== undefined || this.#stringAt >= 0;
+    return this.#root !== undefined || this.#inString;
   }
   /** Whether the value is whole. */
   get complete(): boolean {
-    return this.#root !== undefined && this.#draft === undefined && this.#stringAt < 0;
+    return this.#root !== undefined && this.#draft === undefined && !this.#inString;
   }
   /** The value so far: an unfinished string keeps what was written, a key without a value is dropped. */
   get value(): Json | undefined {
-    if (this.#stringAt >= 0) this.#place();
+    if (this.#inString) this.#place();
     return this.#root;
   }
 
@@ -107,18 +119,15 @@ export class JsonWriter {
     this.#begin(list ? "[" : "{");
     const draft: Draft = list ? [] : {};
     this.#put(draft);
-    if (this.#draft) {
-      this.#outer ??= [];
-      this.#outer.push(this.#draft);
-    }
+    if (this.#draft) this.#outer.push(this.#draft);
     this.#draft = draft;
     this.#empty = true;
   }
   shut(): void {
-    this.delta += (this.#comma ? "" : this.#gap) + (Array.isArray(this.#draft) ? "]" : "}");
+    this.#delta += (this.#comma ? "" : this.#gap) + (Array.isArray(this.#draft) ? "]" : "}");
     this.#gap = "";
     this.#comma = this.#empty = false;
-    this.#draft = this.#outer?.pop();
+    this.#draft = this.#outer.length > 0 ? this.#outer.pop() : undefined;
   }
   /** A key, decoded, and as JSON text with the colon behind it. */
   key(key: string, json: string): void {
@@ -138,21 +147,23 @@ export class JsonWriter {
   }
   string(): void {
     this.#begin('"');
-    this.#stringAt = this.delta.length;
+    this.#inString = true;
     this.#placed = false;
   }
+  /** The next piece of the open string, as JSON text. */
   run(json: string): void {
-    this.delta += json;
+    this.#run += json;
   }
   done(): void {
     this.#place();
-    this.#stringAt = -1;
-    this.delta += '"';
+    this.#inString = false;
     if (this.#string.length > 0) {
       this.#taken.add(this.#string.toString());
       this.#string.clear();
       this.#decoded?.clear();
     }
+    this.#delta += `${this.#run}"`;
+    this.#run = "";
   }
   /** A number, `true`, `false` or `null`, as JSON text. */
   scalar(json: string): void {
@@ -161,15 +172,15 @@ export class JsonWriter {
   }
 
   #begin(text: string): void {
-    this.delta += this.#gap + (this.#empty || this.#comma ? text : `,${text}`);
+    this.#delta += this.#gap + (this.#empty || this.#comma ? text : `,${text}`);
     this.#gap = "";
     this.#comma = this.#empty = false;
   }
   #place(): void {
     if (this.#placed && Array.isArray(this.#draft)) this.#draft.pop();
     this.#placed = true;
-    const rest = this.delta.slice(this.#stringAt);
-    this.#put(this.#decoded ? this.#decoded.toString() + unescapeJson(rest) : unescapeJson(this.#string.toString() + rest));
+    const run = this.#run;
+    this.#put(this.#decoded ? this.#decoded.toString() + unescapeJson(run) : unescapeJson(this.#string.toString() + run));
   }
   #put(value: Json): void {
     const draft = this.#draft;

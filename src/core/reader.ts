@@ -11,10 +11,12 @@ export interface Syntax {
   readonly quotes: Marks;
   /** What may end a string, or stands for itself only in an escape. */
   readonly plainEnd: Uint8Array;
-  /** Reads on in a string. */
-  readString(reader: Reader): Outcome | undefined | true;
-  /** Passes over blanks, and what counts as such; the code of what follows, -1 at the end. */
-  gap(reader: Reader): number | undefined;
+  /** Reads on in a string, before such a character, or where `tail` is set. */
+  special(reader: Reader, code: number): Outcome | undefined | true;
+  /** Blanks are JSON's own, and written as they stand. */
+  readonly spaces?: boolean;
+  /** Passes over blanks and comments; the code of what follows, -1 at the end. */
+  comments?(reader: Reader): number | undefined;
   /** What ends a bare key and a bare value; with `wide`, so does whatever is not ASCII. */
   readonly keyEnd: Uint8Array;
   readonly bareEnd: Uint8Array;
@@ -49,6 +51,13 @@ interface Frame {
   readonly schema: SchemaNode | undefined;
 }
 
+interface Key {
+  readonly text: string;
+  readonly isJson: boolean;
+  readonly key: string;
+  readonly json: string;
+}
+
 /** Names, ids and the like may have so many characters. */
 export const MAX_NAME = 256;
 /** Farther than any string reaches; a small integer, as engines handle those best. */
@@ -63,14 +72,17 @@ export class Reader extends Window {
   marks = NO_MARKS;
   /** Who writes what is read. */
   out: JsonWriter | undefined;
-  /** While a string is written, or text is read: a piece without these characters is nothing else. */
+  /** While text, a string or a word is read: a piece without these characters is nothing else. */
   quiet: Uint8Array | undefined;
+  /** It is a word of at most so many characters; 0: it is none. */
+  wordMax = 0;
   /** The key that was read last. */
   key = "";
   /** The fields of objects so deep are looked at; 0: of none. */
   fieldDepth = 0;
   /** So many characters of strings are kept in `word`. */
   keeps = 0;
+  /** The same, or a bare word or a key that is being read. */
   word = "";
   /** What opened the open string; and whether it is a key. */
   quote = "";
@@ -92,14 +104,22 @@ export class Reader extends Window {
   #brace = false;
   /** The value of a field is being read. */
   #inField = false;
-  /** A bare word, so far; the key as it stands in JSON, and the blanks behind it. */
-  #text = "";
+  /** Keys that were read: a tool's come again with every call, and engines know a string best that was a key before. */
+  readonly #keys: (Key | undefined)[] = Array(16).fill(undefined);
+  /** The key as it stands in JSON, and the blanks behind it. */
   #keyJson = "";
   #keyGap = "";
 
   constructor(maxDepth: number) {
     super();
     this.maxDepth = maxDepth;
+  }
+
+  /** All was read: what comes next needs no step while it has none of these characters. */
+  calm(stops: Uint8Array, wordMax = 0): void {
+    if (this.pos < this.end || this.keeps > 0) return;
+    this.quiet = stops;
+    this.wordMax = wordMax;
   }
 
   /** Begins to read an object. */
@@ -128,7 +148,7 @@ export class Reader extends Window {
   /** Begins inside an object whose bracket has been read, and maybe its first key. */
   enter(close: 125 | 41, pair: 58 | 61, key?: string): void {
     this.#push(close, pair, this.#schema);
-    if (key !== undefined) this.#keyRead(key, escapeJson(key));
+    if (key !== undefined) this.#keyRead(key, false);
   }
 
   /** The value of this field is an object whose fields are looked at, too. */
@@ -143,39 +163,68 @@ export class Reader extends Window {
     if (!syntax) return "bad";
     for (;;) {
       const state = this.#state;
-      const outcome = state === STRING ? syntax.readString(this) : state >= BARE ? this.#bare(syntax) : this.#token(syntax);
+      const outcome = state === STRING ? this.#inString(syntax) : state >= BARE ? this.#bare(syntax) : this.#token(syntax);
       if (this.keeps > 0 && this.word.length > this.keeps) return "long";
-      if (outcome === true) continue;
-      if (state === STRING && outcome === undefined && this.out && this.tail === undefined && !this.inKey) this.quiet = syntax.plainEnd;
-      return outcome;
+      if (outcome !== true) return outcome;
     }
   }
 
+  /** What stands for itself in a string is said here; the rest is up to the syntax. */
+  #inString(syntax: Syntax): Outcome | undefined | true {
+    if (this.tail !== undefined) return syntax.special(this, -1);
+    const { plainEnd } = syntax;
+    const code = this.span(plainEnd, false);
+    if (this.from < this.pos) {
+      this.say(escapeJson(this.run)); // of what is plain, only half a surrogate pair is escaped
+      const excess = this.keeps > 0 ? this.word.length - this.keeps : 0;
+      if (excess > 0) {
+        this.pos -= excess;
+        return undefined;
+      }
+    }
+    if (code === -1) return "cut";
+    if (code !== undefined) return syntax.special(this, code);
+    if (this.inKey) this.calm(plainEnd, NO_LIMIT);
+    else if (this.out) this.calm(plainEnd);
+    return undefined;
+  }
+
   #token(syntax: Syntax): Outcome | undefined | true {
+    const state = this.#state;
     const frame = this.#frame;
-    if (this.#state === AFTER) {
+    if (state === AFTER) {
       if (!frame) return "done";
       if (this.#inField && this.depth === this.fieldDepth) {
         this.#inField = false;
         return "value";
       }
     }
-    // Mostly there is no gap: neither a blank nor, where those count, a comment.
-    let code = this.pos < this.stop && this.comment === undefined ? this.codes[this.pos] : 0;
-    if (code === undefined || code <= 32 || code === 47) code = syntax.gap(this);
+    const code = this.#gap(syntax);
     if (code === undefined) return undefined;
     if (code === -1) return "cut";
-    if (this.#state === COLON) return this.#colon(syntax, code);
-    if (frame && code === frame.close && (this.#state !== VALUE || frame.list)) return this.#shut();
-    if (this.#state === VALUE) return this.#value(syntax, code);
-    if (code !== 44)
-      return this.#state === KEY ? this.#open(syntax, code, BARE_KEY) : this.bad("a comma or a closing bracket was expected");
+    if (state === COLON) return this.#colon(syntax, code);
+    if (frame && code === frame.close && (state !== VALUE || frame.list)) return this.#shut();
+    if (state === VALUE) return this.#value(syntax, code);
+    if (code !== 44) return state === KEY ? this.#open(syntax, code, BARE_KEY) : this.bad("a comma or a closing bracket was expected");
     this.pos++;
-    if (this.#state === AFTER) {
+    if (state === AFTER) {
       this.out?.comma();
       this.#state = frame?.list ? VALUE : KEY;
     }
     return true;
+  }
+
+  /** Passes over blanks and comments. */
+  #gap(syntax: Syntax): number | undefined {
+    if (!this.comment) {
+      // Mostly there is no gap.
+      const code = this.pos < this.stop ? (this.codes[this.pos] as number) : 0;
+      if (code > 32 && code !== 47) return code;
+      const next = this.blanks();
+      if (syntax.spaces && this.from < this.pos) this.space(this.run);
+      if (next !== 47) return next;
+    }
+    return syntax.comments ? syntax.comments(this) : 47;
   }
 
   #value(syntax: Syntax, code: number): Outcome | undefined | true {
@@ -205,9 +254,9 @@ export class Reader extends Window {
     if (!frame || (code !== frame.pair && !set)) return this.bad(`the key ${JSON.stringify(this.key)} has no value`);
     frame.list = set;
     if (this.#brace) this.#opened(set);
-    if (set) return this.#scalar(this.quote === "" ? syntax.bare(this.key, undefined) : `"${this.#keyJson}"`);
+    if (set) return this.#scalar(this.quote === "" ? syntax.bare(this.key, undefined) : this.#keyJson);
     this.pos++;
-    this.out?.key(this.key, `"${this.#keyJson}"${this.#keyGap}:`);
+    this.out?.key(this.key, `${this.#keyJson}${this.#keyGap}:`);
     this.#state = VALUE;
     return true;
   }
@@ -216,21 +265,25 @@ export class Reader extends Window {
   #bare(syntax: Syntax): Outcome | undefined | true {
     const { wide } = syntax;
     const isKey = this.#state === BARE_KEY;
+    const stops = isKey ? syntax.keyEnd : syntax.bareEnd;
     for (;;) {
-      const code = this.span(isKey ? syntax.keyEnd : syntax.bareEnd, wide);
-      if (this.from < this.pos) this.#text += this.run;
-      if (code === undefined) return undefined;
+      const code = this.span(stops, wide);
+      if (this.from < this.pos) this.word += this.run;
+      if (code === undefined) {
+        if (!wide) this.calm(stops, NO_LIMIT);
+        return undefined;
+      }
       if (code === -1) return "cut";
       if (wide || code >= 128 || this.marks.leads[code] === 0) break;
       const mark = this.match(this.marks);
       if (mark === undefined) return undefined;
       if (mark !== "") return this.bad(`${mark} inside a value`);
-      this.#text += this.slice(this.pos, ++this.pos);
+      this.word += this.slice(this.pos, ++this.pos);
     }
-    const word = trimBlanks(this.#text);
+    const word = trimBlanks(this.word);
     if (!isKey) return this.#scalar(syntax.bare(word, this.#inner(syntax)), word);
     if (word === "" && wide) return this.bad("a key was expected");
-    this.#keyRead(word, escapeJson(word));
+    this.#keyRead(word, false);
     return true;
   }
 
@@ -251,7 +304,7 @@ export class Reader extends Window {
     let mark: string | undefined = "";
     if (code < 128 && syntax.quotes.leads[code] === 1) mark = this.match(syntax.quotes);
     if (mark === undefined) return undefined;
-    this.#text = "";
+    this.word = "";
     this.quote = mark;
     this.#state = bare;
     if (mark === "") return true;
@@ -264,21 +317,14 @@ export class Reader extends Window {
 
   /** The next piece of the open string, as JSON text. */
   say(json: string): void {
-    if (this.inKey) this.#text += json;
+    if (this.inKey) this.word += json;
     else if (this.keeps > 0) this.word += unescapeJson(json);
     else this.out?.run(json);
-  }
-  /** The same, where it is what the last question passed over; whether it may be so long. */
-  sayPassed(): boolean {
-    if (this.from < this.pos) this.say(this.run);
-    const excess = this.keeps > 0 ? this.word.length - this.keeps : 0;
-    if (excess > 0) this.pos -= excess;
-    return excess <= 0;
   }
 
   /** The open string ends here. */
   closeString(): true {
-    if (this.inKey) this.#keyRead(unescapeJson(this.#text), this.#text);
+    if (this.inKey) this.#keyRead(this.word, true);
     else {
       this.out?.done();
       this.#state = AFTER;
@@ -286,9 +332,18 @@ export class Reader extends Window {
     return true;
   }
 
-  #keyRead(key: string, json: string): void {
-    this.key = key;
-    this.#keyJson = json;
+  /** `text`: the key as it was written, or as it stands in JSON. */
+  #keyRead(text: string, isJson: boolean): void {
+    const at = (text.length + (text.length > 0 ? text.charCodeAt(0) : 0)) & 15;
+    let known = this.#keys[at];
+    if (known === undefined || known.text !== text || known.isJson !== isJson) {
+      const key = isJson ? unescapeJson(text) : text;
+      const json = isJson ? text : escapeJson(text);
+      known = { text, isJson, key, json: `"${json}"` };
+      this.#keys[at] = known;
+    }
+    this.key = known.key;
+    this.#keyJson = known.json;
     this.#keyGap = "";
     this.#state = COLON;
   }

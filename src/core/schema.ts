@@ -4,10 +4,12 @@ import type { Json, JsonObject } from "./nouns.ts";
 
 export type JsonType = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
 
-/** A schema, and the document that its references point into. */
+/** A schema, and the document that its references point into; and what was asked of it before: scanners ask the same for every call. */
 export interface SchemaNode {
   readonly schema: JsonObject;
   readonly root: JsonObject;
+  types?: readonly JsonType[];
+  properties?: Map<string, SchemaNode>;
 }
 
 export const schemaNode = (schema: JsonObject | undefined): SchemaNode | undefined => schema && { schema, root: schema };
@@ -45,16 +47,12 @@ export function branches(node: SchemaNode): JsonObject[] {
   return found;
 }
 
-/** What was asked of a schema before: scanners ask the same for every value of every call. */
-const typesOf = new WeakMap<JsonObject, { readonly root: JsonObject; readonly types: readonly JsonType[] }>();
-
 /** The types that a schema names; none: it allows anything. */
 export function schemaTypes(node: SchemaNode | undefined): readonly JsonType[] {
   if (!node) return NONE;
-  const known = typesOf.get(node.schema);
-  if (known?.root === node.root) return known.types;
+  if (node.types) return node.types;
   const types: JsonType[] = [];
-  typesOf.set(node.schema, { root: node.root, types });
+  node.types = types;
   for (const schema of branches(node)) {
     const { type } = schema;
     if (typeof type === "string") types.push(typeNamed(type));
@@ -84,13 +82,19 @@ export function typeOf(value: Json): JsonType {
 /** The schema of a key of an object. */
 export function propertySchema(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
   if (!node) return undefined;
-  let rest: JsonObject | undefined;
-  for (const schema of branches(node)) {
-    const own = isObject(schema.properties) && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
-    if (isObject(own)) return { schema: own, root: node.root };
-    if (isObject(schema.additionalProperties)) rest ??= schema.additionalProperties;
+  const known = node.properties?.get(key);
+  if (known) return known;
+  const all = branches(node);
+  const own = all
+    .map(({ properties }) => (isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined))
+    .find(isObject);
+  const schema = own ?? all.map(({ additionalProperties }) => additionalProperties).find(isObject);
+  const found = schema && { schema, root: node.root };
+  if (own && found) {
+    node.properties ??= new Map();
+    node.properties.set(key, found);
   }
-  return rest && { schema: rest, root: node.root };
+  return found;
 }
 
 /** The schema of what is inside a value: of a key's value, or without a key of the elements. */

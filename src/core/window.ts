@@ -8,32 +8,10 @@ export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
 
 const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 
-/** A tree of first characters, second characters, …, down to where only one mark is left. */
-interface Branch {
-  /** The mark that ends here. */
-  readonly mark: string;
-  /** The only mark that goes on from here. */
-  readonly only: string;
-  /** `next[i]` is where `codes[i]` leads. */
-  readonly codes: readonly number[];
-  readonly next: readonly Branch[];
-}
-
-function branchOf(marks: readonly string[], depth: number): Branch {
-  const longer = marks.filter((mark) => mark.length > depth);
-  const codes = longer.length > 1 ? [...new Set(longer.map((mark) => mark.charCodeAt(depth)))] : [];
-  return {
-    mark: marks.find((mark) => mark.length === depth) ?? "",
-    only: longer.length === 1 ? (longer[0] ?? "") : "",
-    codes,
-    next: codes.map((code) =>
-      branchOf(
-        longer.filter((mark) => mark.charCodeAt(depth) === code),
-        depth + 1,
-      ),
-    ),
-  };
-}
+/** Of a node in a tree of marks: the next one that stands for the same place, the first for the place behind, and the mark that ends here. */
+const SIBLING = 1;
+const CHILD = 2;
+const MARK = 3;
 
 /** Strings to look for, all of them beginning with an ASCII character. A mark may begin with another one: the longer wins. */
 export class Marks {
@@ -42,33 +20,64 @@ export class Marks {
   readonly leads = new Uint8Array(128);
   /** The first characters, and what JSON escapes: all else in a string up to a mark stands for itself. */
   readonly plainEnd = charTable(ESCAPED);
-  readonly #root: Branch;
+  /** Nodes of four numbers, the first of which is a character. The first node has none. */
+  readonly #tree: Uint16Array;
+  /** Where the last question had to end for want of text. */
+  node = 0;
 
   constructor(list: Iterable<string>) {
     this.list = [...new Set(list)];
-    for (const mark of this.list) this.leads[mark.charCodeAt(0)] = this.plainEnd[mark.charCodeAt(0)] = 1;
-    this.#root = branchOf(this.list, 0);
+    const tree = [0, 0, 0, 0];
+    this.list.forEach((mark, index) => {
+      let node = 0;
+      for (let i = 0; i < mark.length; i++) {
+        const code = mark.charCodeAt(i);
+        let child = tree[node + CHILD] as number;
+        while (child > 0 && tree[child] !== code) child = tree[child + SIBLING] as number;
+        if (child === 0) {
+          child = tree.length;
+          tree.push(code, tree[node + CHILD] as number, 0, 0);
+          tree[node + CHILD] = child;
+        }
+        node = child;
+      }
+      tree[node + MARK] = index + 1;
+      this.leads[mark.charCodeAt(0)] = this.plainEnd[mark.charCodeAt(0)] = 1;
+    });
+    this.#tree = Uint16Array.from(tree);
   }
 
   /** The mark at `at`; `""` if there is none; `undefined` if `end` comes too early to tell, unless it is the `last` end. */
   at(codes: Uint16Array, at: number, end: number, last: boolean): string | undefined {
-    let branch = this.#root;
-    let found = "";
-    for (let i = at; ; i++) {
-      const { mark, only, codes: leads } = branch;
-      if (mark !== "") found = mark;
-      if (only !== "") {
-        let same = i - at;
-        while (same < only.length && at + same < end && only.charCodeAt(same) === codes[at + same]) same++;
-        if (same === only.length) return only;
-        return at + same >= end && !last ? undefined : found;
+    const tree = this.#tree;
+    let found = 0;
+    let node = tree[CHILD] as number;
+    for (let i = at; node > 0; i++) {
+      if (i >= end) {
+        if (last) break;
+        this.node = node;
+        return undefined;
       }
-      if (i >= end && leads.length > 0) return last ? found : undefined;
-      let child = 0;
-      while (child < leads.length && leads[child] !== codes[i]) child++;
-      if (child === leads.length) return found;
-      branch = branch.next[child] as Branch;
+      const code = codes[i];
+      while (node > 0 && tree[node] !== code) node = tree[node + SIBLING] as number;
+      if (node > 0) {
+        found = (tree[node + MARK] as number) || found;
+        node = tree[node + CHILD] as number;
+      }
     }
+    return found > 0 ? this.list[found - 1] : "";
+  }
+
+  /** Where such a question ends if this text follows; 0: there is an answer. */
+  on(node: number, text: string): number {
+    const tree = this.#tree;
+    let on = node;
+    for (let i = 0; i < text.length && on > 0; i++) {
+      const code = text.charCodeAt(i);
+      while (on > 0 && tree[on] !== code) on = tree[on + SIBLING] as number;
+      on = on > 0 ? (tree[on + CHILD] as number) : 0;
+    }
+    return on;
   }
 }
 
@@ -82,41 +91,85 @@ export class Window {
    * The characters at hand, as numbers: reading those is one small load, where reading a character of a string asks for its representation
    * first, at every place in the compiled code.
    */
-  codes = new Uint16Array(32);
+  codes = new Uint16Array(64);
   /** So many they are. */
   end = 0;
-  /** The same as text: what was left of earlier pieces, and the last piece. */
-  #rest = "";
-  #piece = "";
+  /** The last piece, and where it begins: what was left of earlier ones stands before it. */
+  piece = "";
+  #pieceAt = 0;
   /** Everything before it was read. */
   pos = 0;
   /** How far reading may go now: the end of the text at hand, or a limit inside it. */
   stop = 0;
-  /** No more text will come. */
+  /** No more text will come; and nothing behind `stop` ever will. */
   ended = false;
+  last = false;
   /** Where the last question began; it ended at `pos`. */
   from = 0;
+  /** At `pos` stands half a mark of these: while text goes on like one, nobody has an answer. */
+  half: Marks | undefined;
+  #node = 0;
+
   add(text: string): void {
     const { pos, end } = this;
     let { codes } = this;
     const kept = end - pos;
-    if (kept > 0 || this.#rest !== "") this.#rest = this.slice(pos, end);
-    this.#piece = text;
     const size = kept + text.length;
     if (size > codes.length || codes.length > MUCH) {
       codes = new Uint16Array(size * 2);
       codes.set(this.codes.subarray(pos, end));
       this.codes = codes;
-    } else for (let i = 0; i < kept; i++) codes[i] = codes[pos + i] as number;
+    } else if (pos > 0) for (let i = 0; i < kept; i++) codes[i] = codes[pos + i] as number;
     for (let i = 0; i < text.length; i++) codes[kept + i] = text.charCodeAt(i);
+    this.piece = text;
+    this.#pieceAt = kept;
     this.pos = 0;
     this.end = this.stop = size;
+    this.half = undefined;
+  }
+
+  /** Adds text if it goes on like the half mark at hand and leaves it half. */
+  addHalf(text: string): boolean {
+    const { codes, end } = this;
+    const node = this.half ? this.half.on(this.#node, text) : 0;
+    if (node === 0 || end + text.length > codes.length) return false;
+    for (let i = 0; i < text.length; i++) codes[end + i] = text.charCodeAt(i);
+    this.piece = text;
+    this.#pieceAt = end;
+    this.#node = node;
+    this.end = this.stop = end + text.length;
+    return true;
+  }
+
+  /** Adds text that nobody needs to look at. */
+  skip(text: string): void {
+    this.piece = text;
+    this.#pieceAt = 0;
+    this.pos = this.end = this.stop = text.length;
+  }
+  /** Where reading stands in the last piece; negative: before it. */
+  get inPiece(): number {
+    return this.pos - this.#pieceAt;
+  }
+
+  /** No more text will come. */
+  finish(): void {
+    this.ended = true;
+    this.stopAt(this.end);
+  }
+  stopAt(stop: number): void {
+    this.stop = stop;
+    this.last = this.ended && stop === this.end;
   }
 
   slice(from: number, to: number): string {
-    const at = this.#rest.length;
-    if (from < at) return this.#rest.slice(from, to) + (to > at ? this.#piece.slice(0, to - at) : "");
-    return from === at && to === this.end ? this.#piece : this.#piece.slice(from - at, to - at);
+    if (from === to) return "";
+    const { piece, codes } = this;
+    const at = this.#pieceAt;
+    if (from >= at) return from === at && to === this.end ? piece : piece.slice(from - at, to - at);
+    let text = "";
+    for (let i = from; i < at && i < to; i++) text += String.fromCharCode(codes[i] as number); // a few characters, and seldom
+    return to > at ? text + piece.slice(0, to - at) : text;
   }
 
   /** What the last question passed over. */
@@ -128,65 +181,67 @@ export class Window {
     return this.slice(this.pos, this.stop);
   }
 
-  /** Nothing behind `stop` will ever come. */
-  get last(): boolean {
-    return this.ended && this.stop === this.end;
-  }
-
   /**
    * Passes over text up to the next mark and answers with it, unread; `""` at the end of all input. There, half a mark is text, unless
    * `cautious`: then it is left unread.
    */
   until(marks: Marks, cautious = false): string | undefined {
-    const { codes, stop } = this;
+    const { codes, stop, pos, last } = this;
     const { leads } = marks;
-    for (let at = this.pos; at < stop; at++) {
+    this.from = pos;
+    for (let at = pos; at < stop; at++) {
       const code = codes[at] as number;
       if (code >= 128 || leads[code] === 0) continue;
-      const mark = marks.at(codes, at, stop, this.last && !cautious);
+      const mark = marks.at(codes, at, stop, last && !cautious);
       if (mark === "") continue;
-      this.#pass(at);
-      return mark === undefined && this.last ? "" : mark;
+      this.pos = at;
+      if (mark !== undefined) return mark;
+      this.#stayHalf(marks);
+      return last ? "" : undefined;
     }
     return this.#passAll();
   }
 
   /** The mark that stands here, unread; `""` if there is none. At the end of all input half a mark is none, unless `cautious`: then it is undecided. */
   match(marks: Marks, cautious = false): string | undefined {
-    return marks.at(this.codes, this.pos, this.stop, this.last && !cautious);
+    const mark = marks.at(this.codes, this.pos, this.stop, this.last && !cautious);
+    if (mark === undefined) this.#stayHalf(marks);
+    return mark;
+  }
+  #stayHalf(marks: Marks): void {
+    this.half = marks;
+    this.#node = marks.node;
   }
 
   /** Passes over blanks. Answers with the code of what stands behind them, unread; -1 at the end of all input. */
   blanks(): number | undefined {
     const { codes, stop } = this;
     let at = this.pos;
+    this.from = at;
     while (at < stop && isBlank(codes[at] as number)) at++;
-    this.#pass(at);
+    this.pos = at;
     if (at < stop) return codes[at];
     return this.last ? -1 : undefined;
   }
 
   /** Passes over characters up to the first that `stops` holds (or, with `wide`, that is not ASCII), unread. Answers with its code, or -1 at the end. */
   span(stops: Uint8Array, wide: boolean): number | undefined {
-    const { codes, stop } = this;
-    for (let at = this.pos; at < stop; at++) {
+    const { codes, stop, pos } = this;
+    this.from = pos;
+    for (let at = pos; at < stop; at++) {
       const code = codes[at] as number;
       if (code < 128 ? stops[code] === 1 : wide) {
-        this.#pass(at);
+        this.pos = at;
         return code;
       }
     }
     return this.#passAll() === "" ? -1 : undefined;
   }
 
-  #pass(to: number): void {
-    this.from = this.pos;
-    this.pos = to;
-  }
   /** Passes over all but half a surrogate pair. */
   #passAll(): "" | undefined {
     const { stop, last } = this;
-    this.#pass(!last && stop > this.pos && isHigh(this.codes[stop - 1] as number) ? stop - 1 : stop);
+    this.pos = !last && stop > this.pos && isHigh(this.codes[stop - 1] as number) ? stop - 1 : stop;
     return last ? "" : undefined;
   }
 }

@@ -5,11 +5,11 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { type Pieces, prompt } from "./prompt.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
@@ -80,24 +80,20 @@ Where:
 `);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(section(calls.map(callPieces)));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(outputs(results.map(({ output }) => resultText(output))));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
-export const deepseekV31: Dialect = {
+export const deepseekV31 = dialectOf({
   id: "deepseek-v3.1",
   title: "DeepSeek V3.1",
   models: ["DeepSeek-V3.1", "DeepSeek-V3.1-Terminus"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, deepseekV31),
-};
+  thinking: (text) => t`<think>${text}</think>`,
+});

@@ -9,11 +9,11 @@
  *     </｜DSML｜function_calls>
  */
 import type { Message, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { type Pieces, prompt } from "./prompt.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
@@ -75,7 +75,6 @@ ${schemaLines(tools)}</functions>
 `);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   results.length === 0
@@ -85,20 +84,17 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
         results.map(({ output }) => `<result>${resultText(output)}</result>\n`),
         "</function_results>",
       );
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
 
-export const deepseekV32: Dialect = {
+export const deepseekV32 = dialectOf({
   id: "deepseek-v3.2",
   title: "DeepSeek V3.2",
   models: ["DeepSeek-V3.2", "DeepSeek-V3.2-Exp", "DeepSeek-V3.2-Speciale"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, deepseekV32),
-};
+  thinking: thought,
+});

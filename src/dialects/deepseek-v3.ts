@@ -8,11 +8,11 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { joined, type Pieces, prompt } from "./prompt.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 /** R1 thinks, unless it is told not to. */
@@ -91,24 +91,20 @@ ${joined(
     At the end of function call returns, you should print <｜tool▁calls▁end｜><｜end▁of▁sentence｜>`);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(section(joinedCalls(calls)));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   results.length === 0 ? [] : prompt(outputPieces(results, true));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
-export const deepseekV3: Dialect = {
+export const deepseekV3 = dialectOf({
   id: "deepseek-v3",
   title: "DeepSeek V3 and R1",
   models: ["DeepSeek-V3", "DeepSeek-R1", "DeepSeek-R1-Distill"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, deepseekV3),
-};
+  thinking: (text) => t`<think>${text}</think>`,
+});

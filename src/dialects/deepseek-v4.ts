@@ -8,12 +8,12 @@
  *     </｜DSML｜tool_calls>
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces, prompt } from "./prompt.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
@@ -89,7 +89,6 @@ You MUST strictly follow the above defined tool name and parameter schemas to in
 `);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls, "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(
@@ -98,20 +97,17 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
       "\n\n",
     ),
   );
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
 
-export const deepseekV4: Dialect = {
+export const deepseekV4 = dialectOf({
   id: "deepseek-v4",
   title: "DeepSeek V4",
   models: ["DeepSeek-V4", "DeepSeek-V4-Flash"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, deepseekV4),
-};
+  thinking: thought,
+});

@@ -5,13 +5,13 @@
  */
 import { jsonScalar } from "../core/json.ts";
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderOptions } from "./dialect.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
 import { variantOf } from "./options.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { type Content, leadingSystem, textOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<start_function_response>", "<end_of_turn>"];
@@ -97,22 +97,17 @@ function head(system: Content | undefined, tools: readonly Tool[]): Pieces {
   return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${gemma.renderTools(tools)}<end_of_turn>\n`;
 }
 
-/** There are no marks for thinking. */
-const renderThinking = (_text: string): Prompt => [];
-
-export const functiongemma: Dialect = {
+export const functiongemma = dialectOf({
   id: "functiongemma",
   title: "FunctionGemma",
   models: ["functiongemma-270m-it"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   adapt,
   render,
   renderTools: gemma.renderTools,
-  renderToolCall: gemma.renderToolCall,
   renderToolCalls: gemma.renderToolCalls,
   renderToolResults: gemma.renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, gemma),
-};
+  thinking: () => [], // there are no marks for it
+});

@@ -49,7 +49,6 @@ export function gemmaSyntax(format: GemmaFormat) {
     content,
     dialogue,
     renderTools: (tools: readonly Tool[]): Prompt => prompt(tools.map(declaration)),
-    renderToolCall: (one: RenderableCall): Prompt => prompt(call(one)),
     renderToolCalls: (calls: readonly RenderableCall[]): Prompt => prompt(calls.map(call)),
     renderToolResults: (results: readonly RenderableResult[]): Prompt => prompt(results.map(response)),
   };

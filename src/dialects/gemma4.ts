@@ -8,7 +8,7 @@
 import { jsonNumber } from "../core/json.ts";
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Dialect, Prompt, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderOptions } from "./dialect.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
@@ -16,7 +16,7 @@ import { gemmaSteps } from "./scan/gemma.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { type Content, leadingSystem, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<turn|>", "<|tool_response>", "<eos>"];
@@ -152,20 +152,16 @@ function thought(text: string): Pieces {
   return text === "" ? undefined : t`<|channel>thought\n${text.replace(/\n$/, "")}\n<channel|>`;
 }
 
-const renderThinking = (text: string): Prompt => prompt(thought(text));
-
-export const gemma4: Dialect = {
+export const gemma4 = dialectOf({
   id: "gemma4",
   title: "Gemma 4",
   models: ["gemma-4"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools: gemma.renderTools,
-  renderToolCall: gemma.renderToolCall,
   renderToolCalls: gemma.renderToolCalls,
   renderToolResults: gemma.renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, gemma),
-};
+  thinking: thought,
+});

@@ -4,7 +4,7 @@
  *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
@@ -12,7 +12,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { element, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
@@ -125,24 +125,20 @@ For each function call, output the function name and arguments within the follow
       )}...${gap}</tool_call>`;
 
 const renderTools = (tools: readonly Tool[]): Prompt => prompt(toolsPieces(tools, ""));
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(calls.map((call) => callPieces(call)));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(resultPieces(results));
 const thought = (text: string): Pieces => t`<think>${text}</think>`;
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
 
-export const glm: Dialect = {
+export const glm = dialectOf({
   id: "glm",
   title: "GLM",
   models: ["GLM-4.5", "GLM-4.6", "GLM-4.7"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, glm),
-};
+  thinking: thought,
+});

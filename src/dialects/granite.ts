@@ -9,7 +9,7 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
@@ -17,7 +17,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
@@ -99,7 +99,6 @@ For each tool call, return a json object with function name and arguments within
 </tool_call>. If a tool does not exist in the provided list of tools, notify the user that you do not have the ability to fulfill the request.`);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(
@@ -108,20 +107,17 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
       "\n",
     ),
   );
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
-export const granite: Dialect = {
+export const granite = dialectOf({
   id: "granite",
   title: "Granite",
   models: ["granite-3", "granite-4", "granite-20b-functioncalling"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, granite),
-};
+  thinking: (text) => t`<think>${text}</think>`,
+});

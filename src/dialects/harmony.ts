@@ -8,14 +8,14 @@ import { JSON_SYNTAX } from "../core/json-syntax.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { argumentsText, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces, plainText, prompt } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { callsOf, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|return|>", "<|call|>"];
@@ -301,24 +301,21 @@ const filled = (list: Json | undefined): list is readonly Json[] => Array.isArra
 
 const TYPES: Readonly<Record<string, string>> = { number: "number", integer: "number", boolean: "boolean", object: "object" };
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callMessage(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(calls.map(callMessage));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultMessage));
 const renderThinking = (text: string): Prompt =>
   text === "" ? [] : prompt(t`<|start|>assistant<|channel|>analysis<|message|>${text}<|end|>`);
 
-export const harmony: Dialect = {
+export const harmony = dialectOf({
   id: "harmony",
   title: "Harmony",
   models: ["gpt-oss-20b", "gpt-oss-120b"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, harmony),
-};
+  thinking: renderThinking,
+});

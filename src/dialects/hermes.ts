@@ -10,14 +10,14 @@
  *     </tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
@@ -104,7 +104,6 @@ For each function call, return a json object with function name and arguments wi
 </tool_call>`);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(
@@ -114,20 +113,17 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
     ),
   );
 const thinkPieces = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thinkPieces(text)));
 
-export const hermes: Dialect = {
+export const hermes = dialectOf({
   id: "hermes",
   title: "Hermes",
   models: ["Qwen2.5", "Qwen3", "QwQ", "Hermes 2 Pro", "Hermes 3"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, hermes),
-};
+  thinking: thinkPieces,
+});

@@ -5,14 +5,14 @@
  *     {"name": "get_weather", "parameters": {"city": "Oslo"}}
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { callObject, compactJson } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
 import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
 
@@ -148,23 +148,19 @@ function renderTools(tools: readonly Tool[]): Prompt {
   );
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callText(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callText), "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(joined(results.map(resultBlock), "\n"));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
-export const json: Dialect = {
+export const json = dialectOf({
   id: "json",
   title: "JSON by instruction",
   models: ["any chat model"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, { renderToolCalls, renderToolResults }),
-};
+  thinking: (text) => `<think>${text}</think>`,
+});

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
@@ -13,7 +13,7 @@ import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { broken, nameTooLong, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
@@ -119,25 +119,21 @@ const resultPieces = (id: string, { name, output }: RenderableResult): Pieces =>
   t`<|im_system|>${name}<|im_middle|>## Return of ${id}\n${resultText(output)}<|im_end|>`;
 
 const renderTools = (tools: readonly Tool[]): Prompt => (tools.length === 0 ? [] : prompt(pythonJson(tools.map(functionTool))));
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
   prompt(section(calls.map((call, n) => callPieces(idOf(call, n), call))));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(results.map((result, n) => resultPieces(idOf(result, n), result)));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<think>${text}</think>`));
 
-export const kimiK2: Dialect = {
+export const kimiK2 = dialectOf({
   id: "kimi-k2",
   title: "Kimi K2",
   models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, kimiK2),
-};
+  thinking: (text) => t`<think>${text}</think>`,
+});

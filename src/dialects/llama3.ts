@@ -7,7 +7,7 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, type Pieces, prompt } from "./prompt.ts";
@@ -15,7 +15,7 @@ import { jsonCalls, OBJECT, release } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { LLAMA3 } from "./turns.ts";
 
@@ -109,24 +109,20 @@ function renderTools(tools: readonly Tool[]): Prompt {
   );
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callText(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callText), "; "));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultPieces));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
-export const llama3: Dialect = {
+export const llama3 = dialectOf({
   id: "llama3",
   title: "Llama 3",
   models: ["Llama-3.1", "Llama-3.2", "Llama-3.3"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   adapt: withJoinedTexts,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, llama3),
-};
+  thinking: (text) => `<think>${text}</think>`,
+});

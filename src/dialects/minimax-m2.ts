@@ -8,14 +8,14 @@
  *     </minimax:tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionObject } from "./tools.ts";
+import { dialectOf, functionObject } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
@@ -110,7 +110,6 @@ When making tool calls, use XML format to invoke tools and pass parameters:
 </minimax:tool_call>`);
 }
 
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
   calls.length === 0 ? [] : prompt(t`<minimax:tool_call>\n${calls.map(invoke)}</minimax:tool_call>`);
 /** A result that is a list of parts is as many results, each with a newline: so the model was trained. */
@@ -124,20 +123,17 @@ const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
     ),
   );
 const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
 
-export const minimaxM2: Dialect = {
+export const minimaxM2 = dialectOf({
   id: "minimax-m2",
   title: "MiniMax-M2",
   models: ["MiniMax-M2"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, minimaxM2),
-};
+  thinking: thought,
+});

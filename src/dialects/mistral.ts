@@ -8,7 +8,7 @@
  */
 import type { Json, Message, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { keepThinking, variantOf } from "./options.ts";
 import { argumentsText, compactJson, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, prompt } from "./prompt.ts";
@@ -16,7 +16,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { type Content, callsOf, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["</s>"];
@@ -248,25 +248,22 @@ const isoDate = (date: Date): string =>
 
 const renderTools = (tools: readonly Tool[]): Prompt =>
   tools.length === 0 ? [] : prompt(t`[AVAILABLE_TOOLS]${pythonJson(tools.map(functionTool))}[/AVAILABLE_TOOLS]`);
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(REFERENCE.calls(calls));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(results.map(({ id = "", output }) => REFERENCE.result(id, output)));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`[THINK]${text}[/THINK]`));
 
-export const mistral: Dialect = {
+export const mistral = dialectOf({
   id: "mistral",
   title: "Mistral",
   models: ["Ministral 3", "Magistral", "Devstral", "Mistral Small", "Mistral Large", "Codestral", "Mistral Nemo", "Mistral 7B v0.3"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   adapt: keepThinking,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, mistral),
-};
+  thinking: renderThinking,
+});

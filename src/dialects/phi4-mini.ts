@@ -4,14 +4,14 @@
  *     functools[{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "UTC"}}]
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { callObject, prettyJson } from "./print.ts";
 import { type Pieces, prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { PHI } from "./turns.ts";
 
@@ -75,25 +75,21 @@ const renderTools = (tools: readonly Tool[]): Prompt =>
         FORMAT,
         tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`),
       );
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
   calls.length === 0 ? [] : prompt(`functools[${calls.map((call) => callObject(call)).join(", ")}]`);
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultPieces));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
-export const phi4Mini: Dialect = {
+export const phi4Mini = dialectOf({
   id: "phi4-mini",
   title: "Phi-4-mini",
   models: ["Phi-4-mini", "Phi-4-multimodal", "firefunction-v2"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   adapt: withJoinedTexts,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, phi4Mini),
-};
+  thinking: (text) => `<think>${text}</think>`,
+});

@@ -5,14 +5,14 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { keepThinking, variantOf } from "./options.ts";
 import { argumentsTree, entriesOf, Numeral, prettyJson, pythonJson, pythonLiteral, type Tree } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { pythonCalls } from "./scan/python.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 import type { TurnMarks } from "./turns.ts";
 
@@ -200,24 +200,21 @@ const resultPieces = ({ output }: RenderableResult, { turn, resultRole, result }
   turn(resultRole, result(resultText(output)));
 
 const renderTools = (tools: readonly Tool[]): Prompt => (tools.length === 0 ? [] : prompt(LFM25.tools(tools, true)));
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(listPieces(calls, LFM25));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map((result) => resultPieces(result, LFM25)));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
-export const pythonic: Dialect = {
+export const pythonic = dialectOf({
   id: "pythonic",
   title: "Python calls",
   models: ["LFM2", "LFM2.5", "Llama-4", "Olmo-3", "gemma-3"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   adapt: keepThinking,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, pythonic),
-};
+  thinking: renderThinking,
+});

@@ -12,7 +12,7 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
@@ -20,7 +20,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { element, NAME, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { leadingSystem, printedResult, resultText, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
@@ -226,25 +226,21 @@ const jsonTools = (tools: readonly Tool[]): Pieces =>
     t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`,
   );
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`));
 const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(thought(text)));
 
-export const qwen3Coder: Dialect = {
+export const qwen3Coder = dialectOf({
   id: "qwen3-coder",
   title: "Qwen3-Coder",
   models: ["Qwen3-Coder", "Qwen3.5", "Nemotron 3 Nano", "StepFun 3.5"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, qwen3Coder),
-};
+  thinking: thought,
+});

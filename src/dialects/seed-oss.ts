@@ -10,14 +10,14 @@
  */
 import { isObject } from "../core/json.ts";
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption, variantOf } from "./options.ts";
 import { argumentTexts, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { NAME, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain } from "./tools.ts";
+import { dialectOf } from "./tools.ts";
 import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<seed:eos>"];
@@ -143,24 +143,21 @@ multiple lines</parameter>
 </seed:tool_call>
 `);
 
-const renderToolCall = (call: RenderableCall): Prompt => prompt(callPieces(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(results.map(({ output }) => turn("tool", resultText(output))));
 const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<seed:think>${text}</seed:think>`));
 
-export const seedOss: Dialect = {
+export const seedOss = dialectOf({
   id: "seed-oss",
   title: "Seed-OSS",
   models: ["Seed-OSS"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, seedOss),
-};
+  thinking: renderThinking,
+});

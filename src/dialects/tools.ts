@@ -2,7 +2,7 @@
 import type { JsonObject, Tool } from "../core/nouns.ts";
 import type { Dialect } from "./dialect.ts";
 import { pythonJson } from "./print.ts";
-import { plainText } from "./prompt.ts";
+import { type Pieces, plainText, prompt } from "./prompt.ts";
 
 /** A tool as the function object that most formats print. */
 export function functionObject({ name, description, parameters, strict }: Tool): JsonObject {
@@ -17,8 +17,24 @@ export function functionObject({ name, description, parameters, strict }: Tool):
 /** The same in OpenAI's wrapper. */
 export const functionTool = (tool: Tool): JsonObject => ({ type: "function", function: functionObject(tool) });
 
+/** What a dialect writes down; all else follows from it. */
+interface Definition extends Omit<Dialect, "variants" | "renderToolCall" | "renderThinking" | "instructions"> {
+  readonly variants: Readonly<Record<string, unknown>>;
+  readonly thinking: (text: string) => Pieces;
+}
+
+export function dialectOf({ variants, thinking, ...definition }: Definition): Dialect {
+  return {
+    ...definition,
+    variants: Object.keys(variants),
+    renderToolCall: (call) => definition.renderToolCalls([call]),
+    renderThinking: (text) => (text === "" ? [] : prompt(thinking(text))),
+    instructions: (tools) => explain(tools, definition),
+  };
+}
+
 /** The convention of a dialect, explained as text to a model that was not trained on it: the tools, then the format by example. */
-export function explain(tools: readonly Tool[], dialect: Pick<Dialect, "renderToolCalls" | "renderToolResults">): string {
+function explain(tools: readonly Tool[], dialect: Pick<Dialect, "renderToolCalls" | "renderToolResults">): string {
   if (tools.length === 0) return "";
   const calls = dialect.renderToolCalls([{ id: "call_0", name: "tool_name", arguments: { text: "hello", count: 2 } }]);
   const results = dialect.renderToolResults([{ id: "call_0", name: "tool_name", output: "done" }]);

@@ -4,14 +4,14 @@
  *     [{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "Europe/Paris"}}]
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { explain, functionTool } from "./tools.ts";
+import { dialectOf, functionTool } from "./tools.ts";
 import { leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { CHATML, LLAMA3, type TurnMarks } from "./turns.ts";
 
@@ -85,26 +85,22 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
 const resultText = ({ output }: RenderableResult): string => (typeof output === "string" ? output : pythonJson(output));
 
 const renderTools = (tools: readonly Tool[]): Prompt => prompt(tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`));
-const renderToolCall = (call: RenderableCall): Prompt => renderToolCalls([call]);
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
   calls.length === 0 ? [] : prompt(`[${calls.map((call) => callObject(call)).join(", ")}]`);
 const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
   prompt(results.map((result) => REFERENCE.turn(REFERENCE.resultRole, resultText(result))));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
 
-export const xlam: Dialect = {
+export const xlam = dialectOf({
   id: "xlam",
   title: "xLAM",
   models: ["xLAM-2", "xLAM-1"],
-  variants: Object.keys(VARIANTS),
+  variants: VARIANTS,
   stops: STOPS,
   createScanner,
   adapt,
   render,
   renderTools,
-  renderToolCall,
   renderToolCalls,
   renderToolResults,
-  renderThinking,
-  instructions: (tools) => explain(tools, xlam),
-};
+  thinking: (text) => `<think>${text}</think>`,
+});

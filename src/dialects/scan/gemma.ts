@@ -125,22 +125,22 @@ function literalTypes(json: string): JsonType[] {
 }
 
 /** Strings without escapes: everything up to the next quote is literal. */
-function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "plainEnd" | "readString" | "gap"> {
+function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "plainEnd" | "special"> {
   const quotes = new Marks(list);
   const closers = list.map((quote) => new Marks([quote]));
   return {
     quotes,
     plainEnd: quotes.plainEnd,
-    readString: (reader) => inLiteral(reader, closers[list.indexOf(reader.quote)] as Marks),
-    gap: (reader) => reader.blanks(),
+    special: (reader, code) => inLiteral(reader, code, closers[list.indexOf(reader.quote)] as Marks),
   };
 }
 
-function inLiteral(r: Reader, quote: Marks): Outcome | undefined | true {
-  const mark = r.until(quote, true);
-  if (r.from < r.pos) r.say(escapeJson(r.run));
-  if (mark === undefined) return undefined;
-  if (mark === "") return r.cut();
+function inLiteral(r: Reader, code: number, quote: Marks): Outcome | undefined | true {
+  const mark = quote.leads[code] === 1 ? r.match(quote, true) : "";
+  if (mark === undefined) return r.cut();
   r.pos += mark.length;
-  return r.closeString();
+  if (mark !== "") return r.closeString();
+  r.say(escapeJson(String.fromCharCode(code)));
+  r.pos++;
+  return true;
 }

@@ -123,7 +123,10 @@ function openHead(s: Scan): void {
 function readHead(s: Scan, ends: Marks, max: number): string | null | undefined {
   for (;;) {
     const mark = s.readWord(QUOTES[s.quote] ?? ends, max);
-    if (s.quote === EQUALS && s.run.trim() !== "") s.quote = "";
+    if (s.quote === EQUALS) {
+      if (s.run.trim() !== "") s.quote = "";
+      else s.quiet = undefined; // what comes next is still to be looked at
+    }
     if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
     if (QUOTES[s.quote]) s.quote = "";
     else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;
@@ -139,20 +142,18 @@ const ESCAPED_NEWLINE = new Marks(["\\n"]);
 
 export function tagCalls(form: TagForm): TagSteps {
   const { open, close, calls, callClose, params, stops, strips = false, escaped = false } = form;
-  const callTags = new Map(calls.map((tag) => [tag.open, tag]));
-  const paramTags = new Map(params.map((tag) => [tag.open, tag]));
   const opens = (tags: readonly Tag[]): string[] => tags.flatMap((tag) => (tag.slip ? [] : tag.open));
   const nextCalls = new Marks(opens(calls));
   const openers = [...open, ...nextCalls.list];
   const slips = new Map(Object.entries(form.closeSlips ?? {}));
   const meant = (mark: string): string => slips.get(mark) ?? mark;
   const slipsOf = (mark: string): string[] => [mark, ...[...slips.keys()].filter((slip) => slips.get(slip) === mark)];
-  const blockHeads = new Marks([...callTags.keys(), ...open, ...close, ...stops]);
+  const blockHeads = new Marks([...calls.map((tag) => tag.open), ...open, ...close, ...stops]);
   const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
   /** What is legal behind a call's closer, behind a parameter's, and behind a call's head. */
   const behindCall = new Marks([...openers, ...close, ...stops]);
   const behindParam = new Marks([...opens(params), ...slipsOf(callClose), ...behindCall.list]);
-  const behindHead = new Marks([...paramTags.keys(), ...behindParam.list]);
+  const behindHead = new Marks([...params.map((tag) => tag.open), ...behindParam.list]);
   /** The same in a call of a declared tool: its name may be the closer. */
   const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
   const valueMarks = (closer: string, opener = ""): Marks =>
@@ -179,10 +180,8 @@ export function tagCalls(form: TagForm): TagSteps {
   const bare: Step = (s) => {
     s.resume = undefined;
     begin(s, closing);
-    const [tag] = calls;
-    if (!tag) return releaseBlanks;
     s.lineStart = s.beginsLine;
-    return callHead(tag, true);
+    return bareHead;
   };
 
   /** Behind a call of a block: another one, or the block's end. */
@@ -195,11 +194,11 @@ export function tagCalls(form: TagForm): TagSteps {
     if (s.blanks() === undefined) return undefined;
     const mark = s.match(nextCalls);
     if (mark === undefined) return undefined;
-    const tag = callTags.get(mark);
-    if (!tag) return closing;
+    const head = callHeads.get(mark);
+    if (!head) return closing;
     s.pos += mark.length;
     begin(s, more);
-    return callHead(tag);
+    return head;
   };
 
   const blockHead: Step = (s) => {
@@ -207,10 +206,10 @@ export function tagCalls(form: TagForm): TagSteps {
     if (code === undefined) return undefined;
     const mark = s.match(blockHeads);
     if (mark === undefined) return undefined;
-    const tag = callTags.get(mark);
-    if (tag) {
+    const head = callHeads.get(mark);
+    if (head) {
       s.pos += mark.length;
-      return callHead(tag);
+      return head;
     }
     if (mark !== "") return broken(s, "empty", "the block is empty");
     if ((code === 123 || code === 91) && form.json) return form.json;
@@ -245,6 +244,9 @@ export function tagCalls(form: TagForm): TagSteps {
       s.startCall(name);
       return mark === "/>" ? endCall(s) : between;
     };
+
+  const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
+  const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
 
   /** Without a block, a name that nobody declared is a call's only if something legal follows: somebody may be explaining the format. */
   const confirm =
@@ -283,13 +285,16 @@ export function tagCalls(form: TagForm): TagSteps {
     const mark = s.match(legal, true);
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
     if (mark === "") return s.param ? content(s, s.param, s.param.blanks) : body(s, code);
-    const tag = paramTags.get(mark);
-    if (finish(s, !tag) === "deep") return tooDeep;
-    const own = !tag && !behindParam.list.includes(mark);
-    if (tag || (own && mark.charAt(1) !== "/")) {
+    const head = paramHeads.get(mark);
+    if (finish(s, !head) === "deep") return tooDeep;
+    const own = !head && !behindParam.list.includes(mark);
+    if (head || (own && mark.charAt(1) !== "/")) {
       if (s.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
       s.pos += mark.length;
-      if (tag) return openParam(s, tag);
+      if (head) {
+        openHead(s);
+        return head;
+      }
       const key = mark.slice(1, -1);
       return beginParam(s, { close: `</${key}>` }, key);
     }
@@ -302,7 +307,7 @@ export function tagCalls(form: TagForm): TagSteps {
 
   const legalHere = (s: Scan): Marks => {
     const place = s.param?.closer === params[0]?.close ? "param" : "head";
-    const tool = s.tools.find((tool) => tool.name === s.call?.name);
+    const tool = s.toolNamed(s.call?.name ?? "");
     if (!tool) return place === "param" ? behindParam : behindHead;
     let marks = ownTags.get(tool);
     if (!marks) {
@@ -353,16 +358,12 @@ export function tagCalls(form: TagForm): TagSteps {
 
   // -- parameters
 
-  const openParam = (s: Scan, tag: ParamTag, inside?: Param): Step => {
-    openHead(s);
-    return paramHead(tag, inside);
-  };
-
   /** Behind the opener of a parameter; or of what may be one, inside a value whose closer is missing. */
   const paramHead =
-    (tag: ParamTag, inside?: Param): Step =>
+    (tag: ParamTag, isInside: boolean): Step =>
     (s) => {
       const { head } = tag;
+      const inside = isInside ? s.param : undefined;
       const mark = readHead(s, inside ? head.endsInside : head.ends, inside ? MAX_TAG : NO_LIMIT);
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
@@ -374,6 +375,8 @@ export function tagCalls(form: TagForm): TagSteps {
       const next = beginParam(s, tag, name, string);
       return mark === "/>" ? between : next;
     };
+  const paramHeads = new Map(params.map((tag) => [tag.open, paramHead(tag, false)]));
+  const innerHeads = new Map(params.map((tag) => [tag.open, paramHead(tag, true)]));
 
   const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || paramSchema(s, key) !== undefined;
 
@@ -383,12 +386,12 @@ export function tagCalls(form: TagForm): TagSteps {
     const type = typed === "true" ? "string" : typed === "false" ? "json" : typeBySchema(s, key);
     const all = form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key);
     s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
-    return tag.value === undefined ? valueStart : valueTag(new Marks([tag.value]));
+    return valueTags.get(tag.open ?? "") ?? valueStart;
   };
 
-  const valueTag =
-    (opener: Marks): Step =>
-    (s) => {
+  const valueTag = (value: string): Step => {
+    const opener = new Marks([value]);
+    return (s) => {
       if (gap(s) === undefined) return undefined;
       const mark = s.match(opener, true);
       if (mark === undefined && s.last) s.pos = s.stop;
@@ -397,6 +400,8 @@ export function tagCalls(form: TagForm): TagSteps {
       s.pos += mark.length;
       return valueStart;
     };
+  };
+  const valueTags = new Map(params.flatMap(({ open, value }) => (value === undefined ? [] : [[open, valueTag(value)] as const])));
 
   const valueStart: Step = (s) => {
     const mark = strips ? s.match(NEWLINE) : "";
@@ -411,7 +416,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const mark = s.until(param.marks, true);
     sayValue(s, param, s.run, strips);
     if (mark === undefined) {
-      if (param.written && param.newline === "") s.quiet = param.marks.plainEnd;
+      if (param.written && param.newline === "") s.calm(param.marks.plainEnd);
       return undefined;
     }
     if (mark === "") {
@@ -421,9 +426,8 @@ export function tagCalls(form: TagForm): TagSteps {
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
-    const tag = paramTags.get(mark);
-    if (tag) return openParam(s, tag, param);
-    return mark === param.closer ? between : closedEarly;
+    openHead(s);
+    return innerHeads.get(mark) ?? (mark === param.closer ? between : closedEarly);
   };
 
   /** The mark was content, and so is what was read behind it. */

@@ -15,14 +15,12 @@ import { broken, closing, cut, nameTooLong, speak, tooDeep, tooLong } from "./st
 // ---- Literals
 
 const QUOTES = ["'", '"', "'''", '"""'];
-const PLAIN_STOPS = charTable(`'${ESCAPED}`);
-const FORMAT_STOPS = charTable(`'{}${ESCAPED}`);
+const STRING_STOPS = charTable(`'{}${ESCAPED}`);
 
 const PYTHON: Syntax = {
   quotes: new Marks(["", "f", "r"].flatMap((prefix) => QUOTES.map((quote) => prefix + quote))),
-  plainEnd: FORMAT_STOPS,
-  readString,
-  gap: (reader) => reader.blanks(),
+  plainEnd: STRING_STOPS,
+  special,
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: false,
@@ -32,14 +30,10 @@ const PYTHON: Syntax = {
 
 const FIELD = "an f-string has a field";
 
-function readString(r: Reader): Outcome | undefined | true {
+function special(r: Reader, code: number): Outcome | undefined | true {
   const kind = r.quote.charCodeAt(0);
   const quote = kind > 96 ? r.quote.slice(1) : r.quote;
   if (r.tail !== undefined) return closingQuote(r, r.inKey ? ",}]:)=" : ",}]:)", quote);
-  const code = r.span(kind === 102 ? FORMAT_STOPS : PLAIN_STOPS, false);
-  if (r.from < r.pos) r.say(r.run);
-  if (code === undefined) return undefined;
-  if (code === -1) return "cut";
   if (code === 92) return readEscape(r, kind === 114);
   const { pos, stop } = r;
   if (code === quote.charCodeAt(0)) {
@@ -51,7 +45,7 @@ function readString(r: Reader): Outcome | undefined | true {
       return true;
     }
   }
-  if (code > 122) {
+  if (code > 122 && kind === 102) {
     // A brace in an f-string: two are one, a single one begins a field.
     if (pos + 1 >= stop) return r.cut();
     if (r.codes[pos + 1] !== code) return r.bad(FIELD);

@@ -94,7 +94,7 @@ export class Scan extends Reader implements Scanner {
   marked = false;
   call: Call | undefined;
   /** Writes the arguments of the call. */
-  json = new JsonWriter();
+  readonly json = new JsonWriter();
   /** The parameter that is being read, or was read last. */
   param: Param | undefined;
   /** For calls written as JSON objects: the object, what stands around it, as flags, and what closes that. */
@@ -115,16 +115,16 @@ export class Scan extends Reader implements Scanner {
   #held: Hold | undefined;
   /** The tool that was asked for last. */
   #tool: Tool | undefined;
+  #schema: SchemaNode | undefined;
   #index = 0;
-  /** What was read in earlier pieces and no event carries yet. */
+  /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
   readonly #raw = new Pile();
-  /** Where, in the text at hand, the raw begins that no event carries yet. */
-  #rawAt = 0;
+  #rawFrom = 0;
   /** So many characters of the raw are marks, whatever becomes of the rest. */
   #marks = 0;
-  /** What decides where a limit is reached; and how many characters that the limit counts have left already. */
+  /** So many characters may still come before a limit is reached; and what decides then. */
+  #room = NO_LIMIT;
   #onLimit: Step | undefined;
-  #spent = 0;
   /** The last character before the raw, if that was text: is it a newline? */
   #newline = true;
 
@@ -139,29 +139,40 @@ export class Scan extends Reader implements Scanner {
 
   feed(text: string): Event[] {
     if (text === "" || this.ended) return [];
-    const { quiet } = this;
-    if (this.#rawAt < this.pos) this.#raw.add(this.slice(this.#rawAt, this.pos));
-    this.#rawAt = this.pos;
-    // Most pieces are nothing but text, or a part of a string: they leave as they came.
-    if (quiet !== undefined && this.pos === this.end && this.#held === undefined && hasNone(text, quiet)) {
-      const { call } = this;
-      if (call === undefined) return [this.#saying(text)];
-      if (call.id !== undefined && this.#raw.length + text.length < this.#maxCallChars) {
-        this.#raw.add(text);
-        this.json.run(text);
-        return [{ type: "tool-delta", id: call.id, json: this.json.take() }];
+    const { quiet, call } = this;
+    this.#room -= text.length;
+    // Most pieces are nothing but text, or a part of a string, a word or a mark.
+    const calm = this.#room > 0 && this.#held === undefined;
+    if (calm && quiet !== undefined && hasNone(text, quiet)) {
+      if (this.wordMax > 0) {
+        if (this.word.length + text.length <= this.wordMax) {
+          this.#keepPiece();
+          this.skip(text);
+          this.word += text;
+          return [];
+        }
+      } else if (call === undefined) {
+        this.#room = NO_LIMIT;
+        return [this.#saying(text)];
+      } else if (call.id !== undefined) {
+        this.#keepPiece();
+        this.skip(text);
+        this.json.pass(text);
+        return [{ type: "tool-delta", id: call.id, json: text }];
       }
     }
+    this.#keepPiece();
+    if (calm && this.half !== undefined && this.addHalf(text)) return [];
     this.quiet = undefined;
-    this.#rawAt = 0;
     this.add(text);
-    if (this.#onLimit !== undefined) this.#limit();
+    if (this.#room < 0) this.#limit();
     return this.#drain();
   }
 
   flush(): Event[] {
     if (this.ended) return [];
-    this.ended = true;
+    this.finish();
+    if (this.#room < 0) this.#limit();
     const out = this.#drain();
     if (this.thinking) out.push({ type: "thinking-end" });
     return out;
@@ -188,16 +199,18 @@ export class Scan extends Reader implements Scanner {
   bound(onLimit: Step): void {
     if (this.#held) return;
     this.#onLimit = onLimit;
+    this.#room = this.#maxCallChars - this.#waiting;
     this.#limit();
   }
   unbound(): void {
     if (this.#held) return;
     this.#onLimit = undefined;
-    this.stop = this.end;
+    this.#room = NO_LIMIT;
+    this.stopAt(this.end);
   }
   #limit(): void {
-    const excess = this.#spent + this.#raw.length + this.end - this.#rawAt - this.#maxCallChars;
-    this.stop = excess > 0 ? Math.max(this.pos, this.end - excess) : this.end;
+    if (this.#onLimit === undefined) this.#room = NO_LIMIT;
+    this.stopAt(this.#room < 0 ? Math.max(this.pos, this.end + this.#room) : this.end);
   }
 
   // ---- what is read
@@ -210,26 +223,47 @@ export class Scan extends Reader implements Scanner {
       this.pos -= this.word.length - max;
       return null;
     }
+    if (mark === undefined) this.calm(stops.leads, max);
     return mark;
   }
 
   /** Takes all that was read and has not left yet. */
   takeRaw(): string {
-    let raw = this.slice(this.#rawAt, this.pos);
-    if (this.#raw.length > 0) {
-      raw = this.#raw.toString() + raw;
-      this.#raw.clear();
-    }
-    this.#rawAt = this.pos;
+    const raw = this.#cutRaw();
     this.#marks = 0;
     this.#newline = false;
-    if (this.#held) this.#spent += raw.length;
+    if (this.#onLimit !== undefined && !this.#held) this.#room += raw.length;
     return raw;
+  }
+
+  #cutRaw(): string {
+    const { piece, inPiece } = this;
+    const from = this.#rawFrom;
+    const before = this.#raw.toString();
+    if (before !== "") this.#raw.clear();
+    if (inPiece >= 0) {
+      this.#rawFrom = inPiece;
+      const raw = from === 0 && inPiece === piece.length ? piece : piece.slice(from, inPiece);
+      return before === "" ? raw : before + raw;
+    }
+    this.#raw.add(before.slice(inPiece));
+    return before.slice(0, inPiece);
+  }
+  /** The last piece is about to be followed by another one. */
+  #keepPiece(): void {
+    const { piece } = this;
+    const from = this.#rawFrom;
+    if (from < piece.length) this.#raw.add(from === 0 ? piece : piece.slice(from));
+    this.#rawFrom = 0;
+  }
+  /** So many characters no event carries yet. */
+  get #waiting(): number {
+    return this.#raw.length + this.piece.length - this.#rawFrom;
   }
 
   /** What was read so far is never text, even if no call follows. */
   keepMarks(): void {
-    this.#marks = this.#raw.length + this.pos - this.#rawAt;
+    this.#marks = this.#waiting - this.end + this.pos;
   }
 
   /** Whether the raw begins where a line does, or all input. */
@@ -250,9 +284,7 @@ export class Scan extends Reader implements Scanner {
   /** Says what the last question passed over. Only where nothing else waits. */
   sayRun(): void {
     if (this.from === this.pos) return;
-    this.#rawAt = this.pos;
-    if (this.#held) this.#spent += this.pos - this.from;
-    this.#say(this.run);
+    this.#say(this.#cutRaw());
   }
   /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
   sayRaw(length?: number): string {
@@ -293,7 +325,7 @@ export class Scan extends Reader implements Scanner {
   /** A call may be beginning. */
   openCall(): Call {
     this.param = undefined;
-    this.json = new JsonWriter();
+    this.json.clear();
     this.call = { id: undefined, index: -1, name: "", nativeId: undefined };
     return this.call;
   }
@@ -312,7 +344,9 @@ export class Scan extends Reader implements Scanner {
 
   #sayDelta(): void {
     const call = this.call;
-    if (call?.id !== undefined && this.json.delta !== "") this.#emit({ type: "tool-delta", id: call.id, json: this.json.take() });
+    if (call?.id === undefined) return;
+    const json = this.json.take();
+    if (json !== "") this.#emit({ type: "tool-delta", id: call.id, json });
   }
 
   /** The call ends, or is cut here. An id that the model wrote behind the name cannot change the call's. */
@@ -359,14 +393,12 @@ export class Scan extends Reader implements Scanner {
   /** From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. */
   hold(onLimit: Step): void {
     this.bound(onLimit);
-    this.#spent = 0;
     this.#held = { events: [], index: this.#index };
   }
   commit(): void {
     const held = this.#held;
     if (!held) return;
     this.#held = undefined;
-    this.#spent = 0;
     this.unbound();
     for (const event of held.events) this.#emit(event);
   }
@@ -375,7 +407,6 @@ export class Scan extends Reader implements Scanner {
     const held = this.#held;
     if (!held) return;
     this.#held = undefined;
-    this.#spent = 0;
     this.#index = held.index;
     this.call = undefined;
     this.fault = undefined;
@@ -388,11 +419,14 @@ export class Scan extends Reader implements Scanner {
   // ---- tools
 
   toolNamed(name: string): Tool | undefined {
-    if (this.#tool?.name !== name) this.#tool = this.tools.find((tool) => tool.name === name);
+    if (this.#tool?.name !== name) {
+      this.#tool = this.tools.find((tool) => tool.name === name);
+      this.#schema = schemaNode(this.#tool?.parameters);
+    }
     return this.#tool;
   }
   schemaOf(name: string): SchemaNode | undefined {
-    return schemaNode(this.toolNamed(name)?.parameters);
+    return this.toolNamed(name) && this.#schema;
   }
   declares(name: string): boolean {
     return this.toolNamed(name) !== undefined;

@@ -24,7 +24,7 @@ export const speak: Step = (s) => {
   const mark = s.until(marks);
   s.sayRun();
   if (mark === undefined) {
-    s.quiet = marks.leads;
+    s.calm(marks.leads);
     return undefined;
   }
   if (mark === "") {

@@ -55,7 +55,7 @@ export function sayValue(s: Scan, param: Param, piece: string, strips: boolean):
 export function readJson(text: string, out: JsonWriter | undefined, maxDepth: number): Outcome {
   const reader = new Reader(maxDepth).begin(JSON_SYNTAX, out, NO_MARKS).any();
   reader.add(`${text} `);
-  reader.ended = true;
+  reader.finish();
   const outcome = reader.read() ?? "bad";
   return outcome === "done" && reader.ahead.trim() !== "" ? "bad" : outcome;
 }

@@ -19,24 +19,7 @@ import { recalled } from "../capsule.ts";
 import { mediaFromUrl } from "../media.ts";
 import { joined as joinedState, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
-import {
-  each,
-  fail,
-  fields,
-  flag,
-  inside,
-  list,
-  listOf,
-  name,
-  number,
-  object,
-  objectOf,
-  oneOf,
-  readBody,
-  someOf,
-  text,
-  words,
-} from "../read.ts";
+import { each, fail, fields, flag, inside, listOf, name, number, object, oneOf, readBody, someOf, text, words } from "../read.ts";
 import { conversation, idsOfCalls, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
