@@ -10,7 +10,7 @@ import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { calledBy, defaultsOf, fileName, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, FOUND, fileName, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -180,6 +180,7 @@ function writeTools(tools: readonly Tool[], nameOf: (name: string) => string, wa
   const list: Draft[] = [];
   let open: { name: unknown; tools: Draft[] } | undefined;
   for (const tool of tools) {
+    if (own(tool.state, FOUND)) continue;
     const namespace = own(tool.state, "namespace");
     if (!isObject(namespace)) open = undefined;
     else if (open?.name !== namespace.name) {
