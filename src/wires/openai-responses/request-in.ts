@@ -16,7 +16,7 @@ import { revealed, toolKind } from "../bridge.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import {
   defined,
   each,
@@ -184,7 +184,10 @@ class Items {
     const parts = Array.isArray(given) ? readContent(given, at, "output", this.#from) : [];
     const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
     const media = someOf(parts.filter((part) => part.type === "media"));
-    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), itemState(item)));
+    // Text, then media: more than that the nouns do not say, so the parts go along.
+    const plain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
+    const exact = plain ? [] : [quietState("output", given)];
+    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), exact, itemState(item)));
   }
 
   #push(message: Message): void {
@@ -269,11 +272,10 @@ function readTool(tool: JsonObject, at: string, kind: "function" | "custom", fro
     if (strict) made.strict = strict;
     return withState(made, strict === undefined ? [quietState("strict", null)] : [], from.state(rest));
   }
-  const { format, ...others } = rest;
-  const grammar = readGrammar(format);
+  const [grammar, others] = readFormat(rest);
   made.kind = kind;
   if (grammar) made.grammar = grammar;
-  return withState(made, from.state(grammar || objectOf(format).type === "text" ? others : rest));
+  return withState(made, from.state(others));
 }
 
 // Settings

@@ -126,7 +126,10 @@ class Items {
     const parts = media.map(writePart);
     const texts = text === "" ? [] : [{ type: "input_text", text }];
     const type = this.#custom.has(id) ? "custom_tool_call_output" : "function_call_output";
-    this.#put({ type, call_id: this.#ids.out(id), output: parts.length > 0 ? [...texts, ...parts] : text }, state);
+    this.#put(
+      { type, call_id: this.#ids.out(id), output: own(state, "output") ?? (parts.length > 0 ? [...texts, ...parts] : text) },
+      state,
+    );
   }
 
   #put(item: Draft, state?: readonly Opaque[]): void {
