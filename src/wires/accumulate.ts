@@ -291,8 +291,8 @@ function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: bo
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
   slot.custom ||= input !== undefined;
-  // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came.
-  slot.empty = isFirst && slot.text.length === 0 && piece.trim() === "{}";
+  // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came. `null` is as little.
+  slot.empty = isFirst && slot.text.length === 0 && /^(\{\}|null)$/.test(piece.trim());
   if (slot.empty) return;
   slot.text.add(piece);
   slot.waiting += piece;

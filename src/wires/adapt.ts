@@ -17,7 +17,7 @@ import type {
   WireId,
 } from "../core/nouns.ts";
 import { readMalformed } from "./accumulate.ts";
-import { bridgeTool, offeredTools } from "./bridge.ts";
+import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
 import { outputText } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
 import { putExtra, withState } from "./opaque.ts";
@@ -108,7 +108,7 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
     request.stop = stop.slice(0, able.stops);
   }
   if (parallelCalls === false && !able.parallelCalls) warnings.dropped("the wish for one call at a time");
-  const hasOwnTools = extra?.some(({ wire, kind }) => wire === able.wire && kind.startsWith("tools[")) ?? false;
+  const hasOwnTools = hasServerTools(extra, able.wire);
   // A model that may call nothing is not tempted: no tool choice is believed as much as having no tools.
   const isIdle = choice === "none" && !(hasOwnTools && able.toolChoice) && !able.idleTools?.(given);
   const known = adaptTools(given, able, profile, isIdle ? new Warnings(able.wire) : warnings);
@@ -128,6 +128,10 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
   return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME) };
 }
 
+/** Tools that only this wire's server knows go along. */
+export const hasServerTools = (extra: readonly Opaque[] | undefined, target: WireId): boolean =>
+  extra?.some(({ wire, kind }) => wire === target && kind.startsWith("tools[")) ?? false;
+
 export const hasCalls = ({ messages }: Request): boolean =>
   messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
 
@@ -136,8 +140,11 @@ export const isForced = ({ toolChoice: choice }: Request): boolean =>
   typeof choice === "object" ? "name" in choice || choice.required === true : choice === "required";
 
 function adaptTools(request: Request, able: Abilities, profile: WireProfile, warnings: Warnings): Tool[] {
-  const { tools = [], toolChoice: choice } = request;
-  const offered = able.deferredTools || choice === "none" ? tools : offeredTools(request);
+  const { tools = [], toolChoice: choice, extra } = request;
+  // Without the schemas of what another server would have found for it, the model could do nothing.
+  const isFound = isSearchedBy(extra, able.wire) && tools.some(({ deferred }) => deferred);
+  const offered = isFound ? tools.map(revealed) : able.deferredTools || choice === "none" ? tools : offeredTools(request);
+  if (isFound) warnings.converted("deferred tools that only another server can search", "tools like any other");
   if (offered.length < tools.length) warnings.dropped("a deferred tool that nobody asked for");
   const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, able.toolChoice === "mode");
   const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;

@@ -1,5 +1,6 @@
 /** Tools for targets that know only functions. A custom tool, which takes plain text, is a function with one string, `{"input": "…"}`. */
-import type { JsonObject, Request, Tool, ToolCall } from "../core/nouns.ts";
+import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
+import { objectOf, textOf } from "./read.ts";
 
 export const BRIDGE_PARAMETERS: JsonObject = {
   type: "object",
@@ -17,11 +18,27 @@ export function bridgeTool(tool: Tool): Tool {
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
 }
 
-/** The tools that a target without tool search gets: a deferred one only if it is asked for by name, and none where none may be called. */
-export function offeredTools({ tools = [], toolChoice }: Request): Tool[] {
+/**
+ * The tools that a target without tool search gets: a deferred one only if it is asked for by name, or if nobody but another server could
+ * have found it; and none where none may be called.
+ */
+export function offeredTools({ tools = [], toolChoice, extra }: Request): Tool[] {
   if (toolChoice === "none") return [];
+  if (isSearchedBy(extra)) return tools.map(revealed);
   const chosen = typeof toolChoice !== "object" ? [] : "name" in toolChoice ? [toolChoice.name] : toolChoice.allowed;
   return tools.filter((tool) => !tool.deferred || chosen.includes(tool.name));
+}
+
+/** `{"type": "tool_search"}`, `{"type": "tool_search_tool_bm25_20251119"}`: a server finds the deferred tools, and no other than it does. */
+export const isSearchedBy = (extra: readonly Opaque[] = [], elsewhere?: WireId): boolean =>
+  extra.some(({ wire, data }) => {
+    const { type, execution } = objectOf(data);
+    return wire !== elsewhere && execution !== "client" && /^tool_search(_tool_\w+)?$/.test(textOf(type) ?? "");
+  });
+
+export function revealed(tool: Tool): Tool {
+  const { deferred: _deferred, ...rest } = tool;
+  return rest;
 }
 
 /** What kind of tool this name stands for: calls of a custom tool go to the client as plain text. */

@@ -1,7 +1,7 @@
 /** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, Json, JsonObject } from "../core/nouns.ts";
-import { parsed } from "./read.ts";
+import { listOf, parsed } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 interface Spelling {
@@ -137,7 +137,8 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const error = isObject(root) ? (root.error ?? root.detail ?? root) : root;
   const fields = isObject(error) ? error : {};
-  const said = typeof error === "string" ? error : [fields.message, fields.detail].find((text) => typeof text === "string");
+  const said =
+    typeof error === "string" ? error : [fields.message, fields.detail, faultsIn(error)].find((text) => typeof text === "string");
   const message = (said as string | undefined)?.trim() || `the server answered with status ${status}`;
   const own = CODES.find((code) => ERRORS[code].openai[1] === fields.code && fields.code !== null);
   const code = own ?? codeOf([fields.code, fields.type, fields.status, message, reasonsOf(fields.details)], status || Number(fields.code));
@@ -148,6 +149,12 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const tokens = code === "context-length" ? tokensOf(message) : undefined;
   if (tokens) info.tokens = tokens;
   return info;
+}
+
+/** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. */
+function faultsIn(list: unknown): string | undefined {
+  const faults = listOf(list).flatMap((item) => (isObject(item) && typeof item.msg === "string" ? [item] : []));
+  return faults.map(({ loc, msg }) => [listOf(loc).join("."), msg].filter(Boolean).join(": ")).join("; ") || undefined;
 }
 
 function codeOf(words: readonly unknown[], status: number): ErrorCode {

@@ -4,7 +4,7 @@ import type { Json, JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usa
 import { told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
 import { Names } from "./names.ts";
-import { defined, fields, inside, listOf, numberOf, objectOf, oneOf, some, textOf } from "./read.ts";
+import { defined, fields, inside, listOf, numberOf, objectOf, oneOf, restOf, some, textOf } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -14,12 +14,19 @@ export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 
 // ---- Tools. In chat completions most of a tool stands inside of its kind: `{"type": "function", "function": {"name": "f"}}`
 
-/** What the text of a custom tool must look like; `inner`: the key of the format that says it, where that is not the format itself. */
-export function readGrammar(format: Json | undefined, inner?: string): Tool["grammar"] {
-  const { type, ...rest } = objectOf(format);
-  const { syntax, definition } = inner ? objectOf(rest[inner]) : rest;
+/**
+ * What the text of a custom tool must look like, and what is left of the fields beside it. `inner`: the key of the format that says it,
+ * where that is not the format itself.
+ */
+export function readFormat({ format, ...others }: JsonObject, inner?: string): [grammar: Tool["grammar"], rest: JsonObject] {
+  const { type, ...outer } = objectOf(format);
+  const { [inner ?? ""]: given, ...beside } = inner ? outer : {};
+  const { syntax, definition, ...unread } = inner ? objectOf(given) : outer;
   const isGrammar = type === "grammar" && typeof syntax === "string" && typeof definition === "string";
-  return isGrammar ? { syntax, definition } : undefined;
+  if (!isGrammar && (type !== "text" || inner)) return [undefined, format === undefined ? others : { format, ...others }];
+  const left = restOf({ ...beside, ...(inner ? (restOf(unread) ? { [inner]: unread } : {}) : unread) });
+  const rest = left ? { ...others, format: left } : others;
+  return [isGrammar ? { syntax, definition } : undefined, rest];
 }
 
 export const writeStrict = (schema: JsonObject, what: string, warnings: Warnings): JsonObject => told(strictSchema(schema), what, warnings);
@@ -44,6 +51,11 @@ export function readChoice(
     from.warn(key, given, "tool-choice", "names a tool that only its own server knows");
     return undefined;
   }
+  const { type: _type, mode: _mode, tools: _tools, allowed_tools: _allowed_tools, name: _name, function: fn, custom, ...rest } = given;
+  const { name: _inner, ...called } = objectOf(fn ?? custom);
+  from.keep(key, rest);
+  if (!isList) from.keep(inside(key, fn ? "function" : "custom"), called);
+  if (spec !== given) from.keep(inside(key, "allowed_tools"), restOf(spec, (name) => name !== "mode" && name !== "tools") ?? {});
   const allowed = wanted.map((tool) => {
     const kind = textOf(tool.type) ?? "function";
     const inner = tool[kind];
@@ -132,10 +144,15 @@ const OUTPUT = { schema: "schema", name: "name", strict: "strict" } as const;
 /** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
 export function readOutput(format: JsonObject | undefined, at: string, from: Source, inner?: string): Request["output"] {
   const { type, ...flat } = format ?? {};
-  if (!format || type === "text") return undefined;
-  if (type === "json_object") return {};
+  if (!format || (type === "text" && !restOf(flat))) return undefined;
+  if (type === "json_object") {
+    from.keep(at, flat);
+    return {};
+  }
+  if (type === "text")
+    from.take(at, format, true); // nothing but itself would say it
+  else if (type !== "json_schema") from.unknown(at, format, "output", textOf(type));
   if (type !== "json_schema") {
-    from.unknown(at, format, "output", textOf(type));
     return undefined;
   }
   const place = inner ? inside(at, inner) : at;
@@ -143,6 +160,7 @@ export function readOutput(format: JsonObject | undefined, at: string, from: Sou
   const [output, rest] = fields<NonNullable<Request["output"]>>(spec, OUTPUT, place);
   if (output.name === OUTPUT_NAME) delete output.name;
   from.keep(place, rest);
+  if (inner) from.keep(at, restOf(flat, (key) => key !== inner) ?? {});
   return output;
 }
 

@@ -35,6 +35,7 @@ describe("fragments become calls, whatever the server does", () => {
     ["one character at a time", [{ index: 0, id: "1", name: "f" }, ...chars(A, { index: 0 })], whole("1", 0, "f", A)],
     ["an object", [{ index: 0, id: "1", name: "f", arguments: { b: 2 } }], whole("1", 0, "f", B)],
     ["null", [{ index: 0, id: "1", name: "f", arguments: null }], whole("1", 0, "f", "{}")],
+    ["the text null", [{ index: 0, id: "1", name: "f", arguments: "null" }], whole("1", 0, "f", "{}")],
     ["an empty text", [{ index: 0, id: "1", name: "f", arguments: "" }], whole("1", 0, "f", "{}")],
     [
       "an empty object, then the arguments",

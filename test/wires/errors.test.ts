@@ -128,3 +128,15 @@ test("a prompt that is too long is worded as each client knows it", () => {
   expect(errorMessage({ code: "context-length", message: "too much" }, "anthropic")).toBe("prompt is too long: too much");
   expect(errorMessage({ code: "auth", message: "no" }, "gemini")).toBe("no");
 });
+
+test("FastAPI's list of faults is the message", () => {
+  const detail = [
+    { type: "missing", loc: ["body", "messages"], msg: "Field required" },
+    { type: "x", loc: [], msg: "odd" },
+  ];
+  expect(readError(422, {}, { detail })).toEqual({
+    code: "bad-request",
+    message: "body.messages: Field required; odd",
+    status: 422,
+  });
+});

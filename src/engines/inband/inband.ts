@@ -143,7 +143,10 @@ export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...reques
 function instructed(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages;
   if (first?.role !== "system" && first?.role !== "developer") return [{ role: "system", content: [{ type: "text", text }] }, ...messages];
-  return [{ ...first, content: [...first.content, { type: "text", text: `\n\n${text}` }] }, ...rest];
+  const last = first.content.at(-1);
+  const before = last?.type === "text" && !last.state ? last.text : ""; // one text stays one: not every server takes a list of parts
+  const content = before === "" ? first.content : first.content.slice(0, -1);
+  return [{ ...first, content: [...content, { type: "text", text: `${before}\n\n${text}` }] }, ...rest];
 }
 
 const PARTS: PartMake<Part> = {

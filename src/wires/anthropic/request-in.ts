@@ -265,8 +265,12 @@ function readChoice(choice: JsonObject, tools: readonly Tool[], from: Source): T
     from.keep("tool_choice", rest);
     return mode;
   }
-  const wanted = name(rest.name, "tool_choice", "name");
-  if (tools.some((tool) => tool.name === wanted)) return { name: wanted };
+  const { name: called, ...more } = rest;
+  const wanted = name(called, "tool_choice", "name");
+  if (tools.some((tool) => tool.name === wanted)) {
+    from.keep("tool_choice", more);
+    return { name: wanted };
+  }
   from.take("tool_choice", choice); // one of Anthropic's own tools
   return undefined;
 }

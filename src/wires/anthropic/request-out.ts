@@ -1,7 +1,19 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, asUser, counted, type Encoded, encoded, hasCalls, isForced, type Out, told } from "../adapt.ts";
+import {
+  type Abilities,
+  adapt,
+  asUser,
+  counted,
+  type Encoded,
+  encoded,
+  hasCalls,
+  hasServerTools,
+  isForced,
+  type Out,
+  told,
+} from "../adapt.ts";
 import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
 import { outputText } from "../media.ts";
 import { putState } from "../opaque.ts";
@@ -216,8 +228,8 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 
 // Tools
 
-function writeTools({ tools, names, warnings }: Out): Draft[] | undefined {
-  const revealed = tools.every((tool) => tool.deferred); // at least one must not be deferred
+function writeTools({ tools, request, names, warnings }: Out): Draft[] | undefined {
+  const revealed = tools.every((tool) => tool.deferred) && !hasServerTools(request.extra, WIRE); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {
       const { name, parameters: given = { type: "object", properties: {} }, state } = tool;

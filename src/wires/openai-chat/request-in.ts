@@ -18,8 +18,8 @@ import { Calls } from "../calls.ts";
 import { recalled } from "../capsule.ts";
 import { mediaFromUrl } from "../media.ts";
 import { joined as joinedState, withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
-import { each, fail, fields, flag, inside, listOf, name, number, object, oneOf, readBody, someOf, text, words } from "../read.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
+import { each, fail, fields, flag, inside, listOf, name, number, object, oneOf, readBody, restOf, someOf, text, words } from "../read.ts";
 import { conversation, idsOfCalls, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
@@ -173,14 +173,10 @@ function readCall(call: JsonObject, at: string, from: Source): ToolCall | Malfor
   const called = object(fn, at, "function");
   if (plain) {
     const place = inside(at, "custom");
-    const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
-    const input = text(plain.input, place, "input") ?? "";
-    return {
-      type: "tool-call",
-      ...from.calls.add(id, name(plain.name, place, "name")),
-      arguments: { input },
-      state: [mark, ...(state ?? [])],
-    };
+    const { name: called, input: given, ...unread } = plain;
+    const mark: Opaque = { wire: WIRE, kind: "custom", data: restOf(unread) ?? true, quiet: true };
+    const input = text(given, place, "input") ?? "";
+    return { type: "tool-call", ...from.calls.add(id, name(called, place, "name")), arguments: { input }, state: [mark, ...(state ?? [])] };
   }
   const place = inside(at, "function");
   if (!called) fail(place, 'must be an object with the "name" and the "arguments" of the call', fn);
@@ -206,9 +202,7 @@ function readTool({ type, ...tool }: JsonObject, at: string, from: Source): Tool
   const place = wrapped ? inside(at, kind) : at;
   const { name: given, ...spec } = wrapped ?? tool;
   const [read, left] = fields<Tool>(spec, TOOL, place);
-  const { format, ...others } = left;
-  const grammar = kind === "custom" ? readGrammar(format, "grammar") : undefined;
-  const rest = grammar ? others : left;
+  const [grammar, rest] = kind === "custom" ? readFormat(left, "grammar") : [undefined, left];
   const made: Tool = { name: name(given, place, "name"), ...read };
   if (kind === "custom") made.kind = kind;
   if (grammar) made.grammar = grammar;

@@ -5,7 +5,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
-import { defined, someOf, written } from "../read.ts";
+import { defined, objectOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { isSignature, signatureContent } from "./signature.ts";
@@ -102,10 +102,10 @@ function writeMedia(media: Media): Draft | undefined {
 function writeCall(call: ToolCall, { request, profile, names }: Out): Draft {
   const { id } = call;
   const name = names.out(call.name);
-  const was = ownState(WIRE, call.state, "custom") !== undefined;
-  const isCustom = profile.customTools !== false && (was || toolKind(request.tools, call.name) === "custom");
+  const was = ownState(WIRE, call.state, "custom");
+  const isCustom = profile.customTools !== false && (was !== undefined || toolKind(request.tools, call.name) === "custom");
   const draft: Draft = isCustom
-    ? { id, type: "custom", custom: { name, input: customInput(call) } }
+    ? { id, type: "custom", custom: { name, input: customInput(call), ...objectOf(was) } }
     : { id, type: "function", function: { name, arguments: call.json ?? JSON.stringify(call.arguments) } };
   const signature = profile.official ? undefined : call.state?.find(isSignature);
   if (signature) draft.extra_content = signatureContent(signature.data);

@@ -51,6 +51,9 @@ export function readReasoning(item: JsonObject): { text: string; state: Opaque[]
   return { text, state };
 }
 
+/** Marks a tool that is not declared, but stands in the item of a search that found it. */
+export const FOUND = "found";
+
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 
 export const flatName = (namespace: Json | undefined, name: string): string =>

@@ -12,11 +12,11 @@ import type {
   Tool,
   ToolResult,
 } from "../../core/nouns.ts";
-import { toolKind } from "../bridge.ts";
+import { revealed, toolKind } from "../bridge.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import {
   defined,
   each,
@@ -39,6 +39,7 @@ import type { WireInput } from "../wire.ts";
 import {
   calledBy,
   defaultsOf,
+  FOUND,
   fileName,
   flatName,
   itemState,
@@ -88,7 +89,7 @@ export function decodeRequest({ body }: WireInput): Request {
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(instructions: string | undefined, input: Json | undefined, tools: readonly Tool[], from: Source): Message[] {
+function readMessages(instructions: string | undefined, input: Json | undefined, tools: Tool[], from: Source): Message[] {
   const isText = typeof input === "string";
   const items = new Items(tools, from);
   from.calls = new Calls(() => listOf(input).map((item) => objectOf(item).call_id));
@@ -102,11 +103,12 @@ function readMessages(instructions: string | undefined, input: Json | undefined,
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
 class Items {
   readonly messages: Message[] = [];
-  readonly #tools: readonly Tool[];
+  /** With those that a search has found. */
+  readonly #tools: Tool[];
   readonly #from: Source;
   #afterText = false;
 
-  constructor(tools: readonly Tool[], from: Source) {
+  constructor(tools: Tool[], from: Source) {
     this.#tools = tools;
     this.#from = from;
   }
@@ -117,8 +119,18 @@ class Items {
     else if (type === "reasoning") this.#reasoning(item);
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, at, type === "custom_tool_call");
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item, at);
+    else if (type === "tool_search_output") this.#found(item, at);
     else if (type === "item_reference") this.#from.warn(at, item, type, "is stored elsewhere: send the item itself, with store: false");
     else this.#from.unknown(at, item, "item", type);
+  }
+
+  /** What a search has loaded is there for everybody; this wire's servers read it in the item itself. */
+  #found(item: JsonObject, at: string): void {
+    this.#from.take(at, item, true);
+    for (const tool of readTools(item.tools, at, this.#from)) {
+      if (this.#tools.some(({ name }) => name === tool.name)) continue;
+      this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)], tool.state));
+    }
   }
 
   #message(item: JsonObject, at: string): void {
@@ -172,7 +184,10 @@ class Items {
     const parts = Array.isArray(given) ? readContent(given, at, "output", this.#from) : [];
     const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
     const media = someOf(parts.filter((part) => part.type === "media"));
-    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), itemState(item)));
+    // Text, then media: more than that the nouns do not say, so the parts go along.
+    const plain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
+    const exact = plain ? [] : [quietState("output", given)];
+    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), exact, itemState(item)));
   }
 
   #push(message: Message): void {
@@ -257,11 +272,10 @@ function readTool(tool: JsonObject, at: string, kind: "function" | "custom", fro
     if (strict) made.strict = strict;
     return withState(made, strict === undefined ? [quietState("strict", null)] : [], from.state(rest));
   }
-  const { format, ...others } = rest;
-  const grammar = readGrammar(format);
+  const [grammar, others] = readFormat(rest);
   made.kind = kind;
   if (grammar) made.grammar = grammar;
-  return withState(made, from.state(grammar || objectOf(format).type === "text" ? others : rest));
+  return withState(made, from.state(others));
 }
 
 // Settings

@@ -10,7 +10,7 @@ import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { calledBy, defaultsOf, fileName, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, FOUND, fileName, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -126,7 +126,10 @@ class Items {
     const parts = media.map(writePart);
     const texts = text === "" ? [] : [{ type: "input_text", text }];
     const type = this.#custom.has(id) ? "custom_tool_call_output" : "function_call_output";
-    this.#put({ type, call_id: this.#ids.out(id), output: parts.length > 0 ? [...texts, ...parts] : text }, state);
+    this.#put(
+      { type, call_id: this.#ids.out(id), output: own(state, "output") ?? (parts.length > 0 ? [...texts, ...parts] : text) },
+      state,
+    );
   }
 
   #put(item: Draft, state?: readonly Opaque[]): void {
@@ -180,6 +183,7 @@ function writeTools(tools: readonly Tool[], nameOf: (name: string) => string, wa
   const list: Draft[] = [];
   let open: { name: unknown; tools: Draft[] } | undefined;
   for (const tool of tools) {
+    if (own(tool.state, FOUND)) continue;
     const namespace = own(tool.state, "namespace");
     if (!isObject(namespace)) open = undefined;
     else if (open?.name !== namespace.name) {

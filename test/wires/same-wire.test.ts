@@ -1,0 +1,100 @@
+// What a wire does not know comes back to the same wire, wherever in a request it stands, and no other wire sees it.
+import { expect, test } from "vitest";
+import type { WireId } from "../../src/core/nouns.ts";
+import { getWire } from "../../src/wires/registry.ts";
+
+const hi = { role: "user", content: "Hi" };
+const said = { role: "user", content: [{ type: "input_text", text: "Hi" }] };
+const f = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } };
+const patch = { type: "custom", custom: { name: "patch", format: { type: "text" } } };
+const grammar = { syntax: "lark", definition: "start: X", x_new: 1 };
+const flat = { type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: false };
+const result = [said, { type: "function_call", call_id: "c", name: "f", arguments: "{}", status: "completed" }];
+
+const requests: [string, WireId, object][] = [
+  [
+    "tool_choice",
+    "openai-chat",
+    { messages: [hi], tools: [f], tool_choice: { type: "function", function: { name: "f", x_new: 1 }, x_new: 2 } },
+  ],
+  [
+    "tool_choice of allowed tools",
+    "openai-chat",
+    {
+      messages: [hi],
+      tools: [f],
+      tool_choice: {
+        type: "allowed_tools",
+        allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "f" } }], x_new: 1 },
+        x_new: 2,
+      },
+    },
+  ],
+  ["response_format: text", "openai-chat", { messages: [hi], response_format: { type: "text", x_new: 1 } }],
+  ["response_format: json_object", "openai-chat", { messages: [hi], response_format: { type: "json_object", x_new: 1 } }],
+  [
+    "response_format: json_schema",
+    "openai-chat",
+    {
+      messages: [hi],
+      response_format: { type: "json_schema", json_schema: { name: "o", schema: { type: "object" }, x_new: 1 }, x_new: 2 },
+    },
+  ],
+  [
+    "a custom call",
+    "openai-chat",
+    {
+      messages: [
+        hi,
+        { role: "assistant", content: null, tool_calls: [{ id: "c", type: "custom", custom: { name: "patch", input: "x", x_new: 1 } }] },
+        { role: "tool", tool_call_id: "c", content: "ok" },
+      ],
+      tools: [patch],
+    },
+  ],
+  [
+    "a custom tool's grammar",
+    "openai-chat",
+    { messages: [hi], tools: [{ type: "custom", custom: { name: "patch", format: { type: "grammar", grammar, x_new: 2 } } }] },
+  ],
+  ["tool_choice", "openai-responses", { input: [said], tools: [flat], tool_choice: { type: "function", name: "f", x_new: 1 } }],
+  ["a format", "openai-responses", { input: [said], tools: [{ type: "custom", name: "patch", format: { type: "text", x_new: 1 } }] }],
+  ["a grammar", "openai-responses", { input: [said], tools: [{ type: "custom", name: "patch", format: { type: "grammar", ...grammar } }] }],
+  [
+    "texts of a result",
+    "openai-responses",
+    {
+      input: [
+        ...result,
+        {
+          type: "function_call_output",
+          call_id: "c",
+          output: [
+            { type: "input_text", text: "a", x_new: 1 },
+            { type: "input_text", text: "b" },
+          ],
+        },
+      ],
+      tools: [flat],
+    },
+  ],
+  [
+    "tool_choice",
+    "anthropic",
+    {
+      max_tokens: 9,
+      messages: [hi],
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      tool_choice: { type: "tool", name: "f", x_new: 1 },
+    },
+  ],
+];
+
+test.each(requests)("%s of %s", (_, id, fields) => {
+  const wire = getWire(id);
+  const given = wire.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", ...fields } });
+  const { body, context } = wire.encodeRequest(given);
+  expect(body).toMatchObject(fields);
+  expect(context.warnings).toEqual([]);
+  expect(JSON.stringify(getWire("gemini").encodeRequest(given).body)).not.toContain("x_new");
+});
