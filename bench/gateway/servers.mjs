@@ -28,7 +28,6 @@ async function start(args, { flags = [], ready }) {
   child.stdout.resume();
   return {
     port,
-    pid: child.pid,
     async usage() {
       child.send("usage");
       const [usage] = await once(child, "message");
@@ -58,6 +57,8 @@ function logsUrl(child) {
 export const startUpstream = () => start([here("upstream.mjs")], { ready: saysPort });
 
 export const startPipe = (upstream, flags) => start([here("pipe.mjs"), String(upstream)], { flags, ready: saysPort });
+
+export const startFloor = (upstream) => start([here("floor.mjs"), String(upstream)], { ready: saysPort });
 
 export const startDragoman = (upstream, flags) =>
   start(

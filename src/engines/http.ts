@@ -178,7 +178,7 @@ export class HttpServer {
   /** Without the key: a server may say what it was given. */
   clean(error: ErrorInfo): ErrorInfo {
     const { secret = "" } = this.#options;
-    return !this.hasSecret || !error.message.includes(secret) ? error : { ...error, message: error.message.replaceAll(secret, "[key]") };
+    return !this.hasSecret || !error.message.includes(secret) ? error : { ...error, message: error.message.replaceAll(secret, "[secret]") };
   }
 }
 

@@ -3,8 +3,8 @@
 import { Roster, type Seated } from "./roster.ts";
 
 export interface Watched extends Seated {
-  /** What there is to do at this time, in milliseconds of `performance.now()`. */
-  tick(now: number): void;
+  /** What there is to do at this time, in milliseconds of `performance.now()`, or before the next time. */
+  tick(now: number, next: number): void;
 }
 
 const MAX_MS = 1000;
@@ -30,7 +30,7 @@ export class Ticker {
 
   #tick(): void {
     const now = performance.now();
-    this.#watched.each((one) => one.tick(now));
+    this.#watched.each((one) => one.tick(now, now + this.#everyMs));
     if (this.#watched.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -83,6 +83,7 @@ type Table = Readonly<Record<string, unknown>>;
 const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completions"];
 const SERVERS = Object.keys(BACKENDS) as ServerId[];
 const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
+const SERVER_KEYS = ["host", "port", "names", "keys", "insecure", "body_limit", "headers_after", "heartbeat", "request_timeout"];
 const GPUS = [true, false, "auto", "metal", "cuda", "vulkan"] as const satisfies readonly Gpu[];
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
@@ -112,16 +113,13 @@ class Reader {
 
   settings(value: unknown): Settings {
     const root = this.#table(value, [], ["server", "cors", "upstreams", "models", "aliases"]);
-    const all = Object.entries(this.#table(root.upstreams, ["upstreams"])).map(([name, value]) => ({
-      name,
-      value,
-      path: ["upstreams", name],
-    }));
-    const here = all.filter(({ value, path }) => this.#table(value, path).model !== undefined);
-    const locals = Object.fromEntries(here.map(({ name, value, path }) => [name, this.#local(value, path)]));
-    const elsewhere = all.filter(({ name }) => !Object.hasOwn(locals, name));
-    const upstreams = Object.fromEntries(elsewhere.map(({ name, value, path }) => [name, this.#upstream(value, path)]));
-    const names = all.map(({ name }) => name);
+    const [locals, upstreams]: [Record<string, LocalSettings>, Record<string, UpstreamSettings>] = [{}, {}];
+    this.#each(root.upstreams, ["upstreams"], (table, path) => {
+      const name = path.at(-1) ?? "";
+      if (this.#table(table, path).model === undefined) upstreams[name] = this.#upstream(table, path);
+      else locals[name] = this.#local(table, path);
+    });
+    const names = Object.keys({ ...upstreams, ...locals });
     const models = Object.values(this.#each(root.models, ["models"], (table, path) => this.#model(table, path, names)));
     const aliases = Object.entries(this.#table(root.aliases, ["aliases"])).map(([name, alias]) => ({
       name,
@@ -134,9 +132,10 @@ class Reader {
 
   #server({ server, cors }: Table): Settings["server"] {
     const path = ["server"];
-    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat", "request_timeout"]);
+    const table = this.#table(server, path, SERVER_KEYS);
     const origins = this.#table(cors, ["cors"], ["origins"]).origins;
     const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
+    const headers = this.#optional(table.headers_after, [...path, "headers_after"], this.#seconds);
     const request = this.#optional(table.request_timeout, [...path, "request_timeout"], this.#seconds);
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
@@ -146,7 +145,7 @@ class Reader {
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
       origins: this.#optional(origins, ["cors", "origins"], this.#strings),
       bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
-      patience: { heartbeatMs: heartbeat, requestMs: request },
+      patience: { headersMs: headers, heartbeatMs: heartbeat, requestMs: request },
     };
   }
 

@@ -27,6 +27,9 @@ export const createGateway = (options: GatewayOptions): Gateway => new Running(o
 /** What is asked every few seconds and is worth no line. */
 const QUIET: ReadonlySet<string> = new Set(["root", "health", "ready", "metrics"]);
 
+/** How long a client that is told of the end has to read it. */
+const LAST_WORDS_MS = 1000;
+
 class Running implements Gateway, Watch {
   state: State;
   readonly #app: FastifyInstance;
@@ -64,18 +67,24 @@ class Running implements Gateway, Watch {
 
   async close({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     const closed = this.#app.close();
-    if (this.#open.size > 0 && graceMs > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, graceMs);
-        this.#idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    await this.#emptied(graceMs);
     this.#open.each((passage) => passage.abort());
+    await this.#emptied(LAST_WORDS_MS);
+    this.#app.server.closeAllConnections(); // whoever is connected has nothing under way, or does not read
     await closed;
     await Promise.all(Object.values(this.state.options.upstreams).map((engine) => engine.close()));
+  }
+
+  /** When nobody is on the way any more, or after so long. */
+  #emptied(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#open.size === 0) return resolve();
+      const timer = setTimeout(resolve, ms);
+      this.#idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   // ---- Who is on the way

@@ -45,12 +45,13 @@ const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborte
 /** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
 abstract class Answering implements Speaker {
   readonly passage: Passage;
-  readonly question: Question;
+  question: Question;
   readonly sink: Sink;
   /** Headers of the upstream that travel back. */
   back: Headers = {};
   #telling: Telling | undefined;
   #over = false;
+  #again = false;
   /** Calls that are being looked at. */
   readonly #checks: Promise<void>[] = [];
 
@@ -120,7 +121,7 @@ abstract class Answering implements Speaker {
   }
 
   #hear(events: readonly Event[]): void {
-    if (this.#over) return;
+    if (this.#over || this.#asksForLess(events)) return;
     const { passage } = this;
     const { account, tap } = passage;
     try {
@@ -134,6 +135,22 @@ abstract class Answering implements Speaker {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** A server that counts otherwise than we do, and refuses only what the answer may take, is asked again, once. */
+  #asksForLess(events: readonly Event[]): boolean {
+    const [first] = events;
+    const { request } = this.question;
+    const tokens = first?.type === "finish" ? first.error?.tokens : undefined;
+    if (this.#again || !tokens?.answer || request.maxTokens === undefined) return false;
+    const maxTokens = tokens.limit - (tokens.used - tokens.answer);
+    if (maxTokens < 1 || maxTokens >= request.maxTokens) return false;
+    this.#again = true;
+    const message = `the limit of ${request.maxTokens} tokens was lowered to ${maxTokens}: the model's context has ${tokens.limit}`;
+    this.passage.exchange.warnings.push({ code: "max-tokens", message });
+    this.question = { ...this.question, request: { ...request, maxTokens } };
+    this.start();
+    return true;
   }
 
   #finish(): void {

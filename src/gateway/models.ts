@@ -235,12 +235,14 @@ const windowOf = (context: number): Opaque => ({ wire: "ollama", kind: "options"
 
 /** What an estimate of the prompt may be wrong by. */
 const MARGIN = 1.25;
+/** What a template adds of its own. */
+const SLACK = 256;
 
 /** Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. */
 export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
   const { maxTokens } = request;
   if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
-  const room = Math.floor(context - estimateTokens(request) * MARGIN);
+  const room = Math.floor(context - estimateTokens(request) * MARGIN - Math.min(SLACK, context >> 4));
   // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
   const limit = Math.max(room, Math.min(1024, context >> 3));
   if (maxTokens <= limit) return { request, warnings: [] };

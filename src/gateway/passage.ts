@@ -143,7 +143,7 @@ export class Passage implements Seated {
   allHeaders(back: Headers): Record<string, string> {
     const { headers } = this;
     for (const name in back) headers[name] = back[name]!;
-    return this.exchange.warnings.length > 0 ? Object.assign(headers, this.warningHeader()) : headers;
+    return Object.assign(headers, this.warningHeader());
   }
 
   /** Status and headers, on top of those of every answer. */
@@ -196,16 +196,15 @@ export class Passage implements Seated {
   }
 
   /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
-  warningHeader(): Headers {
+  warningHeader(): Headers | undefined {
+    const { length } = this.exchange.warnings;
+    if (this.#warned === length) return undefined;
     const warnings = this.exchange.warnings.slice(this.#warned);
-    if (warnings.length === 0) return NO_HEADERS;
-    this.#warned += warnings.length;
+    this.#warned = length;
     const text = warnings.map(({ message }) => message).join("; ");
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }
 }
-
-const NO_HEADERS: Headers = {};
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;

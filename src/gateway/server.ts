@@ -3,11 +3,10 @@
  * model names hold whatever they like, and every error leaves in the caller's own format.
  */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Headers } from "../wires/wire.ts";
 import { count, look, passOn } from "./beside.ts";
-import { type BodyRead, readBody } from "./body.ts";
+import { readBody } from "./body.ts";
 import { corsHeaders, hostAllowed, hostName, originAllowed, preflightHeaders, withoutSecrets } from "./edge.ts";
 import { generate } from "./generate.ts";
 import type { State } from "./options.ts";
@@ -50,9 +49,7 @@ export function createServer(watch: Watch): FastifyInstance {
   });
   app.decorateRequest("passage", undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", ({ passage }: FastifyRequest, payload: IncomingMessage, done: BodyRead) =>
-    readBody(payload, of(passage), done),
-  );
+  app.addContentTypeParser("*", ({ passage }, payload, done) => readBody(payload, of(passage), done));
   app.addHook("onRequest", (request, reply, done) => {
     receive(watch, request, reply);
     done();

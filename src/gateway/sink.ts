@@ -64,9 +64,10 @@ export class Sink implements Watched {
     this.#schedule();
   }
 
-  tick(now: number): void {
+  /** The limits are those of clients that give up: what is due before the next look is due now. */
+  tick(_now: number, next: number): void {
     const { headersMs, heartbeatMs } = this.#state.patience;
-    if (now - this.#lastMs < (this.#opened ? heartbeatMs : headersMs)) return;
+    if (next - this.#lastMs < (this.#opened ? heartbeatMs : headersMs)) return;
     this.open();
     if (this.#raw.writableNeedDrain) return;
     this.#pending += this.#speaker.heartbeat();
@@ -74,13 +75,13 @@ export class Sink implements Watched {
   }
 
   /** The last bytes; there may be none. `trailers`: headers that nobody knew in time. */
-  close(text: string, trailers: Headers = {}): void {
+  close(text: string, trailers?: Headers): void {
     this.leave();
     if (this.#raw.destroyed) return;
     const last = this.#pending + text;
     this.#pending = "";
     this.#tap?.wrote?.(last);
-    this.#raw.addTrailers(trailers);
+    if (trailers !== undefined) this.#raw.addTrailers(trailers);
     this.#raw.end(last);
   }
 

@@ -153,6 +153,7 @@ export class CallAccumulator {
 
   /** Whether a fragment in the place of a call begins another one: a server that numbers all calls alike still names each of them. */
   #isOther(slot: Slot, fragment: CallFragment, otherId: boolean): boolean {
+    if (slot.text.length > 0 && !isComplete(slot)) return false;
     const { index, id, name } = fragment;
     const [isNamed, otherName] = [!!name && slot.name !== "", !!name && slot.name !== "" && name !== slot.name];
     const given = argumentsIn(fragment);
@@ -169,7 +170,7 @@ export class CallAccumulator {
       if (isNamed || (otherId && !name)) slot.again = fragment;
       return false;
     }
-    return slot.text.length === 0 && (otherName || (isNamed && otherId && (index === undefined || given === "")));
+    return otherName || (isNamed && otherId && (index === undefined || given === ""));
   }
 
   #open(index: number | undefined): Slot {

@@ -30,11 +30,17 @@ export function innerState(wire: WireId, kind: string, rest: JsonObject): Opaque
   return data && [{ wire, kind, data }];
 }
 
+/** Of several states that a thing may have, all; `undefined`: it has none. */
+export function joined(...states: (readonly Opaque[] | undefined)[]): Opaque[] | undefined {
+  const given = states.filter((state) => state?.length);
+  return given.length > 0 ? given.flatMap((state) => state ?? []) : undefined;
+}
+
 /** Puts onto a thing that is new the state that it carries, if any. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
   const carrier: T & { state?: Opaque[] } = thing;
-  const given = states.filter((state) => state?.length);
-  if (given.length > 0) carrier.state = given.flatMap((state) => state ?? []);
+  const state = joined(...states);
+  if (state) carrier.state = state;
   return carrier;
 }
 

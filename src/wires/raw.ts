@@ -21,17 +21,18 @@ class RawJson {
   }
 }
 
+/** JSON text without line ends, which can only stand between two values: a body may have to be one line. */
+export const oneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, "");
+
 /** A call's arguments as a value of a body: the object, or its text where printing the object would change it. */
 export const argumentsValue = (call: { arguments: JsonObject; json?: string | undefined }): JsonObject | RawJson =>
-  call.json === undefined || call.json === JSON.stringify(call.arguments) ? call.arguments : new RawJson(call.json, call.arguments);
+  call.json === undefined || call.json === JSON.stringify(call.arguments)
+    ? call.arguments
+    : new RawJson(oneLine(call.json), call.arguments);
 
-/** On one line, as clients read a stream. Line ends can only stand between the values of arguments, as the model wrote them. */
-export const printLine = (body: unknown): string => oneLine(printBody(body));
-
-const UNSAFE = /[\r\n\u2028\u2029]/;
-
-export const oneLine = (json: string): string =>
-  UNSAFE.test(json) ? json.replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`)) : json;
+/** Not every reader takes these for letters: Python's clients end a line there, and gemini-cli gives up. */
+export const withoutSeparators = (json: string): string =>
+  /[\u2028\u2029]/.test(json) ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : json;
 
 export function printBody(body: unknown): string {
   // A string of the body might look like the mark; then there are more marks than texts, and another one is tried.

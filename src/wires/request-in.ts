@@ -13,9 +13,11 @@ import {
   inside,
   isEmpty,
   list,
+  listOf,
   name,
   number,
   object,
+  objectOf,
   restOf,
   someOf,
   words,
@@ -105,6 +107,10 @@ export class Source {
     return withState(call, state);
   }
 }
+
+/** The ids of the calls of messages that list them as chat completions do. */
+export const idsOfCalls = (messages: Json | undefined) => (): (Json | undefined)[] =>
+  listOf(messages).flatMap((message) => listOf(objectOf(message).tool_calls).map((call) => objectOf(call).id));
 
 /** A conversation, which has at least one message. */
 export function conversation<T>(given: Json | undefined, key: string, what: string, read: (item: JsonObject, at: string) => T): T[] {

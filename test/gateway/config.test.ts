@@ -27,6 +27,7 @@ names = ["gate.example"]
 keys = ["env:KEY"]
 body_limit = 1000
 heartbeat = 5
+headers_after = 2.5
 
 [cors]
 origins = ["https://app.example"]
@@ -61,7 +62,7 @@ max_tokens = 100
     keys: ["sk-canary-1"],
     bodyLimit: 1000,
     origins: ["https://app.example"],
-    patience: { heartbeatMs: 5000 },
+    patience: { heartbeatMs: 5000, headersMs: 2500 },
   });
   expect(settings.upstreams).toMatchObject({
     local: {
@@ -96,7 +97,7 @@ describe("a mistake is one line with its place", () => {
     ["[server]\n\nport = 70000", "dragoman.toml:3: server.port must be a port: 0 to 65535"],
     [
       "[server]\nprot = 1",
-      "dragoman.toml:2: server.prot is not known; known here: host, port, names, keys, insecure, body_limit, heartbeat",
+      "dragoman.toml:2: server.prot is not known; known here: host, port, names, keys, insecure, body_limit, headers_after",
     ],
     ["[upstream.x]", "dragoman.toml:1: upstream is not known; known here: server, cors, upstreams, models, aliases"],
     ['[server]\nkeys = ["env:NOWHERE"]', "dragoman.toml:2: server.keys names the variable NOWHERE, which is not set"],

@@ -758,6 +758,34 @@ describe("chat completions: what clients send, and need back", () => {
   ])("%s", (_, check) => check());
 });
 
+describe("Ollama: lines", () => {
+  const spread = '{\n  "a": 1.0,\r\n  "b": "x"\n}';
+  const events: Event[] = [
+    { type: "start", model: "m" },
+    { type: "tool-start", ...call },
+    { type: "tool-end", ...call, arguments: { a: 1, b: "x" }, json: spread },
+    { type: "finish", reason: "tool-calls" },
+  ];
+  test.each<Row>([
+    [
+      "every line is one object, however the model wrote its arguments",
+      () => expect(linesOf(sent("ollama", events, { beats: false }))).toHaveLength(2),
+    ],
+    [
+      "a call comes whole, and its numbers are as they were written",
+      () => expect(sent("ollama", events)).toContain('"arguments":{"a": 1.0,"b": "x"}'),
+    ],
+    [
+      "a heartbeat is a line without a word",
+      () => expect(linesOf(sent("ollama", events))[0]).toMatchObject({ message: { content: "" }, done: false }),
+    ],
+    [
+      "the last line says done, and why",
+      () => expect(linesOf(sent("ollama", events)).at(-1)).toMatchObject({ done: true, done_reason: "stop" }),
+    ],
+  ])("%s", (_, check) => check());
+});
+
 describe("errors in mid-stream have the wire's own form, and nothing comes after them", () => {
   test.each<[WireId, (text: string) => unknown, object]>([
     ["openai-chat", (text) => dataOf(text).at(-1), { error: { message: "no", type: "server_error", code: "overloaded" } }],

@@ -860,7 +860,7 @@ describe("answers to clients", () => {
       stop,
     ]);
     expect(validateStream("gemini", stream)).toEqual([]);
-    expect(stream).toContain('"args":{"a": 1.0,  "b": "\\u2028"}');
+    expect(stream).toContain('"args":{"a": 1.0,"b": "\\u2028"}');
     const chunk = (...parts: object[]) => ({
       candidates: [{ content: { role: "model", parts }, index: 0 }],
       modelVersion: "x",

@@ -134,6 +134,11 @@ function callable({ tools = [], toolChoice = "auto" }: Request): readonly Tool[]
 /** No call and no thought is longer; what is stays text. */
 const MAX_HELD = 1 << 20;
 
+/** So much of a text is looked at for words which say that a call is not meant: the sentence that leads to it. */
+const MAX_BEFORE = 160;
+const EXPLAINS =
+  /\b(?:for (?:example|instance)|e\.g\.|examples? (?:of|is|call)|syntax|looks? like|such as|would have been|(?:not|n't|never) call|format (?:is|of)|written (?:as|like))/i;
+
 export class Rescue {
   /** The calls that were read in the text. */
   readonly calls: ToolEnd[] = [];
@@ -148,8 +153,9 @@ export class Rescue {
   /** How many characters the scanner has, and no event carries yet. */
   #pending = 0;
   #heldChars = 0;
-  /** Something was said. */
+  /** Something was said; and its end. */
   #spoke = false;
+  #before = "";
   /** The server itself told thinking from text. */
   #thinks = false;
   /** The rest of the answer is text; and the scanner has nothing left of it. */
@@ -228,7 +234,7 @@ export class Rescue {
   /** Whether a call, or a thought, can stand here. */
   #mayBegin(event: Event): boolean {
     if (event.type === "thinking-start") return !this.#spoke && !this.#thinks;
-    return event.type === "control" || !(this.#code.inside("") || this.#code.shown);
+    return event.type === "control" || !(this.#code.inside("") || this.#code.shown || EXPLAINS.test(this.#before));
   }
 
   #isGood(event: Event): boolean {
@@ -248,6 +254,7 @@ export class Rescue {
   #speak(text: string, out: Event[]): void {
     this.#code.see(text);
     this.#spoke ||= text.trim() !== "";
+    this.#before = (this.#before + text).slice(-MAX_BEFORE);
     say(text, out);
   }
 

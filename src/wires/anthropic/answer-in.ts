@@ -5,7 +5,7 @@ import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
 import type { End } from "../events.ts";
-import { opaques } from "../opaque.ts";
+import { joined, opaques } from "../opaque.ts";
 import { listOf, numberOf, objectOf, parsed, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
@@ -129,7 +129,7 @@ export class MessageReader extends AnswerReader {
     if (type === "tool_use") {
       const { type: _type, id: given, name, input: _input, ...rest } = whole;
       const id = textOf(given);
-      const state = [...(opaques(WIRE, rest, CALLER) ?? []), ...(this.#carried.get(id ?? "") ?? [])];
+      const state = joined(opaques(WIRE, rest, CALLER), this.#carried.get(id ?? ""));
       this.call({ index, id, name: textOf(name), state });
     } else if (type === "text") this.text(textOf(whole.text) ?? "");
     else if (type === "thinking") this.#think(block, whole.thinking);
@@ -181,7 +181,7 @@ export class MessageReader extends AnswerReader {
   #callStop(index: number, { said, whole }: Block): void {
     // Some servers send the input whole, with the start of the block.
     const input = said ? {} : objectOf(whole.input);
-    const { json = input } = this.#texts?.take(input) ?? {};
+    const json = this.#texts?.take(input) ?? input;
     if (said) this.call({ index, done: true });
     else if (Object.keys(input).length > 0) this.call({ index, arguments: json, done: true });
     else this.#blank = index;

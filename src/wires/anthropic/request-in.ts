@@ -207,7 +207,7 @@ class Conversation {
 
   #call({ id, name: called, input, ...rest }: JsonObject, at: string): Part {
     const named = this.#from.calls.add(text(id, at, "id"), name(called, at, "name"));
-    return this.#from.call(named, input, at, "input", this.#from.state(rest), this.#texts.take(input ?? {}).json);
+    return this.#from.call(named, input, at, "input", this.#from.state(rest), this.#texts.take(input ?? {}));
   }
 
   #result({ type: _type, tool_use_id, content, is_error, ...rest }: JsonObject, at: string): ToolResult {

@@ -4,11 +4,11 @@ import type { Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
 import { ArrayReader } from "../json-array.ts";
-import { innerState, opaques } from "../opaque.ts";
+import { innerState, joined, opaques } from "../opaque.ts";
 import { defined, listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import type { WireContext } from "../wire.ts";
-import { argumentsIn } from "./arguments.ts";
 import { FINISH, MALFORMED, PART, SIGNATURE, WIRE } from "./tables.ts";
 
 const COUNTS = words(
@@ -52,8 +52,8 @@ export class GeminiReader extends AnswerReader {
     const { content, finishReason, finishMessage, index: _index, ...inner } = objectOf(listOf(candidates)[0]);
     this.start(textOf(responseId), textOf(modelVersion));
     const parts = listOf(objectOf(content).parts).map(objectOf);
-    const spelled = argumentsIn(text, parts.filter((part) => isObject(part.functionCall)).length);
-    for (const part of parts) this.#part(part, isObject(part.functionCall) ? spelled.shift() : undefined);
+    const texts = new ArgumentTexts(text, "args");
+    for (const part of parts) this.#part(part, texts);
     this.#extend(restOf(outer), restOf(inner));
     Object.assign(this.#counts, usageMetadata);
     const blocked = textOf(objectOf(outer.promptFeedback).blockReason);
@@ -62,14 +62,21 @@ export class GeminiReader extends AnswerReader {
     this.#message = textOf(finishMessage) ?? this.#message;
   }
 
-  #part(part: JsonObject, json: string | undefined): void {
+  #part(part: JsonObject, texts: ArgumentTexts): void {
     const { text, functionCall: call } = part;
     if (isObject(call)) {
       const { id, name, args, ...inner } = call;
       const capsule = openCapsule(textOf(part[SIGNATURE]) ?? ""); // what was thought is in the answer as well
       const others = restOf(part, (key) => key !== "functionCall" && !(capsule && key === SIGNATURE)) ?? {};
-      const state = [...(innerState(WIRE, "functionCall", inner) ?? []), ...(opaques(WIRE, others) ?? []), ...(capsule?.state ?? [])];
-      this.call({ index: this.#calls++, id: textOf(id), name: textOf(name), arguments: json ?? objectOf(args), state, done: true });
+      const state = joined(innerState(WIRE, "functionCall", inner), opaques(WIRE, others), capsule?.state);
+      this.call({
+        index: this.#calls++,
+        id: textOf(id),
+        name: textOf(name),
+        arguments: texts.take(args ?? {}) ?? objectOf(args),
+        state,
+        done: true,
+      });
     } else if (typeof text !== "string") this.text("", [{ wire: WIRE, kind: PART, data: part }]);
     else {
       const { text: _text, thought, ...rest } = part;

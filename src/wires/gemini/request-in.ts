@@ -40,8 +40,8 @@ import {
 } from "../read.ts";
 import { onlyOne, readSampling, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema } from "../schema-out.ts";
+import { ArgumentTexts } from "../spans.ts";
 import type { WireInput } from "../wire.ts";
-import { argumentsIn } from "./arguments.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
@@ -60,7 +60,7 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
   const [output, configRest] = readOutput(unread, at, from);
   const request = {
     model: model ?? text(named, "", "model")?.replace(/^models\//, "") ?? "",
-    messages: new Conversation(from).read(systemInstruction, contents, typeof body === "string" ? body : ""),
+    messages: new Conversation(from, body).read(systemInstruction, contents),
     tools: someOf(declared),
     toolChoice: readChoice(object(toolConfig, "", "toolConfig"), declared, from),
     stream: method !== "streamGenerateContent" ? undefined : (query.alt ?? query.$alt) === "sse" ? ("sse" as const) : ("array" as const),
@@ -122,25 +122,19 @@ const KINDS = ["text", "inlineData", "fileData", "functionCall", "functionRespon
 class Conversation {
   readonly #from: Source;
   readonly #messages: Message[] = [];
-  /** The arguments of the calls that are yet to come, as they are spelled. */
-  #spelled: (string | undefined)[] = [];
+  readonly #texts: ArgumentTexts;
   /** The thinking that came back with a call, by the id of the call. */
   readonly #thoughts = new Map<string, readonly Thought[] | undefined>();
 
-  constructor(from: Source) {
+  constructor(from: Source, body: unknown) {
     this.#from = from;
+    this.#texts = new ArgumentTexts(body, "args");
   }
 
-  read(system: Json | undefined, list: Json | undefined, body: string): Message[] {
-    const contents = items(list, "", "contents", (content, at) => ({
-      content,
-      at,
-      parts: items(content.parts, at, "parts", (part) => part),
-    }));
+  read(system: Json | undefined, list: Json | undefined): Message[] {
+    const contents = items(list, "", "contents", (content, at) => ({ content, at }));
     if (contents.length === 0) fail("contents", "must be a list of contents that is not empty", list);
-    const calls = contents.flatMap(({ parts }) => parts.flatMap(({ functionCall: call }) => (isObject(call) ? [call] : [])));
-    this.#spelled = argumentsIn(body, calls.length);
-    this.#from.calls = new Calls(() => calls.map(({ id }) => id));
+    this.#from.calls = new Calls(() => contents.flatMap(({ content, at }) => items(content.parts, at, "parts", callId)));
     if (typeof system === "string") this.#turn("system", { parts: [{ text: system }] }, "systemInstruction");
     else if (system) this.#turn("system", object(system, "", "systemInstruction") ?? {}, "systemInstruction");
     for (const { content, at } of contents) {
@@ -213,7 +207,7 @@ class Conversation {
     if (kind === "functionCall") {
       const { id, name: called, args, ...rest } = value;
       const named = calls.add(text(id, place, "id"), name(called, place, "name"));
-      return this.#from.call(named, object(args, place, "args"), place, "args", this.#from.inner(kind, rest), this.#spelled.shift());
+      return this.#from.call(named, object(args, place, "args"), place, "args", this.#from.inner(kind, rest), this.#texts.take(args ?? {}));
     }
     if (kind !== "functionResponse") {
       const [read, rest] = fields<Media>(value, MEDIA, place);
@@ -229,6 +223,8 @@ class Conversation {
     return withState(result, this.#from.inner(kind, rest));
   }
 }
+
+const callId = ({ functionCall: call }: JsonObject): Json | undefined => objectOf(call).id;
 
 /** A text goes on where the chunk before it ended. */
 function joined(before: readonly Part[], after: readonly Part[]): Part[] {

@@ -3,9 +3,9 @@ import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { LineReader } from "../ndjson.ts";
-import { innerState, opaques } from "../opaque.ts";
+import { innerState, joined, opaques } from "../opaque.ts";
 import { defined, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
-import { valuesOf } from "../spans.ts";
+import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
 import { DURATIONS, WIRE } from "./common.ts";
 
@@ -48,12 +48,12 @@ export class OllamaReader extends AnswerReader {
 
   /** Calls come whole. Their numbers are not believed: servers have sent 0 for all of them. */
   #callsOf(list: readonly Json[], line: string): void {
-    const calls = list.map(objectOf);
-    const texts = calls.length > 0 ? valuesOf(line, "arguments") : [];
-    for (const [i, { id, type: _type, function: fn, ...rest }] of calls.entries()) {
+    const texts = new ArgumentTexts(line, "arguments");
+    for (const call of list) {
+      const { id, type: _type, function: fn, ...rest } = objectOf(call);
       const { index: _index, name, arguments: given, ...inner } = objectOf(fn);
-      const state = [...(opaques(WIRE, rest) ?? []), ...(innerState(WIRE, "function", inner) ?? [])];
-      const args = isObject(given) ? (texts.length === calls.length ? texts[i] : given) : textOf(given);
+      const state = joined(opaques(WIRE, rest), innerState(WIRE, "function", inner));
+      const args = isObject(given) ? (texts.take(given) ?? given) : textOf(given);
       this.call({ index: this.#calls++, id: textOf(id), name: textOf(name), arguments: args, state, done: true });
     }
   }

@@ -14,26 +14,9 @@ import type {
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
-import {
-  defined,
-  each,
-  fields,
-  flag,
-  inside,
-  list,
-  listOf,
-  name,
-  number,
-  object,
-  objectOf,
-  oneOf,
-  readBody,
-  someOf,
-  text,
-  words,
-} from "../read.ts";
-import { readSampling, readStop, Source } from "../request-in.ts";
+import { joined, withState } from "../opaque.ts";
+import { defined, each, fields, flag, inside, list, name, number, object, oneOf, readBody, someOf, text, words } from "../read.ts";
+import { idsOfCalls, readSampling, readStop, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
@@ -100,9 +83,7 @@ function readPrompt({ system, prompt, images, ...rest }: JsonObject): [Message[]
 }
 
 function readMessages({ messages, ...rest }: JsonObject, from: Source, texts: ArgumentTexts): [Message[], rest: JsonObject] {
-  from.calls = new Calls(() =>
-    listOf(messages).flatMap((message) => listOf(objectOf(message).tool_calls).map((call) => objectOf(call).id)),
-  );
+  from.calls = new Calls(idsOfCalls(messages));
   return [each(messages, "", "messages", (message, at) => readMessage(message, at, from, texts)), rest];
 }
 
@@ -144,8 +125,8 @@ function readCall(
   const { index: _index, name: called, arguments: args, ...inner } = object(given, at, "function") ?? {};
   const place = inside(at, "function");
   const named = from.calls.add(text(id, at, "id"), name(called, place, "name"));
-  const state = [...(from.state(rest) ?? []), ...(from.inner("function", inner) ?? [])];
-  return from.call(named, args, place, "arguments", state, texts.take(args ?? {}).json);
+  const state = joined(from.state(rest), from.inner("function", inner));
+  return from.call(named, args, place, "arguments", state, texts.take(args ?? {}));
 }
 
 function readTool({ type: given, ...tool }: JsonObject, at: string, from: Source): Tool[] {

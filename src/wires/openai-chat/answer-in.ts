@@ -3,7 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
-import { innerState, opaques } from "../opaque.ts";
+import { innerState, joined, opaques } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
 import { listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { WireContext } from "../wire.ts";
@@ -124,8 +124,7 @@ function fragmentOf(call: JsonObject): CallFragment {
     ? { name: textOf(custom.name), input: textOf(custom.input) ?? "" }
     : functionOf(objectOf(fn));
   const carried = extra_content === undefined ? undefined : signatureOf(call).state;
-  const rest = opaques(WIRE, others);
-  if (rest || carried) fragment.state = [...(carried ?? []), ...(rest ?? []), ...(fragment.state ?? [])];
+  fragment.state = joined(carried, opaques(WIRE, others), fragment.state);
   fragment.id = textOf(id);
   return fragment;
 }

@@ -17,27 +17,10 @@ import type {
 import { Calls } from "../calls.ts";
 import { recalled } from "../capsule.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
+import { joined as joinedState, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import {
-  each,
-  fail,
-  fields,
-  flag,
-  inside,
-  listOf,
-  name,
-  number,
-  object,
-  objectOf,
-  oneOf,
-  readBody,
-  restOf,
-  someOf,
-  text,
-  words,
-} from "../read.ts";
-import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { each, fail, fields, flag, inside, listOf, name, number, object, oneOf, readBody, restOf, someOf, text, words } from "../read.ts";
+import { conversation, idsOfCalls, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
 import { SAMPLING, TOOL, WIRE } from "./tables.ts";
@@ -58,9 +41,7 @@ export function decodeRequest({ body }: WireInput): Request {
   const readEach = (tool: JsonObject, at: string) => readTool(tool, at, from);
   const declared = [...each(tools, "", "tools", readEach), ...each(functions, "", "functions", readEach)].flat();
   const [sampling, rest] = readSampling(unread, ALL_SAMPLING);
-  from.calls = new Calls(() =>
-    listOf(messages).flatMap((message) => listOf(objectOf(message).tool_calls).map((call) => objectOf(call).id)),
-  );
+  from.calls = new Calls(idsOfCalls(messages));
   return from.request(rest, {
     model: text(model, "", "model") ?? "",
     messages: conversation(messages, "messages", "messages", (message, at) => readMessage(message, at, from)),
@@ -187,7 +168,7 @@ const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (p
 function readCall(call: JsonObject, at: string, from: Source): ToolCall | Malformed {
   const { id: given, type: _type, index: _index, extra_content: _extra_content, function: fn, custom, ...rest } = call;
   const id = text(given, at, "id");
-  const state = [...(signatureOf(call).state ?? []), ...(from.state(rest) ?? [])];
+  const state = joinedState(signatureOf(call).state, from.state(rest));
   const plain = object(custom, at, "custom");
   const called = object(fn, at, "function");
   if (plain) {
@@ -195,17 +176,17 @@ function readCall(call: JsonObject, at: string, from: Source): ToolCall | Malfor
     const { name: called, input: given, ...unread } = plain;
     const mark: Opaque = { wire: WIRE, kind: "custom", data: restOf(unread) ?? true, quiet: true };
     const input = text(given, place, "input") ?? "";
-    return { type: "tool-call", ...from.calls.add(id, name(called, place, "name")), arguments: { input }, state: [mark, ...state] };
+    return { type: "tool-call", ...from.calls.add(id, name(called, place, "name")), arguments: { input }, state: [mark, ...(state ?? [])] };
   }
   const place = inside(at, "function");
   if (!called) fail(place, 'must be an object with the "name" and the "arguments" of the call', fn);
   return readFunction(called, place, id, from, state);
 }
 
-function readFunction(fn: JsonObject, at: string, id: string | undefined, from: Source, state: Opaque[] = []): ToolCall | Malformed {
+function readFunction(fn: JsonObject, at: string, id: string | undefined, from: Source, state?: Opaque[]): ToolCall | Malformed {
   const { name: given, arguments: args, ...rest } = fn;
   const named = from.calls.add(id, name(given, at, "name"));
-  return from.call(named, args, at, "arguments", [...state, ...(from.inner("function", rest) ?? [])]);
+  return from.call(named, args, at, "arguments", joinedState(state, from.inner("function", rest)));
 }
 
 // Tools

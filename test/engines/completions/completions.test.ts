@@ -377,3 +377,15 @@ test("one connection serves models of several dialects", async () => {
   expect(sentTo(server.seen, "/props")).toHaveLength(1);
   expect(server.asked.map(({ stop }) => stop)).toEqual([gemma4.stops, getDialect("hermes").stops]);
 });
+
+test("a server without a tokenizer is asked for it once, not for every answer", async () => {
+  const server = await startServer((response, { url }) => {
+    const said = 'data: {"content":"Hi"}\n\ndata: {"content":"","stop":true,"stop_type":"eos"}\n\n';
+    const answer = url === "/tokenize" ? answering("{}", { status: 404 }) : answering(said, { "content-type": "text/event-stream" });
+    return answer(response, {} as never, {} as never);
+  });
+  const engine = engineAt(server.url, { server: "llama-server" });
+  for (let n = 0; n < 3; n++) expect((await run(engine, hi)).content).toEqual([{ type: "text", text: "Hi" }]);
+  const after = server.seen.findIndex(({ url }) => url === "/completion");
+  expect(server.seen.slice(after).map(({ url }) => url)).toEqual(["/completion", "/completion", "/completion"]);
+});

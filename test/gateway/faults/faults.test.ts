@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
@@ -11,7 +12,7 @@ import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { freePort, within } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
-import { ask, STREAMED } from "../start.ts";
+import { ask, STREAMED, startGateway as startPlain } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -267,6 +268,18 @@ test("closing lets streams end", async () => {
   const rest = await until(response, () => false);
   expect(textIn(eventsIn("openai-chat", before + rest))).toBe("beforeafter");
   await closed;
+});
+
+test("closing does not wait for clients that say nothing, or do not go", async () => {
+  const upstream = await startUpstream();
+  const { url, port, close } = await startPlain({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+  const silent = connect(port, "127.0.0.1");
+  await once(silent, "connect");
+  const { response } = await opened(url, "openai-chat", "stall");
+  await until(response, (text) => text.includes("before"));
+  const closed = Promise.all([once(silent, "close"), close({ graceMs: 1 })]);
+  expect(await until(response, () => false)).toContain("aborted");
+  await within(10_000, closed);
 });
 
 test("a thousand streams at a time: none is lost or mixed up, and nothing is left open", async () => {
