@@ -293,10 +293,10 @@ export class Reader extends Window {
     this.#state = COLON;
   }
 
-  /** Blanks that are JSON's own. */
+  /** Blanks that are JSON's own, inside the brackets. */
   space(blanks: string): void {
     if (this.#state === COLON) this.#keyGap += blanks;
-    else this.out?.space(blanks);
+    else if (this.depth > 0) this.out?.space(blanks);
   }
 
   /** What stands here cannot be read, unless the input was cut inside a mark. */

@@ -58,10 +58,10 @@ export function schemaTypes(node: SchemaNode | undefined): readonly JsonType[] {
   for (const schema of branches(node)) {
     const { type } = schema;
     if (typeof type === "string") types.push(typeNamed(type));
-    else if (Array.isArray(type))
-      for (const one of type)
-        if (typeof one === "string") types.push(typeNamed(one));
-        else if (type === undefined) for (const value of literals(schema)) types.push(typeOf(value));
+    else if (Array.isArray(type)) types.push(...type.filter((one) => typeof one === "string").map(typeNamed));
+    else if (isObject(schema.properties)) types.push("object");
+    else if (isObject(schema.items)) types.push("array");
+    else types.push(...literals(schema).map(typeOf));
     if (schema.nullable === true) types.push("null");
   }
   return types;

@@ -4,9 +4,9 @@
  */
 import { Marks } from "../core/window.ts";
 import { markup, type Pieces } from "./prompt.ts";
-import type { Step } from "./scan/scan.ts";
+import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
-import { broken, nameTooLong, think } from "./scan/steps.ts";
+import { nameTooLong, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 
 const FENCE = "```";
@@ -14,9 +14,17 @@ export const STOPS = ["<｜end▁of▁sentence｜>"];
 
 // ---- Scanning
 
-/** A mark in its own spelling and in ASCII. */
-const spellings = (mark: string): string[] => [mark, mark.replaceAll("｜", "|").replaceAll("▁", "_")];
+/** A mark in its own spelling, and with ASCII for either of its odd characters. */
+const spellings = (mark: string): string[] => [mark, mark.replaceAll("｜", "|")].flatMap((barred) => [barred, barred.replaceAll("▁", "_")]);
+/** What only prompts hold: turns and results. */
+const TURNS = [
+  ...["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"],
+  ...["<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"],
+];
 const SEPARATORS = spellings("<｜tool▁sep｜>");
+const ENDS = STOPS.flatMap(spellings);
+/** The only word that V3 writes before a separator. */
+const TYPE = "function";
 
 /** `TYPE<sep>NAME` and a newline, a fence or the object; or `NAME<sep>`. */
 const header: Step = (s) => {
@@ -29,27 +37,37 @@ const header: Step = (s) => {
 };
 const behindSeparator: Step = (s) => {
   const code = s.blanks();
+  s.word += s.run;
   if (code === undefined) return undefined;
-  const mark = s.match(NAME_END);
-  if (mark === undefined) return undefined;
-  if (mark === FENCE || mark === "{") return named;
-  s.word = "";
-  return nameBehind;
+  const mark = s.match(NAME_END, true);
+  if (mark === undefined && !s.last) return undefined;
+  if (mark === "" && code !== 91 && code !== 34) {
+    s.word = "";
+    return nameBehind;
+  }
+  if (mark === undefined) s.pos = s.stop;
+  // A name stood before the separator, unless that was V3's type word, and a newline or a fence where V3 ends a name.
+  const name = s.word.trim();
+  const isType = name === TYPE && !s.declares(name) && (mark !== "{" || s.word.includes("\n"));
+  return name === "" || isType ? headerCut(s, mark ?? "") : named(s, name);
 };
 const nameBehind: Step = (s) => {
   const mark = s.readWord(NAME_END);
   if (mark === undefined) return undefined;
   if (mark === null) return nameTooLong;
-  return mark === "" || calls.marks.includes(mark) ? headerCut(s, mark) : named;
+  return mark === "" || calls.marks.includes(mark) ? headerCut(s, mark) : named(s, s.word.trim());
 };
-/** Before the object, or a fence around it. */
-const named: Step = (s) => {
+const named = (s: Scan, name: string): Step => {
+  s.startCall(name);
+  return object;
+};
+/** The object, or a fence around it. */
+const object: Step = (s) => {
   if (s.blanks() === undefined) return undefined;
-  const mark = s.match(FENCES);
-  if (mark === undefined) return undefined;
-  s.pos += mark.length;
-  const name = s.word.trim();
-  return name === "" ? broken(s, "no-name", "the name is empty") : calls.object(s, name);
+  const mark = s.match(FENCES, true);
+  if (mark === undefined && !s.last) return undefined;
+  s.pos = mark === undefined ? s.stop : s.pos + mark.length;
+  return calls.read(s);
 };
 
 const calls = sectionSteps(
@@ -58,7 +76,7 @@ const calls = sectionSteps(
     end: spellings("<｜tool▁calls▁end｜>"),
     open: spellings("<｜tool▁call▁begin｜>"),
     close: spellings("<｜tool▁call▁end｜>"),
-    stops: STOPS,
+    stops: ENDS,
     fence: FENCE,
     noise: false,
   },
@@ -75,17 +93,16 @@ export const createScanner = scannerOf({
   },
   closers: [...spellings("<｜tool▁call▁end｜>"), ...spellings("<｜tool▁calls▁end｜>")],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
-  stops: STOPS,
-  control: [...calls.marks, ...SEPARATORS],
+  stops: ENDS,
+  control: [...calls.marks, ...SEPARATORS, ...TURNS],
   callsInThinking: "promote",
 });
 
 // ---- Rendering
 
 export const t = markup([
-  ...["<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<think>", "</think>"],
+  ...[...TURNS, ...STOPS, "<think>", "</think>"],
   ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
-  ...["<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"],
 ]);
 
 export const section = (calls: readonly Pieces[]): Pieces =>

@@ -15,7 +15,7 @@ import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces, prompt } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
-import { control, speak, think } from "./scan/steps.ts";
+import { control, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionTool } from "./tools.ts";
 import { leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
@@ -26,27 +26,6 @@ const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 
 const OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
 const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", "</think>", ...STOPS] });
-
-/** Version 3.2 thinks in phrases, if the output begins with one. */
-const THOUGHTS = new Marks(["Here is my thought process:", "Here's my thought process:"]);
-const ANSWER = new Marks(["Here is my response:", "Here's my response:"]);
-
-const start: Step = (s) => {
-  const mark = s.match(THOUGHTS);
-  if (mark === undefined) return undefined;
-  if (mark === "") return speak;
-  s.pos += mark.length;
-  s.openThinking();
-  return thoughts;
-};
-const thoughts: Step = (s) => {
-  const mark = s.until(ANSWER);
-  s.sayRun();
-  if (!mark) return undefined;
-  s.pos += mark.length;
-  s.closeThinking();
-  return speak;
-};
 
 /** Version 3.3 may put its answer into tags behind its thinking. */
 const RESPONSE = new Marks(["<response>"]);
@@ -62,9 +41,14 @@ const createScanner = scannerOf({
   calls: Object.fromEntries(OPENERS.map((mark) => [mark, calls.marked])),
   closers: ["</tool_call>", "</response>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text", behind: response },
+  // Version 3.2 thinks in these words.
+  phrases: {
+    open: ["Here is my thought process:", "Here's my thought process:"],
+    close: ["Here is my response:", "Here's my response:"],
+  },
   stops: STOPS,
+  control: ["<|end_of_role|>"],
   callsInThinking: "promote-if-unclosed",
-  start,
 });
 
 // ---- Rendering

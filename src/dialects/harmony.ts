@@ -11,7 +11,7 @@ import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
 import { argumentsText, pythonJson, pythonLiteral } from "./print.ts";
-import { markup, type Pieces, prompt } from "./prompt.ts";
+import { markup, type Pieces, plainText, prompt } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
@@ -20,11 +20,13 @@ import { callsOf, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcrip
 
 const STOPS = ["<|return|>", "<|call|>"];
 const HEADERS = ["<|start|>", "<|channel|>"];
+const EDGES = ["<|startoftext|>", "<|endoftext|>"];
 const TOKENS = [...HEADERS, "<|message|>", "<|constrain|>", "<|end|>", ...STOPS];
 
 // ---- Scanning
 
 const MARKS = new Marks(TOKENS);
+const STRIPPED_END = new Marks(["{", ...TOKENS]);
 const RECIPIENT = new Marks([" to="]);
 const FILLER = new Marks(HEADERS.map((mark) => `commentary${mark}`));
 
@@ -77,7 +79,8 @@ const header: Step = (s) => {
 };
 
 const abandon: Step = (s) => {
-  s.sayRaw(s.word.length - Math.max(0, ...TOKENS.map((mark) => s.word.lastIndexOf(mark) + mark.length)));
+  const marks = TOKENS.filter((mark) => s.word.includes(mark)).map((mark) => s.word.lastIndexOf(mark) + mark.length);
+  s.sayRaw(s.word.length - Math.max(0, ...marks));
   return speak;
 };
 
@@ -91,16 +94,18 @@ const cutHeader: Step = (s) => {
 function route(s: Scan): Step {
   const recipient = /\bto=([^\s<]*)/.exec(s.word)?.[1];
   if (recipient === "assistant") return aside;
-  if (recipient !== undefined) {
-    const name = recipient.replace(/^functions\./, "");
-    if (name === "") return broken(s, "no-name", "the header names no recipient");
-    s.bound(tooLong);
-    s.startCall(name);
-    return body;
-  }
+  if (recipient !== undefined) return call(s, recipient);
   if (/<\|channel\|>\s*analysis\b/.test(s.word)) s.openThinking();
   else s.control();
   return speak;
+}
+
+function call(s: Scan, recipient: string): Step {
+  const name = recipient.replace(/^functions\./, "");
+  if (name === "") return broken(s, "no-name", "the header names no recipient");
+  s.bound(tooLong);
+  s.startCall(name);
+  return body;
 }
 
 /** A message to the model itself is neither call nor text. */
@@ -122,21 +127,51 @@ const body: Step = (s) => {
   return readArguments(s, JSON_SYNTAX, MARKS, closing);
 };
 
+/** The header of a call whose marks were stripped: ` to=functions.f json` and the object. */
+const strippedHeader: Step = (s) => {
+  const mark = s.readWord(STRIPPED_END);
+  if (mark === undefined) return undefined;
+  if (mark === null) return nameTooLong;
+  if (mark === "") return cut;
+  if (mark !== "{") return broken(s, "no-name", "the header of the call is not complete");
+  return call(s, s.word.trim().split(/\s/, 1)[0] ?? "");
+};
+const stripped: Step = (s) => {
+  s.word = "";
+  return strippedHeader;
+};
+
 const createMessageScanner = scannerOf({
   calls: Object.fromEntries(HEADERS.map((mark) => [mark, openHeader(mark)])),
   closers: ["<|end|>"],
   thinking: { open: {}, close: ["<|end|>"], stray: "control" },
   stops: STOPS,
-  control: TOKENS,
+  control: [...TOKENS, ...EDGES],
   callsInThinking: "promote",
   start,
+  // What is left of the headers where somebody stripped all marks.
+  phrases: { open: ["analysis"], close: ["assistantfinal", "<|end|>"], calls: { "assistantcommentary to=": stripped } },
 });
 /** A header always ends the message before it, thinking or not. */
-const createScanner = (options: ScannerOptions = {}) => createMessageScanner({ ...options, callsInThinking: "promote" });
+const createScanner = ({ startInThinking, ...options }: ScannerOptions = {}) =>
+  createMessageScanner({
+    ...options,
+    startInThinking: startInThinking ?? leavesAnalysisOpen(options.prompt ?? []),
+    callsInThinking: "promote",
+  });
+
+/** Whether the prompt ends inside a message of analysis. */
+function leavesAnalysisOpen(prompt: Prompt | string): boolean {
+  const text = typeof prompt === "string" ? prompt : plainText(prompt);
+  const last = (marks: readonly string[], end: number) => Math.max(...marks.map((mark) => text.slice(0, end).lastIndexOf(mark)));
+  const message = last(TOKENS, text.length);
+  const channel = last(TOKENS, Math.max(0, message));
+  return text.startsWith("<|message|>", message) && /^<\|channel\|>\s*analysis\s*$/.test(text.slice(Math.max(0, channel), message));
+}
 
 // ---- Rendering
 
-const t = markup(["<|startoftext|>", "<|endoftext|>", ...TOKENS]);
+const t = markup([...EDGES, ...TOKENS]);
 
 /** The identity that the system message states. */
 const VARIANTS = { "gpt-oss-120b": "You are ChatGPT, a large language model trained by OpenAI." };
@@ -149,7 +184,7 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const spoken = rest.filter((message) => message.role === "assistant");
   // What was thought before a call is dropped as soon as an answer follows; before an answer it stands only to train on.
   const answered = spoken.findLastIndex(({ content }) => callsOf(content).length === 0);
-  const thinks = new Set(spoken.slice(answered + 1).map(({ content }) => content));
+  const thinks = new Set<readonly Part[]>(spoken.slice(answered + 1).map(({ content }) => content));
   const last = rest.at(-1);
   const final = !answers && last?.role === "assistant" ? last.content : undefined;
   return prompt(

@@ -29,6 +29,7 @@ const createScanner = scannerOf({
   closers: ["</tool_call>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
+  control: ["<|im_start|>"],
   callsInThinking: "promote-if-unclosed",
 });
 

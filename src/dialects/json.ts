@@ -17,6 +17,10 @@ import { resultText, turnsOf } from "./transcript.ts";
 import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
 
 const STOPS = ["<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"];
+const TURNS = [
+  ...["<bos>", "<start_of_turn>", "<|im_start|>", "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>"],
+  ...["<|system|>", "<|user|>", "<|assistant|>"],
+];
 const FENCE = "```";
 
 // ---- Scanning
@@ -26,6 +30,8 @@ const createScanner = scannerOf({
   closers: [FENCE, "</tool_code>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
+  control: TURNS,
+  turns: ["\nAssistant:"],
   callsInThinking: "ignore",
   line: jsonCalls({
     wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },

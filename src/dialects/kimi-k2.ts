@@ -17,6 +17,7 @@ import { explain, functionTool } from "./tools.ts";
 import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
+const TURNS = ["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"];
 const ARGUMENTS_BEGIN = "<|tool_call_argument_begin|>";
 
 // ---- Scanning
@@ -58,16 +59,13 @@ const createScanner = scannerOf({
   closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
-  control: [...calls.marks, ARGUMENTS_BEGIN],
+  control: [...calls.marks, ARGUMENTS_BEGIN, ...TURNS],
   callsInThinking: "promote",
 });
 
 // ---- Rendering
 
-const t = markup([
-  ...["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>", "<|im_end|>", "[EOS]", "<think>", "</think>"],
-  ...[...calls.marks, ARGUMENTS_BEGIN],
-]);
+const t = markup([...[...TURNS, ...STOPS, "<think>", "</think>"], ...[...calls.marks, ARGUMENTS_BEGIN]]);
 
 const VARIANTS = {
   "kimi-k2-thinking": { thinks: true, behindSystem: "" },
@@ -82,7 +80,8 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const ids = new Map(
     rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, idOf(call, n)]),
   );
-  // Thinking stands in the rounds behind the last answer; an answer is a message without calls.
+  // Thinking stands in the rounds behind the last answer; an answer is a message without calls. (llama.cpp's copy of the template searches
+  // for it without a `break`, and so finds the first.)
   const answered = rest.findLastIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [

@@ -30,6 +30,9 @@ const STOPS = ["<|im_end|>", "<|endoftext|>"];
 /** Models put blanks into tags. */
 const spaced = (tag: string): string[] => [tag, tag.replace("<", "< "), tag.replace("=", " ="), tag.replace("<", "< ").replace("=", " =")];
 
+const spacedClosers = (tag: string) =>
+  Object.fromEntries([tag.replace(">", " >"), tag.replace("/", "/ "), tag.replace("<", "< ")].map((spaced) => [spaced, tag]));
+
 const calls = tagCalls({
   open: ["<tool_call>"],
   close: ["</tool_call>"],
@@ -39,6 +42,7 @@ const calls = tagCalls({
     { open: "<function>", head: element("</function>", "<"), slip: true },
   ],
   callClose: "</function>",
+  closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>") },
   params: [
     ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
     { open: "<parameter>", head: element("</parameter>", "<"), close: "", slip: true },
@@ -55,6 +59,7 @@ const createScanner = scannerOf({
   closers: ["</tool_call>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
+  control: ["<|im_start|>"],
   callsInThinking: "promote-if-unclosed",
 });
 

@@ -76,7 +76,7 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
 const turn = (role: string, text: Pieces): Pieces => t`<seed:bos>${role}\n${text}<seed:eos>`;
 
 const NO_THINKING =
-  "You are an intelligent assistant that can answer questions in one step without the need for reasoning and thinking, that is, your thinking budget is 0. Next, please skip the thinking process and directly start answering the user's questions.";
+  "You are an intelligent assistant that can answer questions in one step without the need for reasoning and thinking, that is, your thinking budget is 0. Next, please skip the thinking process and directly start answering the user's questions.\n";
 const NO_THOUGHT = t`<seed:think>
 <seed:cot_budget_reflect>The current thinking budget is 0, so I will directly start answering the question.</seed:cot_budget_reflect>
 </seed:think>`;

@@ -32,6 +32,7 @@ const createScanner = scannerOf({
   closers: [FENCE, "</tool_call>"],
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
+  control: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|im_start|>"],
   callsInThinking: "promote-if-unclosed",
   line: calls.line,
 });

@@ -80,6 +80,10 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder 
 
   #read({ data, event }: SseEvent): void {
     if (this.finished || data === "" || this.#isAgain(data)) return;
+    if (data === DONE) {
+      this.end(true); // before it is parsed: an error, with its stack, would cost as much as all other frames together
+      return;
+    }
     const value = parsed(data);
     if (isObject(value)) {
       const said = this.said;

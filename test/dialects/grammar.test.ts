@@ -58,6 +58,15 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     if (subset.gbnf !== "") expect(accepts(subset, text("get_weather"))).toBe(false);
   });
 
+  test("a key that nobody declared may be any word, with blanks too", () => {
+    const counts: Tool = {
+      name: "f",
+      parameters: { type: "object", properties: { n: { type: "object", additionalProperties: { type: "integer" } } }, required: ["n"] },
+    };
+    const call = { name: "f", arguments: { n: { x: 1, "y z": 2 } } };
+    expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
+  });
+
   test("a tool that is not declared cannot be required", () => {
     expect(() => grammar({ name: "get_date" })).toThrow("get_date");
     expect(() => dialect.grammar([], "required")).toThrow("no tool");

@@ -3,11 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
 import type { ScannerOptions } from "../../src/dialects/dialect.ts";
 import { hermes } from "../../src/dialects/hermes.ts";
+import { json } from "../../src/dialects/json.ts";
 import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
 import { xlam } from "../../src/dialects/xlam.ts";
-import { lines, scanPieces } from "./scanning.ts";
+import { cutAnyhow, lines, scanPieces } from "./scanning.ts";
 
 const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
 
@@ -130,4 +131,83 @@ describe("mistral", () => {
   test("a stray closer is control where it is a token, and text where it is a tag", () => {
     expect(lines(mistral, "a[/THINK]b</think>c")).toEqual(["text a", "control [/THINK]", "text b</think>c"]);
   });
+});
+
+describe("arguments given as a string", () => {
+  const call = (held: string): string => `<tool_call>{"name": "f", "arguments": ${JSON.stringify(held)}}</tool_call>`;
+  const deltas = (input: string, options: ScannerOptions): string =>
+    cutAnyhow(hermes, input, options)
+      .map((event) => (event.type === "tool-delta" ? event.json : ""))
+      .join("");
+
+  test("are read no further than they may be deep", () => {
+    const input = call('{"a": {"b": {"c": 1}}}');
+    expect(deltas(input, { maxDepth: 2 })).toBe('{"a": {');
+    expect(lines(hermes, input, { maxDepth: 2 })).toEqual(["malformed too-deep", "control </tool_call>"]);
+    expect(lines(hermes, input, { maxDepth: 3 })).toEqual(['call f{"a":{"b":{"c":1}}}', "control </tool_call>"]);
+    expect(lines(hermes, call(`{"a": ${"[".repeat(300)}`).slice(0, -13))).toEqual(["malformed too-deep"]);
+  });
+  test("are one object, with nothing but blanks around it", () => {
+    expect(lines(hermes, call(' {"a": 1}\n'))).toEqual(['call f{"a":1}', "control </tool_call>"]);
+    for (const held of ['{"a": 1} x', '{"a": 1} {}', '{"a": 1 2}', '{"a": 1', "[1]"])
+      expect(lines(hermes, call(held))).toEqual(["malformed bad-arguments", "control </tool_call>"]);
+    expect(deltas(call('{"a": 1, "b": x y, "c": 3}'), {})).toBe('{"a": 1');
+  });
+});
+
+describe("in a list, what is no call takes no neighbour down", () => {
+  const good = '{"name": "f", "arguments": {}}';
+  const late = '{"arguments": {}, "name": "f"}';
+  const marked = (list: string) => lines(hermes, `<tool_call>${list}</tool_call>`).filter((line) => !line.startsWith("control"));
+  const bare = (list: string) => lines(xlam, `${list}\nx`).filter((line) => !line.startsWith("control"));
+
+  test.each<[string, string]>([
+    ["an object that cannot be read", "{bad}"],
+    ["a number", "5"],
+    ["a string", '"x"'],
+    ["a word", "x"],
+  ])("%s", (_, stray) => {
+    const code = stray === "{bad}" ? "bad-arguments" : "no-name";
+    for (const next of [good, late]) {
+      expect(marked(`[${stray}, ${next}]`)).toEqual([`malformed ${code}`, "call f{}"]);
+      expect(marked(`[${good}, ${stray}, ${next}]`)).toEqual(["call f{}", `malformed ${code}`, "call f{}"]);
+      expect(bare(`[${good}, ${stray}, ${next}]`)).toEqual(["call f{}", `malformed ${code}`, "call f{}", "text \nx"]);
+    }
+    if (code === "no-name") expect(bare(`[${good}, ${stray}]`)).toEqual(["call f{}", "malformed no-name", "text \nx"]);
+  });
+  test("a comma behind the last one is nothing", () => {
+    expect(marked(`[${good}, ]`)).toEqual(["call f{}"]);
+    expect(marked(`[${good},`)).toEqual(["call f{}"]);
+  });
+});
+
+describe("xlam: cut inside the list", () => {
+  const good = '{"name": "f", "arguments": {}}';
+  test("an element is a call once its name and the key of its arguments are known", () => {
+    for (const cut of [`[${good}, {"name": "g", "arguments":`, `[${good}, {"name": "g", "arguments"`])
+      expect(lines(xlam, cut)).toEqual(["call f{}", "cut g{}"]);
+    expect(lines(xlam, '<tool_call>[{"name": "g", "arguments": ')).toEqual(["cut g{}"]);
+    expect(lines(xlam, `[${good}, {"name": "g"`)).toEqual(["call f{}", "malformed no-name"]);
+    expect(lines(xlam, `[${good}, {"name": "g", "x": {"arguments": `)).toEqual(["call f{}", "malformed no-name"]);
+  });
+  test("the first one without a mark is a call once its arguments have begun", () => {
+    expect(lines(xlam, '[{"name": "g", "arguments":')).toEqual(['text [{"name": "g", "arguments":']);
+    expect(lines(xlam, '[{"name": "g", "arguments": {')).toEqual(["cut g{}"]);
+  });
+});
+
+test("a fence around something else is text, both ends of it", () => {
+  const call = '{"name": "f", "parameters": {}}';
+  for (const dialect of [json, xlam]) {
+    for (const text of ['```json\n{"a": 1}\n```\n', '```json\n{"a": 1}```\n', "```python\nprint(1)\n```\n", "```\n```\n"]) {
+      expect(lines(dialect, `${text}${call}`)).toEqual([`text ${text}`, "call f{}"]);
+      expect(lines(dialect, `${text}\`\`\`\n${call}\n\`\`\`\nx`)).toEqual([`text ${text}`, "call f{}", "control \n```", "text \nx"]);
+    }
+    expect(lines(dialect, `\`\`\`json\n{"a": 1}\n${call}\n\`\`\`\n${call}`)).toEqual([
+      'text ```json\n{"a": 1}\n',
+      "call f{}",
+      "text \n```\n",
+      "call f{}",
+    ]);
+  }
 });

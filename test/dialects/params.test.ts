@@ -1,13 +1,14 @@
 // Parameters between tags: what is a closer and what is content, what is written when, and how values get their types.
 import { describe, expect, test } from "vitest";
-import type { Event, JsonObject, Tool } from "../../src/core/nouns.ts";
+import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
-import type { ScannerOptions } from "../../src/dialects/dialect.ts";
+import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
+import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { glm } from "../../src/dialects/glm.ts";
 import { minimaxM2 } from "../../src/dialects/minimax-m2.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { qwen3Coder } from "../../src/dialects/qwen3-coder.ts";
-import { endsOf, scanPieces, textOf, units } from "./scanning.ts";
+import { endsOf, lines, scanPieces, textOf, units } from "./scanning.ts";
 
 const tools: Tool[] = [
   {
@@ -144,4 +145,67 @@ test("a name or a key in quotes may hold what would end it", () => {
   const args = { "a > b": "1", "": "2", " c": "3", "d/": "4", '"e"': "5" };
   for (const dialect of [qwen3Coder, minimaxM2, deepseekV32])
     expect(argumentsOf(dialect, promptText(dialect.renderToolCalls([{ name: "edit", arguments: args }])), {})).toEqual([args]);
+});
+
+describe("a schema that names no type says what it is in other words", () => {
+  test.each<[JsonObject, string, Json]>([
+    [{ enum: [1, 2] }, "2", 2],
+    [{ const: 5 }, "5", 5],
+    [{ enum: [true, false, null] }, "true", true],
+    [{ enum: [true, false, null] }, "null", null],
+    [{ enum: ["1", "2"] }, "2", "2"],
+    [{ enum: ["1", 2] }, "2", "2"],
+    [{ enum: ["a", null] }, "null", null],
+    [{ properties: { b: { type: "string" } } }, '{"b": "x"}', { b: "x" }],
+    [{ items: { type: "integer" } }, "[1]", [1]],
+    [{ anyOf: [{ const: 1 }, { const: 2 }] }, "1", 1],
+    [{ description: "any" }, "1", "1"],
+  ])("%j reads %s as %j", (schema, text, value) => {
+    const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: schema } } }] };
+    for (const [dialect, input] of [
+      [qwen3Coder, `<tool_call><function=f><parameter=a>${text}</parameter></function></tool_call>`],
+      [glm, `<tool_call>f<arg_key>a</arg_key><arg_value>${text}</arg_value></tool_call>`],
+      [minimaxM2, `<minimax:tool_call><invoke name="f"><parameter name="a">${text}</parameter></invoke></minimax:tool_call>`],
+    ] as const)
+      expect(argumentsOf(dialect, input, declared)).toEqual([{ a: value }]);
+  });
+  test("where types are told by spelling, a string is one by its schema", () => {
+    const declared = { tools: [{ name: "f", parameters: { type: "object", properties: { a: { enum: ["a", "1"] } } } }] };
+    expect(argumentsOf(gemma4, "<|tool_call>call:f{a:1}<tool_call|>", declared)).toEqual([{ a: "1" }]);
+  });
+});
+
+describe("a call that cannot be read takes no neighbour down", () => {
+  const good = '<invoke name="f"><parameter name="a">1</parameter></invoke>';
+  const long = `<invoke name="${"g".repeat(600)}">`;
+  const forms: [Dialect, (block: string) => string][] = [
+    [minimaxM2, (block) => `<minimax:tool_call>${block}</minimax:tool_call>`],
+    [deepseekV32, (block) => `<function_calls>${block}</function_calls>`.replace(/<(\/?)/g, "<$1｜DSML｜")],
+    [qwen3Coder, (block) => `<tool_call>${block}</tool_call>`.replace(/ name="(\w+)"/g, "=$1").replaceAll("invoke", "function")],
+  ];
+  test.each<[string, string]>([
+    ["no parameter", '<invoke name="g">junk</invoke>'],
+    ["no call", "<bad>"],
+    ["on lines of its own", '\n<invoke name="g">\njunk\n</invoke>\n'],
+    ["a name too long", `${long}</invoke>\n`],
+  ])("%s", (_, bad) => {
+    for (const [dialect, form] of forms) {
+      const read = lines(dialect, `${form(`${bad}${good}\n${good}`)}x`).filter((line) => !line.startsWith("control"));
+      expect(read).toEqual([expect.stringMatching(/^malformed/), 'call f{"a":"1"}', 'call f{"a":"1"}', "text x"]);
+    }
+  });
+});
+
+describe("qwen3-coder: blanks in closing tags", () => {
+  const call = (inside: string): string => `<tool_call>\n<function=f>${inside}\n</tool_call>x`;
+  test.each(["</parameter >", "</ parameter>", "< /parameter>"])("%s closes a parameter, before a legal token", (closer) => {
+    const ends = [closer.replace("parameter", "function"), "</function>"];
+    for (const end of ends) {
+      const inside = `<parameter=a>\n1\n${closer}\n<parameter=b>2</parameter>\n${end}`;
+      expect(lines(qwen3Coder, call(inside))).toEqual(['call f{"a":"1","b":"2"}', "control \n</tool_call>", "text x"]);
+      expect(lines(qwen3Coder, call(`<parameter=a>1${end}`))).toEqual(['call f{"a":"1"}', "control </tool_call>", "text x"]);
+    }
+    expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer} or so</parameter></function>`))).toEqual([{ a: `1${closer} or so` }]);
+    expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer}`).slice(0, -13))).toEqual([{ a: "1" }]);
+  });
 });

@@ -29,7 +29,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   gemma4: /<\|"\|>/,
   functiongemma: /<escape>/,
   "qwen3-coder":
-    /<\/parameter>\s*<(parameter=|\/function>|\/write_file>)|<\/(parameter|function)>\s*<(function=|\/?tool_call>|\|)|<parameter=[^<]*>/,
+    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>/,
   "seed-oss": /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
   "minimax-m2": /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>/,

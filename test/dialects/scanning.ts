@@ -65,11 +65,18 @@ export function randomPieces(text: string, seed: number): string[] {
   return pieces;
 }
 
-/** `text Hello`, `call f{"a":1}`, `cut f{}`, `malformed bad-arguments`, `control ;`: one line per event. */
+/** `text Hello`, `call f{"a":1}`, `cut f{}`, `malformed bad-arguments`, `control ;`: one line per event, the same however the input is cut. */
 export function lines(dialect: Dialect, input: string, options?: ScannerOptions): string[] {
+  return cutAnyhow(dialect, input, options).flatMap(lineOf);
+}
+
+/** The events of an input: whole, unit by unit and in random pieces they are the same, and carry all of it. */
+export function cutAnyhow(dialect: Dialect, input: string, options?: ScannerOptions): Event[] {
   const events = scanPieces(dialect, [input], options);
-  expect(scanPieces(dialect, units(input), options)).toEqual(events);
-  return events.flatMap(lineOf);
+  for (const pieces of [units(input), randomPieces(input, 1), randomPieces(input, 2)])
+    expect(scanPieces(dialect, pieces, options)).toEqual(events);
+  expect(carried(events)).toBe(input);
+  return events;
 }
 
 function lineOf(event: Event): string | [] {

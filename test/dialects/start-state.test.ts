@@ -4,6 +4,7 @@ import type { Prompt } from "../../src/dialects/dialect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { json } from "../../src/dialects/json.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
 
 const firstEvent = (prompt: Prompt | string, dialect = gemma4) => dialect.createScanner({ prompt }).feed("Hm.")[0]?.type;
 
@@ -29,5 +30,27 @@ describe("the tail of the prompt says whether the model is thinking", () => {
   test("a tag as text is an opener too", () => {
     expect(firstEvent("<|im_start|>assistant\n<think>\n", json)).toBe("thinking-start");
     expect(firstEvent("<|im_start|>assistant\n<think>\n\n</think>\n\n", json)).toBe("text");
+  });
+});
+
+describe("what somebody else says never decides whether the model is thinking", () => {
+  const openers = "<think> <seed:think> [THINK] <|channel>thought\n <|channel|>analysis<|message|> hm";
+  const conversation = (said: string, result: string): Request["messages"] => [
+    { role: "user", content: [{ type: "text", text: said }] },
+    { role: "assistant", content: [{ type: "tool-call", id: "1", name: "f", arguments: {} }] },
+    { role: "tool", id: "1", name: "f", output: result },
+  ];
+  const cases = listDialects().flatMap((dialect) =>
+    dialect.variants.flatMap((variant) => [true, false].map((thinking) => ({ id: dialect.id, dialect, variant, thinking }))),
+  );
+
+  test.each(cases)("$id, $variant, thinking $thinking", ({ dialect, variant, thinking }) => {
+    for (const count of [1, 3]) {
+      const rendered = (text: string) =>
+        dialect.render({ model: "", messages: conversation(text, text).slice(0, count) }, { variant, thinking });
+      const state = firstEvent(rendered("Hi"), dialect);
+      expect(firstEvent(rendered(openers), dialect)).toBe(state);
+      expect(firstEvent(promptText(rendered(openers)), dialect)).toBe(state);
+    }
   });
 });

@@ -97,12 +97,12 @@ describe("errors", () => {
     const [event] = await eventsOf(remote({ url: server.url, key: "sk-canary-1" }));
     expect(event).toMatchObject({
       type: "finish",
-      error: { code: "upstream", message: "the upstream refused the gateway's key: bad key [key]" },
+      error: { code: "upstream", message: "the upstream refused the gateway's key: bad key [secret]" },
     });
   });
   test("in mid-stream, too", async () => {
     const server = await startServer(answering(sse({ error: { message: "key sk-canary-1" } }), { "content-type": "text/event-stream" }));
-    expect((await eventsOf(remote({ url: server.url, key: "sk-canary-1" }))).at(-1)).toMatchObject({ error: { message: "key [key]" } });
+    expect((await eventsOf(remote({ url: server.url, key: "sk-canary-1" }))).at(-1)).toMatchObject({ error: { message: "key [secret]" } });
   });
   test("nobody is there", async () => {
     const [event] = await eventsOf(remote({ url: `http://127.0.0.1:${await freePort()}/v1` }));

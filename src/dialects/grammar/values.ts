@@ -83,7 +83,13 @@ export const gemmaValues =
         comma: '","',
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
-        otherPair: (declared, value) => `${otherWord(declared, ":,{}<\\[\\]\\x00-\\x20")} ":" ${value}`,
+        otherPair: (declared, value) => {
+          const ends = ":,{}<\\[\\]\\x00-\\x20";
+          // Several words could spell a declared key that has several.
+          const more = declared.some((key) => key.includes(" ")) ? "" : `(" " [^${ends}]+)*`;
+          const quoted = `${mark} ${otherWord(declared, "<\\x00-\\x1F")} ${mark}`;
+          return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
+        },
         sorted: true,
       },
       list: { open: '"["', comma: '","', close: '"]"' },

@@ -3,11 +3,13 @@
  * and passes over everything else. Keys come in any order.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
-import { MAX_NAME, NO_LIMIT, NO_MARKS, Reader } from "../../core/reader.ts";
+import type { MalformedCode } from "../../core/nouns.ts";
+import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome, Reader } from "../../core/reader.ts";
 import type { Scan } from "./scan.ts";
 
 const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "parameters", "args"]);
-const NO_OBJECT = "the arguments are a string that holds no object";
+const NO_OBJECT = { code: "bad-arguments", reason: "the arguments are a string that holds no object" } as const;
+const TOO_DEEP = { code: "too-deep", reason: "the string of arguments is nested deeper than `maxDepth` allows" } as const;
 
 export class CallObject {
   name: string | undefined;
@@ -15,10 +17,11 @@ export class CallObject {
   /** The arguments have begun: an object, or a string that holds one. */
   hasArguments = false;
   /** Why the call cannot be read. */
-  fault: string | undefined;
-  /** The arguments are a string: reads what it holds, and whether that is whole. An empty string holds no arguments. */
+  fault: { readonly code: MalformedCode; readonly reason: string } | undefined;
+  /** The arguments are a string: reads what it holds, and what came of it. An empty string holds no arguments. */
   #inner: Reader | undefined;
-  #whole = true;
+  #outcome: Outcome | undefined;
+  #empty = true;
   #first = true;
 
   /** Before the value of a field; whether it is the first. */
@@ -34,29 +37,38 @@ export class CallObject {
     if (key === "function" && code === 123) s.descend();
     else if (key === "id" || key === "name") {
       if (quoted) s.keeps = MAX_NAME;
-      else if (key === "name") this.fault ??= "the name is not a string";
+      else if (key === "name") this.fault ??= { code: "no-name", reason: "the name is not a string" };
     } else if (!this.hasArguments && ARGUMENTS.has(key)) {
       this.hasArguments = quoted || code === 123;
       if (quoted) {
         this.#inner = new Reader(s.maxDepth).begin(JSON_SYNTAX, s.json, NO_MARKS);
         s.keeps = NO_LIMIT;
       } else if (this.hasArguments) s.out = this.fault === undefined ? s.json : undefined;
-      else if (code !== 110 && code !== 78) this.fault ??= "the arguments are no object"; // `null`, `None`: there are none
+      else if (code !== 110 && code !== 78) this.fault ??= { code: "bad-arguments", reason: "the arguments are no object" }; // `null`, `None`: there are none
     }
     return first;
+  }
+
+  /** Whether the key of the arguments is what was read last. */
+  atArguments(s: Scan): boolean {
+    return this.fault === undefined && s.depth === s.fieldDepth && ARGUMENTS.has(s.key);
   }
 
   /** Behind a piece of a value. */
   piece(s: Scan): void {
     const inner = this.#inner;
-    if (!inner || s.word === "") return;
-    inner.add(s.word);
-    const outcome = inner.read();
-    const done = outcome === "done";
-    if (done ? inner.ahead.trim() !== "" : outcome !== undefined) this.fault ??= NO_OBJECT;
-    this.#whole = done || (this.#whole && s.word.trim() === "");
-    if (done) inner.pos = inner.stop;
+    let rest = s.word;
+    if (!inner || rest === "") return;
     s.word = "";
+    this.#empty &&= rest.trim() === "";
+    if (this.#outcome === undefined) {
+      inner.add(rest);
+      this.#outcome = inner.read();
+      rest = inner.ahead;
+    }
+    // Behind what cannot be read nothing is: where a piece ends would show.
+    if (this.#outcome === "deep") this.fault ??= TOO_DEEP;
+    else if (this.#outcome !== undefined && (this.#outcome !== "done" || rest.trim() !== "")) this.fault ??= NO_OBJECT;
   }
 
   /** Behind the value of a field. */
@@ -65,11 +77,11 @@ export class CallObject {
     s.out = undefined;
     s.keeps = 0;
     if (this.#inner) {
-      if (!this.#whole) this.fault ??= NO_OBJECT;
+      if (this.#outcome !== "done" && !this.#empty) this.fault ??= NO_OBJECT;
       this.#inner = undefined;
     } else if (keeps > 0 && key === "id") this.id ??= word;
     else if (keeps > 0 && this.name === undefined) {
-      if (word.trim() === "") this.fault ??= "the name is empty";
+      if (word.trim() === "") this.fault ??= { code: "no-name", reason: "the name is empty" };
       else this.name = word;
     }
   }

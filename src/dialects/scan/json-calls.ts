@@ -52,8 +52,9 @@ const SURE = 4;
 /** A name must be declared to count: other text came before. */
 const STRICT = 8;
 
-/** How most call objects begin, and little else: here they are found again behind what cannot be read, and in prose. */
+/** How most call objects begin, and little else: so they are found in prose, and again behind what cannot be read. */
 export const OBJECT = '{"name"';
+const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"'];
 
 export function jsonCalls(form: JsonForm): JsonSteps {
   const { wrappers = {}, firstKeys, separators = [], tags = [], needsArguments = false } = form;
@@ -61,7 +62,8 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   const lineMarks = new Marks([...openers.list, ...form.marks]);
   const between = new Marks([...openers.list, "]", ",", ...separators, ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
-  const elements = new Marks([...marks.list, OBJECT]);
+  const elements = new Marks([...marks.list, ...OBJECTS]);
+  const elementEnds = new Marks([...elements.list, ",", "]"]);
 
   const line: Step = (s) => {
     const code = s.blanks();
@@ -69,11 +71,13 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (code === undefined) return undefined;
     const mark = s.match(lineMarks);
     if (mark === undefined) return undefined;
-    if (openers.list.includes(mark)) return open(s, mark, s.prose && s.tools.length > 0 ? STRICT : 0);
+    if (opens(s, mark)) return open(s, mark, s.prose && s.tools.length > 0 ? STRICT : 0);
     s.lineStart = false;
     s.prose ||= mark === "" && code !== -1;
     return speak;
   };
+
+  const opens = (s: Scan, mark: string): boolean => openers.list.includes(mark) && mark !== s.fence;
 
   /** An opener stands here; `block`: what is around it, if that is new. */
   const open = (s: Scan, mark: string, block?: number): Step => {
@@ -87,7 +91,10 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     }
     s.pos += mark.length;
     if (mark === "[") s.block |= LIST;
-    else s.closer = wrappers[mark] ?? "";
+    else {
+      s.closer = wrappers[mark] ?? "";
+      if (openers.list.includes(s.closer)) s.fence = s.closer;
+    }
     return inside;
   };
 
@@ -102,7 +109,9 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (code === 93 && list) return behind;
     const mark = s.match(s.table.ends);
     if (mark === undefined) return undefined;
-    return mark === "" ? broken(s, "no-name", "a JSON object was expected") : broken(s, "empty", "the block is empty");
+    if (mark !== "") return broken(s, "empty", "the block is empty");
+    const skip = broken(s, "no-name", "a JSON object was expected");
+    return list ? nextElement : skip;
   };
 
   const inObject: Step = (s) => {
@@ -130,15 +139,16 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     const { call } = s;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
-    if (outcome === "cut") return cut;
+    if (outcome === "cut" && call?.id === undefined && name !== undefined && object.atArguments(s)) s.startCall(name, object.id);
+    if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
     if (outcome === "bad") {
       const skip = broken(s, "bad-arguments", s.reason);
       return s.block & LIST ? nextElement : skip;
     }
-    if (name === undefined) s.malformed("no-name", fault ?? "the call has no name");
-    else if (fault !== undefined) s.malformed("bad-arguments", fault);
+    if (name === undefined) s.malformed("no-name", fault?.reason ?? "the call has no name");
+    else if (fault !== undefined) s.malformed(fault.code, fault.reason);
     else if (needsArguments && !hasArguments) s.malformed("bad-arguments", "the call has no arguments");
     else s.endCall(false, object.id);
     s.unclosed = (s.block & MARKED) !== 0 || s.closer !== "";
@@ -152,17 +162,29 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   /** An element that cannot be read does not take the others with it. */
   const nextElement: Step = (s) => {
     const mark = s.until(elements);
-    if (mark !== OBJECT) return mark === undefined ? undefined : skip;
-    s.malformed("bad-arguments", s.reason);
+    if (mark === undefined) return undefined;
+    if (!s.fault || !OBJECTS.includes(mark)) return skip;
+    s.malformed(s.fault.code, s.fault.reason);
     s.block |= SURE;
     return open(s, "{");
+  };
+  /** Behind a comma, no object. */
+  const stray: Step = (s) => {
+    const mark = s.until(elementEnds);
+    if (mark === undefined) return undefined;
+    broken(s, "no-name", "a JSON object was expected");
+    if (mark !== "," && mark !== "]") return nextElement;
+    s.malformed("no-name", "a JSON object was expected");
+    s.bound(release);
+    return behind;
   };
 
   /** Behind a call: the rest of its block, or the next call. */
   const behindCall =
     (separated: boolean): Step =>
     (s) => {
-      if (s.blanks() === undefined) return undefined;
+      const code = s.blanks();
+      if (code === undefined) return undefined;
       const mark = s.match(between);
       if (mark === undefined) return undefined;
       const list = (s.block & LIST) !== 0;
@@ -185,7 +207,15 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         s.pos += mark.length;
         return ended;
       }
-      if (list ? mark === "{" : !marked && openers.list.includes(mark)) return open(s, mark);
+      if (list ? mark === "{" : !marked && opens(s, mark)) return open(s, mark);
+      if (separated && list && s.block & SURE && code !== -1) {
+        const end = s.match(marks);
+        if (end === undefined) return undefined;
+        if (end === "") {
+          s.bound(tooLong);
+          return stray;
+        }
+      }
       if (marked) return closing;
       const rest = s.ahead;
       if (!s.last || rest === "" || !s.closer.startsWith(rest)) return release;
@@ -247,6 +277,7 @@ function around(s: Scan, block: number): void {
 const ended: Step = (s) => {
   s.unbound();
   s.unclosed = false;
+  s.fence = "";
   s.lineStart = true;
   return control;
 };

@@ -58,6 +58,8 @@ export interface TagForm {
   readonly ownTags?: boolean;
   /** A call may come escaped, like the inside of a JSON string. */
   readonly escaped?: boolean;
+  /** Slips of the model for what closes calls and parameters, and what they stand for. */
+  readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may come as one JSON object, or in one parameter of such a name. */
   readonly wrappers?: readonly string[];
   /** Where a JSON object follows the block's opener. */
@@ -142,15 +144,19 @@ export function tagCalls(form: TagForm): TagSteps {
   const opens = (tags: readonly Tag[]): string[] => tags.flatMap((tag) => (tag.slip ? [] : tag.open));
   const nextCalls = new Marks(opens(calls));
   const openers = [...open, ...nextCalls.list];
+  const slips = new Map(Object.entries(form.closeSlips ?? {}));
+  const meant = (mark: string): string => slips.get(mark) ?? mark;
+  const slipsOf = (mark: string): string[] => [mark, ...[...slips.keys()].filter((slip) => slips.get(slip) === mark)];
   const blockHeads = new Marks([...callTags.keys(), ...open, ...close, ...stops]);
   const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
   /** What is legal behind a call's closer, behind a parameter's, and behind a call's head. */
   const behindCall = new Marks([...openers, ...close, ...stops]);
-  const behindParam = new Marks([...opens(params), callClose, ...behindCall.list]);
+  const behindParam = new Marks([...opens(params), ...slipsOf(callClose), ...behindCall.list]);
   const behindHead = new Marks([...paramTags.keys(), ...behindParam.list]);
   /** The same in a call of a declared tool: its name may be the closer. */
   const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
-  const valueMarks = (closer: string, opener = ""): Marks => new Marks([closer, opener, callClose, ...stops].filter(Boolean));
+  const valueMarks = (closer: string, opener = ""): Marks =>
+    new Marks([...slipsOf(closer), opener, ...slipsOf(callClose), ...stops].filter(Boolean));
   const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, tag.open)]));
 
   // -- up to the name
@@ -163,11 +169,15 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   const block: Step = (s) => {
+    s.resume = resume;
     begin(s, more);
     return blockHead;
   };
 
+  const resume = (mark: string): Step => (close.includes(mark) ? speak : more);
+
   const bare: Step = (s) => {
+    s.resume = undefined;
     begin(s, closing);
     const [tag] = calls;
     if (!tag) return releaseBlanks;
@@ -283,7 +293,7 @@ export function tagCalls(form: TagForm): TagSteps {
       const key = mark.slice(1, -1);
       return beginParam(s, { close: `</${key}>` }, key);
     }
-    if (own || mark === callClose) s.pos += mark.length;
+    if (own || meant(mark) === callClose) s.pos += mark.length;
     if (!stops.includes(mark)) return endCall(s, mark);
     s.endCall(true);
     s.pos += mark.length;
@@ -424,10 +434,11 @@ export function tagCalls(form: TagForm): TagSteps {
 
   /** Behind the call's closer, or a stop, inside a value: the value ends there if something legal follows; behind a stop that is nothing. */
   const closedEarly: Step = (s) => {
-    const code = gap(s);
     const { param } = s;
+    if (param && slips.get(param.mark) === param.closer) return between;
+    const code = gap(s);
     if (code === undefined || !param) return undefined;
-    const mark = code === -1 ? undefined : s.match(param.mark === callClose ? behindCall : NO_MARKS, true);
+    const mark = code === -1 ? undefined : s.match(meant(param.mark) === callClose ? behindCall : NO_MARKS, true);
     if (mark === undefined && !s.last) return undefined;
     if (mark === undefined) {
       s.pos = s.stop;

@@ -75,7 +75,7 @@ interface Hold {
 const numberedId = (n: number): string => `call_${n}`;
 
 export class Scan extends Reader implements Scanner {
-  readonly table: Table;
+  table: Table;
   readonly tools: readonly Tool[];
   readonly #maxCallChars: number;
   readonly #mintId: (n: number) => string;
@@ -101,8 +101,12 @@ export class Scan extends Reader implements Scanner {
   object: CallObject | undefined;
   block = 0;
   closer = "";
+  /** The same mark opens and closes what stands here: it closes next. */
+  fence = "";
   /** The step behind the arguments. */
   behind: Step | undefined;
+  /** In a block of several calls: where to go on at a mark behind one that cannot be read. */
+  resume: ((mark: string) => Step) | undefined;
   /** Why the block that is being passed over cannot be read. */
   fault: { code: MalformedCode; reason: string } | undefined;
 

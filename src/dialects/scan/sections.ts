@@ -30,6 +30,8 @@ export interface Sections {
   readonly call: Step;
   /** Behind a header: reads the object. The name may be left to the arguments. */
   object(s: Scan, name: string | NameByArguments, id?: string): Step;
+  /** The same of a call that has started. */
+  read(s: Scan): Step;
   /** What cannot stand in a header or an object outside a string. */
   readonly marks: readonly string[];
 }
@@ -38,15 +40,16 @@ export interface Sections {
 export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
   const marks = [...begin, ...end, ...open, ...close, ...stops];
   const next = new Marks([...open, ...end, ...begin, ...stops]);
-  const closing = new Marks([...close, ...(fence === undefined ? [] : [fence])]);
   const objectMarks = new Marks([...marks, ...(fence === undefined ? [] : [fence])]);
 
   /** In a section, before a call. What stands here rides in the raw of the next event. */
   const section: Step = (s) => {
     s.behind = behindInSection;
+    s.resume = resume;
     s.bound(overflow);
     return between;
   };
+  const resume = (mark: string): Step => (end.includes(mark) ? speak : section);
   const between: Step = (s) => {
     if (noise) s.until(next);
     else if (s.blanks() === undefined) return undefined;
@@ -56,7 +59,9 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.pos += mark.length;
       return opened;
     }
-    if (mark === "" && !(s.last && s.pos === s.stop)) return noise ? undefined : broken(s, "no-name", "a call was expected in the section");
+    if (mark === "" && isCut(s, end)) s.pos = s.stop;
+    else if (mark === "" && !(s.last && s.pos === s.stop))
+      return noise ? undefined : broken(s, "no-name", "a call was expected in the section");
     s.unbound();
     if (end.includes(mark)) s.pos += mark.length;
     return control;
@@ -68,6 +73,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
 
   const call: Step = (s) => {
     s.behind = behindAlone;
+    s.resume = undefined;
     return opened;
   };
   const opened: Step = (s) => {
@@ -77,11 +83,15 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     return header;
   };
 
+  const read: Sections["read"] = (s) => readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
+
   const object: Sections["object"] = (s, name, id) => {
-    if (typeof name === "string") s.startCall(name, id);
-    else s.openCall();
-    const inArguments = readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
-    if (typeof name === "string") return inArguments;
+    if (typeof name === "string") {
+      s.startCall(name, id);
+      return read(s);
+    }
+    s.openCall();
+    read(s);
     return (s) => {
       const outcome = s.read();
       if (outcome === undefined) return undefined;
@@ -93,19 +103,19 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     };
   };
 
-  /** Behind a call: what closes it. */
+  /** Behind a call: what closes it. Before another mark, blanks and a fence ride on in a section; alone they are no text either. */
   const behind =
     (after: Step): Step =>
     (s) => {
       const step: Step = (s) => {
         if (s.blanks() === undefined) return undefined;
-        const mark = s.match(closing);
+        const mark = s.match(objectMarks);
         if (mark === undefined) return undefined;
-        s.pos += mark.length;
-        if (mark === fence && mark !== "") return step;
-        const rest = s.ahead;
-        if (mark === "" && s.last && rest !== "" && closing.list.some((closer) => closer.startsWith(rest))) s.pos = s.stop;
-        else if (mark === "" && !hasMark(s)) return released;
+        const closes = close.includes(mark);
+        if (closes || mark === fence) s.pos += mark.length;
+        if (mark === fence) return step;
+        if (mark === "" && isCut(s, close)) s.pos = s.stop;
+        else if (mark === "" || (after === section && !closes)) return released;
         s.unbound();
         s.control();
         return after;
@@ -118,12 +128,14 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.bound(released);
       return step;
     };
-  const hasMark = (s: Scan): boolean => objectMarks.at(s.codes, s.pos, s.stop, true) !== "";
   const behindInSection = behind(section);
   const behindAlone = behind(speak);
 
-  return { section, call, object, marks };
+  return { section, call, object, read, marks };
 }
+
+/** Whether the input ends inside one of these marks. */
+const isCut = (s: Scan, marks: readonly string[]): boolean => s.last && s.pos < s.stop && marks.some((mark) => mark.startsWith(s.ahead));
 
 /** The input ends, or a mark stands, where a header should go on. */
 export const headerCut = (s: Scan, mark: string): Step =>

@@ -90,6 +90,7 @@ export const textCloser: Step = (s) => {
   if (s.unclosed) s.control();
   else s.sayRaw();
   s.unclosed = false;
+  s.fence = "";
   return speak;
 };
 
@@ -188,7 +189,7 @@ export const skip: Step = (s) => {
   if (s.table.closers.has(mark)) s.pos += mark.length;
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
-  return speak;
+  return s.resume?.(mark) ?? speak;
 };
 
 /** A limit was reached: the call is malformed here and now; what is left of the block is no more than a mark. */
@@ -209,7 +210,8 @@ const rest: Step = (s) => {
   if (mark === undefined) return undefined;
   if (s.table.closers.has(mark)) s.pos += mark.length;
   s.unbound();
-  return control;
+  s.control();
+  return s.resume?.(mark) ?? speak;
 };
 
 const restOn: Step = (s) => {

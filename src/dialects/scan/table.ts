@@ -30,10 +30,14 @@ export interface Spec {
     /** Behind a closer. */
     readonly behind?: Step;
   };
+  /** What opens and closes thinking too, and what opens calls, if the output begins so; elsewhere all of it is plain text. */
+  readonly phrases?: { readonly open: readonly string[]; readonly close: readonly string[]; readonly calls?: Spec["calls"] };
   /** Strings that end the answer. */
   readonly stops: readonly string[];
   /** All other control tokens: never text. */
   readonly control?: readonly string[];
+  /** What begins a turn in a prompt, without being a control token. */
+  readonly turns?: readonly string[];
   readonly callsInThinking: CallsInThinking;
   /** What may stand at the very beginning of the output. */
   readonly start?: Step;
@@ -89,7 +93,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
-    start: startInThinking ? startThinking : startWith(spec.start ?? speak),
+    start: startInThinking ? startThinking : startWith(startOf(spec, policy)),
     line: spec.line,
     text: { marks: new Marks(text.keys()), steps: text },
     thinking: { marks: new Marks(thinking.keys()), steps: thinking },
@@ -102,11 +106,37 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   };
 }
 
-/** Whether the prompt ends inside a thinking block: its last mark is an opener. A mark in somebody's message is followed by a turn mark. */
+/** The phrases get a table of their own, as long as they count. */
+function startOf({ phrases, start = speak, ...spec }: Spec, policy: CallsInThinking): Step {
+  if (!phrases) return start;
+  const openers = new Marks(phrases.open);
+  return (s) => {
+    const mark = s.match(openers);
+    if (mark === undefined) return undefined;
+    if (mark === "") return start;
+    const { table } = s;
+    const behind: Step = (s) => {
+      s.table = table;
+      return speak;
+    };
+    const thinking = { open: {}, close: phrases.close, stray: "text", behind } as const;
+    s.table = tableOf({ ...spec, thinking, calls: { ...spec.calls, ...phrases.calls } }, policy, false);
+    s.pos += mark.length;
+    s.openThinking();
+    return speak;
+  };
+}
+
+/**
+ * Whether the prompt ends inside a thinking block: its last mark is an opener. One in somebody's message is followed by a turn mark, which
+ * in pieces is whatever they say is a control token.
+ */
 function leavesThinkingOpen(spec: Spec, prompt: Prompt | string = ""): boolean {
   const tail = typeof prompt === "string" ? prompt : prompt.map((piece) => piece.text).join("");
+  const tokens = typeof prompt === "string" ? [] : prompt.filter((piece) => piece.control).map((piece) => piece.text);
   const { open = {}, close = [] } = spec.thinking ?? {};
+  const openers = Object.keys(open);
   const last = (marks: readonly string[]) => Math.max(-1, ...marks.map((mark) => tail.lastIndexOf(mark)));
-  const others = [...close, ...spec.stops, ...(spec.control ?? []), ...Object.keys(spec.calls), ...spec.closers];
-  return last(Object.keys(open)) > last(others.filter((mark) => !Object.hasOwn(open, mark)));
+  const others = [...close, ...spec.stops, ...(spec.control ?? []), ...(spec.turns ?? []), ...Object.keys(spec.calls), ...spec.closers];
+  return last(openers) > last([...others, ...new Set(tokens)].filter((mark) => !openers.some((opener) => opener.startsWith(mark))));
 }

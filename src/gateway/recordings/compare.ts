@@ -117,30 +117,31 @@ function ruleOf({ exchange, upstream }: Recording): ModelRule {
   return { name: "*", upstream: "recorded", model, tools, dialect, rescue: isNative && dialect !== undefined ? (rescue ?? "auto") : false };
 }
 
-// ---- Time: a silence that the client heard is played as long as it was
+// ---- Time: a silence in which the client heard something before the upstream said anything is played as long as it was
 
-const isTimed = (recording: Recording): boolean =>
-  headersWereEarly(recording) || textOfEdge(recording.client).search(BEATS[recording.exchange.wire]) >= 0;
+const isTimed = (recording: Recording): boolean => headersWereEarly(recording) || beganWithBeat(recording);
 
 function headersWereEarly({ client, upstream, events }: Recording): boolean {
   const answered = upstream.at(-1)?.response?.ms ?? events[0]?.[0];
   return client.response !== undefined && answered !== undefined && client.response.ms < answered;
 }
 
+/** What a stream begins with leaves with the first heartbeat, before anything is known of the answer. */
+function beganWithBeat({ client: { pieces }, exchange }: Recording): boolean {
+  const first = pieces[0]?.[1];
+  return typeof first === "string" && first.search(BEATS[exchange.wire]) >= 0;
+}
+
 const NEVER_MS = 1e9;
 
-/** As the recording shows it; somewhat less, since a heartbeat may come earlier than then, but not behind what it came before. */
+/** Only the order counts: headers and the first heartbeat leave before the answer where they did. Later heartbeats change nothing. */
 function patienceOf(recording: Recording): Patience {
-  const { client, exchange } = recording;
-  let last = client.response?.ms ?? 0;
-  const gaps = client.pieces.flatMap(([ms, content]) => {
-    const gap = ms - last;
-    last = ms;
-    return typeof content === "string" && content.search(BEATS[exchange.wire]) >= 0 && gap > 1 ? [gap] : [];
-  });
+  const { client } = recording;
+  const early = headersWereEarly(recording);
+  const silence = (client.pieces[0]?.[0] ?? 0) - (client.response?.ms ?? 0);
   return {
-    headersMs: headersWereEarly(recording) ? 1 : NEVER_MS,
-    heartbeatMs: gaps.length > 0 ? Math.min(...gaps) * 0.8 : NEVER_MS,
+    headersMs: early ? 1 : NEVER_MS,
+    heartbeatMs: !early && beganWithBeat(recording) ? Math.max(1, silence / 2) : NEVER_MS,
   };
 }
 

@@ -1,0 +1,30 @@
+// Granite: the thinking of version 3.2, which is opened and closed by sentences.
+import { expect, test } from "vitest";
+import { granite } from "../../src/dialects/granite.ts";
+import { cutAnyhow, lines } from "./scanning.ts";
+
+const opener = "Here is my thought process:";
+const closer = "Here's my response:";
+const call = '<tool_call>{"name": "f", "arguments": {}}';
+
+test.each<[string, string, string[]]>([
+  ["closed by its phrase", `${opener} a\n${closer} b`, ["thinking  a\n", "text  b"]],
+  ["no longer open behind it", `${opener}a${closer}${closer} <think>c</think>`, ["thinking a", `text ${closer} `, "thinking c"]],
+  ["not closed by a tag", `${opener}a</think>b`, ["thinking a</think>b"]],
+  ["ended by a stop", `${opener} a<|end_of_text|>b`, ["thinking  a", "control <|end_of_text|>", "text b"]],
+  ["a call in a block that never closes counts", `${opener} a ${call}</tool_call>`, ["thinking  a ", "call f{}", "control </tool_call>"]],
+  ["a call in a block that closes is thinking", `${opener} a ${call} ${closer} b`, [`thinking  a ${call} `, "text  b"]],
+  ["a phrase elsewhere is text", `So. ${opener} ${closer}`, [`text So. ${opener} ${closer}`]],
+  ["a phrase behind a call is text", `${call}\n${closer}`, ["call f{}", `text \n${closer}`]],
+  ["half a phrase is text", opener.slice(0, -1), [`text ${opener.slice(0, -1)}`]],
+])("thinking in phrases: %s", (_, input, expected) => {
+  expect(lines(granite, input)).toEqual(expected);
+});
+
+test("thinking in phrases: what opens and closes it is no thinking", () => {
+  expect(cutAnyhow(granite, `${opener}a${closer}`)).toEqual([
+    { type: "thinking-start", raw: opener },
+    { type: "thinking-delta", text: "a" },
+    { type: "thinking-end", raw: closer },
+  ]);
+});

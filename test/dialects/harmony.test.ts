@@ -1,0 +1,57 @@
+// Harmony: headers that do not end as they should. Each row is an input and what becomes of it, event by event.
+import { describe, expect, test } from "vitest";
+import { harmony } from "../../src/dialects/harmony.ts";
+import { lines } from "./scanning.ts";
+
+describe("where a header cannot go on, what stands behind its last mark is text", () => {
+  const long = "a".repeat(300);
+  test.each<[string, string, string[]]>([
+    ["the message mark is missing", "<|channel|>final hello there", ["control <|channel|>", "text final hello there"]],
+    ["the input ends behind the role", "<|start|>assistant", ["control <|start|>", "text assistant"]],
+    ["a mark that cannot follow", "<|channel|>final<|end|>x", ["control <|channel|>", "text final", "control <|end|>", "text x"]],
+    ["the same without a mark before it", " to=functions.f<|end|>x", ["text  to=functions.f", "control <|end|>", "text x"]],
+    [
+      "several marks",
+      "<|start|>assistant<|channel|>final hi<|return|>",
+      ["control <|start|>assistant<|channel|>", "text final hi", "control <|return|>"],
+    ],
+    ["a type", "<|channel|>final <|constrain|>json<|end|>", ["control <|channel|>final <|constrain|>", "text json", "control <|end|>"]],
+    ["longer than headers may be", `<|channel|>${long}`, ["control <|channel|>", `text ${long}`]],
+  ])("%s", (_, input, expected) => {
+    expect(lines(harmony, input)).toEqual(expected);
+  });
+});
+
+describe("where all marks were stripped, the words of the headers tell", () => {
+  test.each<[string, string, string[]]>([
+    ["analysis, then an answer", "analysisLet me think.assistantfinalHello", ["thinking Let me think.", "text Hello"]],
+    ["analysis, then a call", 'analysisHm.assistantcommentary to=functions.f json{"a": 1}', ["thinking Hm.", 'call f{"a":1}']],
+    ["two calls", "analysisassistantcommentary to=functions.f json{}assistantcommentary to=g{}", ["call f{}", "call g{}"]],
+    ["a call that is cut", 'analysisHm.assistantcommentary to=functions.f json{"a": "x', ["thinking Hm.", 'cut f{"a":"x"}']],
+    ["a header that is cut", "analysisHm.assistantcommentary to=functions.f", ["thinking Hm.", "malformed no-name"]],
+    ["analysis alone", "analysisHm", ["thinking Hm"]],
+    ["the words in an answer", "The assistantfinal analysis", ["text The assistantfinal analysis"]],
+    ["the words behind the analysis", "analysisHm.assistantfinalanalysis assistantfinal", ["thinking Hm.", "text analysis assistantfinal"]],
+    ["marks again", "analysisHm.<|end|><|channel|>final<|message|>Hi", ["thinking Hm.", "control <|channel|>final<|message|>", "text Hi"]],
+  ])("%s", (_, input, expected) => {
+    expect(lines(harmony, input)).toEqual(expected);
+  });
+});
+
+describe("the prompt may end inside a message", () => {
+  const first = (prompt: string) => harmony.createScanner({ prompt }).feed("Hm")[0]?.type;
+  test("of analysis", () => {
+    expect(first("<|start|>assistant<|channel|>analysis<|message|>")).toBe("thinking-start");
+    expect(first("<|start|>assistant<|channel|>analysis<|message|>First, ")).toBe("thinking-start");
+  });
+  test("of another channel, or inside none", () => {
+    for (const prompt of [
+      "",
+      "<|start|>assistant",
+      "<|start|>assistant<|channel|>final<|message|>",
+      "<|start|>assistant<|channel|>analysis<|message|>Hm<|end|><|start|>assistant",
+      "<|start|>user<|message|>analysis<|message|>",
+    ])
+      expect(first(prompt)).toBe("text");
+  });
+});

@@ -1,0 +1,108 @@
+// Calls in sections, behind headers that name them: DeepSeek V3 and V3.1, Kimi K2. Each row is an input and what becomes of it.
+import { describe, expect, test } from "vitest";
+import { deepseekV31 } from "../../src/dialects/deepseek-v3.1.ts";
+import { deepseekV3 } from "../../src/dialects/deepseek-v3.ts";
+import type { Dialect } from "../../src/dialects/dialect.ts";
+import { hermes } from "../../src/dialects/hermes.ts";
+import { kimiK2 } from "../../src/dialects/kimi-k2.ts";
+import { mistral } from "../../src/dialects/mistral.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { cutAnyhow, endsOf, lines } from "./scanning.ts";
+
+const kimi = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}";
+const fenced = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}";
+const tight = "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}";
+
+describe("what stands behind an object and before another mark than its closer is no text", () => {
+  test.each<[string, Dialect, string, string[]]>([
+    ["blanks, section end", kimiK2, `${kimi}\n<|tool_calls_section_end|>x`, ["control \n", "control <|tool_calls_section_end|>", "text x"]],
+    ["blanks, stop", kimiK2, `${kimi} \n<|im_end|>`, ["control  \n", "control <|im_end|>"]],
+    [
+      "blanks, section end, in a section",
+      kimiK2,
+      `<|tool_calls_section_begin|>${kimi}\n<|tool_calls_section_end|>`,
+      ["control \n<|tool_calls_section_end|>"],
+    ],
+    ["fence, section end", deepseekV3, `${fenced}\n\`\`\`<｜tool▁calls▁end｜>`, ["control \n```", "control <｜tool▁calls▁end｜>"]],
+    [
+      "fence, section end, in a section",
+      deepseekV3,
+      `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁calls▁end｜>`,
+      ["control \n```<｜tool▁calls▁end｜>"],
+    ],
+    ["fence, cut section end", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁calls▁e`, ["control \n```<｜tool▁calls▁e"]],
+    ["fence, next call, in a section", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`\n${fenced}`, ["call f{}"]],
+    ["fence, next call", deepseekV3, `${fenced}\n\`\`\`\n${fenced}`, ["control \n```\n", "call f{}"]],
+    ["blanks, next call, in a section", deepseekV31, `<｜tool▁calls▁begin｜>${tight} \n${tight}`, ["call f{}"]],
+    ["blanks and other text", deepseekV31, `${tight} \nDone <｜x`, ["text  \nDone <｜x"]],
+  ])("%s", (_, dialect, input, behind) => {
+    expect(lines(dialect, input)).toEqual(["call f{}", ...behind]);
+  });
+});
+
+describe("behind a call that cannot be read the section goes on", () => {
+  const section = (calls: string): string => `<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>x`;
+  const closed = "<｜tool▁call▁end｜>";
+  test.each<[string, string, string[]]>([
+    ["bad arguments", `${tight.replace("{}", "{bad")}${closed}\n${tight}`, ["malformed bad-arguments", "call f{}"]],
+    ["noise", `hm${tight}`, ["malformed no-name", "call f{}"]],
+    [
+      "a name too long",
+      `${tight.replace("f", "f".repeat(300))}${closed}\n${tight}`,
+      ["malformed too-long", expect.stringMatching(/^control f/), "call f{}"],
+    ],
+  ])("%s", (_, calls, expected) => {
+    expect(lines(deepseekV31, section(calls))).toEqual([...expected, "control <｜tool▁calls▁end｜>", "text x"]);
+  });
+  test("up to its end", () => {
+    expect(lines(deepseekV31, section(tight.replace("{}", "{bad")))).toEqual(["malformed bad-arguments", "text x"]);
+  });
+});
+
+test("the bytes of the arguments are those of the object, and so rendering gives back what was read", () => {
+  const object = '{"a": 1.0,\n "b":[ ]}';
+  const rows: [Dialect, string][] = [
+    [deepseekV3, `<｜tool▁calls▁begin｜>${fenced.replace("{}", object)}\n\`\`\`<｜tool▁call▁end｜><｜tool▁calls▁end｜>`],
+    [deepseekV31, `<｜tool▁call▁begin｜>f<｜tool▁sep｜>\n\`\`\`json\n${object}\n\`\`\``],
+    [kimiK2, kimi.replace("{}", `\n ${object}`)],
+    [mistral, `[TOOL_CALLS]f[ARGS] ${object}`],
+    [hermes, `<tool_call>{"name": "f", "arguments": ${JSON.stringify(` ${object}`)}}</tool_call>`],
+  ];
+  for (const [dialect, input] of rows) {
+    const events = cutAnyhow(dialect, input);
+    expect(endsOf(events)).toMatchObject([{ json: object }]);
+    expect(events.map((event) => (event.type === "tool-delta" ? event.json : "")).join("")).toBe(object);
+  }
+  const [dialect, input] = rows[0] as [Dialect, string];
+  expect(promptText(dialect.renderToolCalls(endsOf(cutAnyhow(dialect, input))))).toBe(input);
+});
+
+describe("the name in a header", () => {
+  const header = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>";
+  test.each<[string, Dialect, string, string]>([
+    ["an empty one is malformed", deepseekV3, `${header}\n\`\`\`json\n{}\n\`\`\``, "malformed no-name"],
+    ["so is a blank one", deepseekV3, `${header}  \n{}`, "malformed no-name"],
+    ["the type word may be a name", deepseekV31, `${header}{}`, "call function{}"],
+    ["the input ends behind the type", deepseekV3, header, "malformed no-name"],
+    ["the input ends in it", deepseekV3, `${header}f`, "malformed no-name"],
+    ["the input ends behind it", deepseekV3, `${header}f\n`, "cut f{}"],
+    ["the input ends in the fence", deepseekV3, `${header}f\n\`\`\`j`, "cut f{}"],
+    ["the input ends behind the fence", deepseekV3, `${header}f\n\`\`\`json`, "cut f{}"],
+    ["the input ends behind the separator", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "cut f{}"],
+    ["the input ends in a mark behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜to", "cut f{}"],
+    ["no object behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜tool▁call▁end｜>", "malformed bad-arguments"],
+    ["a list behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>[]<｜tool▁call▁end｜>", "malformed bad-arguments"],
+  ])("%s", (_, dialect, input, expected) => {
+    expect(lines(dialect, input)).toEqual([expected]);
+  });
+  test("leaves at its newline", () => {
+    expect(deepseekV3.createScanner().feed(`${header}f\n`)).toMatchObject([{ type: "tool-start", name: "f" }]);
+  });
+});
+
+test("distills write ASCII for bars, for underscores, or for both", () => {
+  const own = `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>x`;
+  const barred = own.replaceAll("｜", "|");
+  for (const input of [own, barred, own.replaceAll("▁", "_"), barred.replaceAll("▁", "_")])
+    expect(lines(deepseekV3, input).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "text x"]);
+});

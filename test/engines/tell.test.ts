@@ -1,0 +1,82 @@
+// An answer that is told: in the pieces in which it came, without a promise for each event.
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import type { Event, Request } from "../../src/core/nouns.ts";
+import { createRescue } from "../../src/engines/inband/rescue.ts";
+import { createRemote, type Remote } from "../../src/engines/remote.ts";
+import { getDialect } from "../../src/index.ts";
+import { answering, closeLater, freePort, signalOf, sse, startServer } from "../servers.ts";
+
+const request: Request = {
+  model: "m",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+  tools: [{ name: "f", parameters: { type: "object", properties: { a: { type: "number" } } } }],
+  stream: "sse",
+};
+const chunk = (content: string, finish: string | null = null) => ({
+  id: "c1",
+  model: "m",
+  choices: [{ index: 0, delta: { content }, finish_reason: finish }],
+});
+const STREAM = { "content-type": "text/event-stream" };
+
+const remoteAt = (url: string): Remote => {
+  const engine = createRemote({ wire: "openai-chat", url });
+  closeLater(() => engine.close());
+  return engine;
+};
+
+/** All pieces, when the last one has come. */
+function told(tell: NonNullable<Remote["tell"]>): Promise<Event[][]> {
+  return new Promise((resolve) => {
+    const pieces: Event[][] = [];
+    tell(request, {}, (events) => {
+      pieces.push([...events]);
+      if (events.at(-1)?.type === "finish") resolve(pieces);
+    });
+  });
+}
+
+test("what came in one piece is told in one piece, and the finish is last", async () => {
+  const server = await startServer(answering(`${sse(chunk("Hel"), chunk("lo"), chunk("", "stop"))}data: [DONE]\n\n`, STREAM));
+  const engine = remoteAt(server.url);
+  const pieces = await told((...args) => engine.tell(...args));
+  expect(pieces.map((events) => events.map(({ type }) => type))).toEqual([["start", "text", "text", "finish"]]);
+});
+
+test("who stops hears nothing more, and the server is told", async () => {
+  const gone = signalOf();
+  const server = await startServer(async (response) => {
+    response.writeHead(200, STREAM).write(sse(chunk("Hel")));
+    await once(response, "close");
+    gone.resolve();
+  });
+  const heard: Event[] = [];
+  const telling = remoteAt(server.url).tell(request, {}, (events) => {
+    heard.push(...events);
+    telling.stop();
+  });
+  await gone.promise;
+  expect(heard.map(({ type }) => type)).toEqual(["start", "text"]);
+});
+
+test("where nobody answers, a finish is all there is", async () => {
+  const engine = remoteAt(`http://127.0.0.1:${await freePort()}`);
+  const pieces = await told((...args) => engine.tell(...args));
+  expect(pieces).toMatchObject([[{ type: "finish", error: { code: "overloaded" } }]]);
+});
+
+describe("calls in the text are rescued", () => {
+  const call = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>';
+  const hermes = getDialect("hermes");
+  test.each([
+    ["at once", () => hermes],
+    ["when the dialect is known later", () => new Promise<typeof hermes>((resolve) => setImmediate(resolve, hermes))],
+  ])("%s", async (_, dialect) => {
+    const server = await startServer(answering(`${sse(chunk(call), chunk("", "stop"))}data: [DONE]\n\n`, STREAM));
+    const engine = createRescue(remoteAt(server.url), { dialect });
+    const events = (await told((...args) => engine.tell!(...args))).flat();
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", name: "f", arguments: { a: 1 } }));
+    expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
+  });
+});
