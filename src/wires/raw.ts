@@ -22,13 +22,17 @@ class RawJson {
 }
 
 /** JSON text without line ends, which can only stand between two values: a body may have to be one line. */
-export const oneLine = (json: string): string => json.replace(/[\r\n]\s*/g, "");
+export const oneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, "");
 
 /** A call's arguments as a value of a body: the object, or its text where printing the object would change it. */
 export const argumentsValue = (call: { arguments: JsonObject; json?: string | undefined }): JsonObject | RawJson =>
   call.json === undefined || call.json === JSON.stringify(call.arguments)
     ? call.arguments
     : new RawJson(oneLine(call.json), call.arguments);
+
+/** Not every reader takes these for letters: Python's clients end a line there, and gemini-cli gives up. */
+export const withoutSeparators = (json: string): string =>
+  /[\u2028\u2029]/.test(json) ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : json;
 
 export function printBody(body: unknown): string {
   // A string of the body might look like the mark; then there are more marks than texts, and another one is tried.

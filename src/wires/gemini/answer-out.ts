@@ -7,7 +7,7 @@ import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
 import { sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
-import { printBody } from "../raw.ts";
+import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
@@ -118,7 +118,7 @@ export class GeminiAnswer extends Answer {
   }
 
   #framed(chunk: string): string {
-    const json = /[\u2028\u2029]/.test(chunk) ? chunk.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : chunk;
+    const json = withoutSeparators(chunk);
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);

@@ -2,7 +2,7 @@
 import type { ErrorInfo, Finish, JsonObject, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow } from "../answer-out.ts";
 import { ownState, putState } from "../opaque.ts";
-import { printBody } from "../raw.ts";
+import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, objectOf } from "../read.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { DURATIONS, encodeCall, GENERATE, WIRE } from "./common.ts";
@@ -54,7 +54,7 @@ export class OllamaAnswer extends Answer {
   }
 
   print(chunk: Draft): string {
-    return `${printBody(chunk.error ? chunk : this.#shape(chunk))}\n`;
+    return `${withoutSeparators(printBody(chunk.error ? chunk : this.#shape(chunk)))}\n`;
   }
 
   #shape({ said, end, own }: Draft): Draft {
