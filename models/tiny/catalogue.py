@@ -1,18 +1,11 @@
-"""The tools of the conversations: some hundred written by hand in tools/*.txt, and made-up ones (a verb, a noun, a few parameters). A
-spec says what a tool can be called and how people ask for it; an instance is one declaration of it, with names, descriptions, types and
-parameters drawn at random, so that a model must read the declaration.
-
-    set_timer|start_timer|countdown :: Start a timer|Sets a countdown          names :: descriptions
-     minutes|duration = int 1 120 :: Duration in minutes                        names = type :: descriptions
-     label?|name = food :: Name of the timer ~ for the {}|called {}             optional; how a request adds it
-     A (set|start) a timer for {minutes} minutes                                a command; N: something to know; Q: a whole sentence
-     M (set|start) a timer                                                      a command that lacks something
+"""The tools of the conversations: those of tools/*.txt (see specs.py) and made-up ones (a verb, a noun, a few parameters). An instance is one
+declaration of a tool, with names, descriptions, types and parameters drawn at random, so that a model must read the declaration.
 """
 import re
-from pathlib import Path
 
 from formats import FORMATS
 from lexicon import NOUNS, PREFIXED, QUANTITIES, RESULTS, VERBS
+from specs import Param, Spec, read
 from values import WORDS, pick, pseudo, value
 
 HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "track_package", "play_podcast", "log_water", "rename_file", "git_create_branch", "check_stock",
@@ -20,113 +13,7 @@ HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "tr
             "search_jobs", "unlock_door", "create_playlist", "get_air_quality"}
 """Not trained on: the development set."""
 
-CONFLICTS = [
-    "turn_on_light turn_off_light set_light_state set_light_state2 toggle_device dim_lights set_scene set_light_color", "set_timer set_timer_seconds create_reminder set_alarm create_reminder_date add_todo medication_reminder mute_notifications start_appliance create_note assign_task",
-    "get_time get_time_in_city convert_timezone", "get_weather get_forecast get_weather_on get_temperature", "send_email send_email_short send_message reply_to broadcast leave_voicemail post_message post_tweet", "create_event schedule_meeting book_room book_doctor move_event start_video_call",
-    "search_web wikipedia get_news search_files find_book search_notes country_info movie_info define_word", "calculate add subtract multiply divide power square_root factorial percentage average sum_list gcd run_code calculate_tip discount compound_interest run_command solve_equation",
-    "convert_units convert_mass convert_volume convert_temperature convert_currency exchange_rate calculate", "list_files list_all_files search_files run_command", "play_song play_artist play_genre play_podcast play_movie start_game add_to_playlist resume_music previous_song", "start_appliance stop_appliance toggle_device preheat_oven set_temperature order_drink",
-    "change_background_color set_hex_background set_theme set_terminal_color set_wallpaper set_light_color draw_shape", "order_food order_pizza order_drink find_restaurants find_recipe create_object log_meal book_table nutrition recipe_by_ingredients", "add_to_shopping_list add_items_to_list create_reminder add_todo order_food create_object restock",
-    "show_message show_alert text_to_speech broadcast write_file", "book_flight search_flights search_trains get_directions", "navigate_to get_directions open_url call_taxi find_nearby geocode get_distance", "summarize summarize_page", "create_issue create_ticket", "compare_prices search_products check_stock filter_products",
-    "toggle_setting set_theme connect_wifi set_screen_brightness dim_lights toggle_device set_light_state", "volume_change set_volume mute", "read_file list_files fetch_page view_logs", "write_file append_file create_note", "get_config set_env", "search_in_files search_files replace_in_file", "call_contact dial_number start_video_call", "delete_event delete_task cancel_booking delete_file delete_folder",
-    "list_events list_tasks find_free_slot get_date", "read_emails search_email", "find_contact find_customer geocode", "assign_task assign_ticket", "update_ticket close_issue approve_request", "find_movies movie_info showtimes play_movie", "get_score sports_score team_schedule", "open_app start_game play_movie open_url", "resize_image crop_rotate", "log_workout log_hours log_sleep track_time start_stopwatch",
-    "transfer_money pay_bill create_invoice", "track_order track_package order_status flight_status refund return_item", "http_request fetch_page open_url download_file", "detect_language translate_message set_language", "hash_text encode_base64", "restart_service service_status", "find_nearby find_restaurants search_hotels parking", "add_to_cart create_object search_products", "calculate area_rectangle area_circle triangle_area",
-    "trade_stock buy_stock sell_stock price_alert", "set_led_strip set_light_color change_background_color turn_on_light set_light_state", "water_plant water_garden", "measure_text count_words count_letter", "replace_text replace_in_file", "get_distance measure_distance geocode navigate_to", "grade_work add_grade add_score", "rollback deploy git_checkout",
-    "buy_tickets buy_ticket showtimes", "set_volume_of set_volume volume_change mute", "timer_cancel set_timer set_alarm delete_event create_reminder", "convert_file convert_units resize_image", "invite_people create_event schedule_meeting create_group", "habit_done log_workout log_mood complete_task", "period_log check_symptoms log_mood", "compare_texts compare_prices",
-    "tune_radio play_genre change_channel play_song", "open_gate open_garage lock_door", "car_climate set_temperature preheat_oven", "car_lock lock_door unlock_door", "robot_arm_move move_character make_move fly_drone move_servo", "read_sensor get_temperature", "gym_checkin book_doctor log_workout", "vet_visit book_doctor book_haircut", "set_cell update_record", "calculate_tax percentage discount calculate_tip",
-    "send_gift add_to_cart order_food ship_order", "check_in_guest housekeeping book_hotel", "open_port open_app", "metrics query_metrics service_status view_logs", "draw_card roll_dice", "lottery random_number", "make_chart draw_shape generate_image", "ocr read_file", "birthday age_of find_contact", "emergency_call call_contact", "museum_hours find_nearby", "donate transfer_money", "create_vm start_appliance deploy",
-    "set_timer_long set_timer set_timer_seconds sleep_for mute_notifications create_reminder timer_cancel", "set_timer_seconds sleep_for", "order_items order_food create_object add_items_to_list add_to_cart restock order_drink order_pizza", "block_time schedule_meeting create_event start_stopwatch", "lock_door unlock_door check_door open_garage arm_security", "save_link bookmark shorten_url", "deploy scale_service run_command build_project", "git_checkout git_create_branch merge_branch git_push run_command git_status git_log", "set_address update_profile", "next_song previous_song", "set_position reverse_geocode", "log_mood set_status", "check_website ping_host", "create_customer add_customer create_contact add_employee create_user",
-]
-CLASHES = {}
-for group in CONFLICTS:
-    for one in group.split():
-        CLASHES.setdefault(one, set()).update(group.split())
-
-
-# ---- Reading the files
-
-
-class Param:
-    def __init__(self, names, optional, kind, descriptions, attachments):
-        self.key, self.names, self.optional, self.kind = names[0], names, optional, kind
-        self.descriptions, self.attachments = descriptions, attachments
-
-
-class Spec:
-    def __init__(self, domain, names, descriptions):
-        self.domain, self.names, self.descriptions = domain, names, descriptions
-        self.key = names[0]
-        self.params, self.phrases = [], {"A": [], "N": [], "Q": [], "M": []}
-
-
-def split(text, mark="|"):
-    """At marks outside of parentheses."""
-    parts, depth, start = [], 0, 0
-    for i, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if char == mark and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return parts + [text[start:]]
-
-
-def parse_kind(text):
-    word, _, rest = text.strip().partition(" ")
-    if word in ("enum", "enum_int"):
-        options = []
-        for option in rest.split("|"):
-            name, _, said = option.partition("=") if " = " not in option else (option, "", "")
-            options.append((int(name) if word == "enum_int" else name, said.split("/") if said else [name]))
-        return [word, options]
-    if word == "bool":
-        yes, no = rest.split("/")
-        return ["bool", yes.split(","), no.split(",")]
-    if word == "list":
-        element, low, high = rest.split(" ")
-        return ["list", parse_kind(element.replace(":", " ")), int(low), int(high)]
-    if word == "obj":
-        return ["obj", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
-    if word == "objs":
-        return ["objs", [(field.split(":")[0], parse_kind(field.split(":", 1)[1])) for field in rest.split(",")]]
-    return [word] + rest.split() if word in WORDS or word in ("int", "num", "money", "mins", "secs", "lat", "lon") else ["fn", word]
-
-
-def parse_param(line):
-    head, _, rest = line.partition(" = ")
-    kind, _, rest = rest.partition(" :: ")
-    descriptions, _, attachments = rest.partition(" ~ ")
-    names = head.strip().split("|")
-    optional = names[0].endswith("?")
-    names[0] = names[0].rstrip("?")
-    parsed = parse_kind(kind)
-    if parsed[0] == "bool" and attachments:
-        yes, _, no = attachments.partition(" -")
-        attachments = {True: split(yes.strip().removeprefix("+")), False: split(no)}
-    else:
-        attachments = split(attachments) if attachments else []
-    return Param(names, optional, parsed, descriptions.strip().split("|"), attachments)
-
-
-def parse(path):
-    specs, domain = [], ""
-    for line in path.read_text().splitlines():
-        if line.startswith("@"):
-            domain = line[1:]
-        elif line and not line.startswith(" "):
-            names, _, descriptions = line.partition(" :: ")
-            specs.append(Spec(domain, names.split("|"), descriptions.split("|")))
-        elif re.match(r" [ANQM] ", line):
-            specs[-1].phrases[line[1]].append(line[3:])
-        elif line:
-            specs[-1].params.append(parse_param(line[1:]))
-    return specs
-
-
-SPECS, GENERIC = [], []
-for file in sorted((Path(__file__).parent / "tools").glob("*.txt")):
-    if file.stem == "generic":
-        GENERIC = parse(file)[0].params
-    else:
-        SPECS += parse(file)
+SPECS, GENERIC, CLASHES = read()
 TRAINED = [spec for spec in SPECS if spec.key not in HELD_OUT]
 DEVELOPMENT = [spec for spec in SPECS if spec.key in HELD_OUT]
 

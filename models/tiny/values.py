@@ -1,14 +1,17 @@
 """Values of parameters, each with the way a request says it: `value(rng, ["int", "1", "60"])` may give (20, "twenty"), a city
-("Oslo", "Oslo"), an enum ("fahrenheit", "Fahrenheit"). Words come from words.txt; some are made up, so that the model copies them
+("Oslo", "Oslo"), an enum ("fahrenheit", "Fahrenheit"). Words come from words/*.txt (`kind: a, b, c`; lists of one kind add up); some are made up, so that the model copies them
 instead of knowing them.
 """
 import re
 from pathlib import Path
 
 WORDS = {}
-for line in (Path(__file__).parent / "words.txt").read_text().splitlines():
-    key, _, items = line.partition(": ")
-    WORDS[key] = items.split(", ")
+for path in sorted((Path(__file__).parent / "words").glob("*.txt"), key=lambda path: (path.stem != "common", path.stem)):
+    for line in path.read_text().splitlines():
+        key, colon, items = line.partition(": ")
+        if colon:
+            known = WORDS.setdefault(key, [])
+            known += [item for item in dict.fromkeys(items.split(", ")) if item not in known]
 
 ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
