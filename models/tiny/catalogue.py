@@ -4,27 +4,34 @@ declaration of a tool, with names, descriptions, types and parameters drawn at r
 import re
 
 from formats import FORMATS
-from lexicon import NOUNS, PREFIXED, QUANTITIES, RESULTS, VERBS
+from made import alike, chosen, filled
 from specs import Param, Spec, read
-from values import WORDS, pick, pseudo, value
+from values import NOUNS, WORDS, pick, pseudo, value
 
 HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "track_package", "play_podcast", "log_water", "rename_file", "git_create_branch", "check_stock",
             "order_drink", "close_app", "set_font_size", "pick_up_item", "flight_status", "define_word", "restart_service", "lock_door", "percentage", "post_message", "buy_stock",
-            "search_jobs", "unlock_door", "create_playlist", "get_air_quality"}
+            "search_jobs", "unlock_door", "create_playlist", "get_air_quality",
+            "alter_garment", "apply_scholarship", "book_desk", "caption_meme", "check_expiry", "create_milestone", "create_webhook", "csat_survey", "cut_list", "degrees_to_radians",
+            "delete_post", "drag_mouse", "fabric_needed", "forklift_call", "illness_info", "livestock_vaccinate", "multimeter_read", "notebook_to_script", "order_materials", "pet_vaccination",
+            "pick_random", "player_stats", "reject_expense", "rent_bike", "resize_instance", "run_javascript", "scan_file_virus", "set_email_signature", "spray_field", "stud_finder"}
 """Not trained on: the development set."""
 
+NEAR = {"book_ferry", "cancel_workflow", "container_stop", "court_book", "customs_declare", "drain_node", "hive_inspection", "horse_stable_book", "light_cue", "loan_artwork", "log_bird_sighting",
+        "renew_loan", "scale_recipe", "seating_plan", "shear_schedule", "stage_light", "start_kiln", "telescope_point"}
+"""Not trained on either: nearly the same as tools of held-out/, found by comparing names and descriptions."""
+
 SPECS, GENERIC, CLASHES = read()
-TRAINED = [spec for spec in SPECS if spec.key not in HELD_OUT]
+TRAINED = [spec for spec in SPECS if spec.key not in HELD_OUT | NEAR]
 DEVELOPMENT = [spec for spec in SPECS if spec.key in HELD_OUT]
 
 INNER = re.compile(r"\(([^()]*)\)")
 
 
 def expand(rng, phrase):
-    """One reading of the alternatives."""
+    """One reading of the alternatives. \u2768 and \u2769 are parentheses that stay."""
     while "(" in phrase:
         phrase = INNER.sub(lambda m: pick(rng, m[1].split("|")), phrase)
-    return phrase.strip()
+    return phrase.strip().replace("\u2768", "(").replace("\u2769", ")")
 
 
 # ---- Names
@@ -110,7 +117,7 @@ class Instance:
         self.spec = spec
         style = pick(rng, STYLES)
         self.name, hidden = tool_name(rng, spec, style)
-        self.params = {}
+        self.params, self.extra = {}, []
         used = set()
         properties, required = {}, []
         for param in spec.params:
@@ -126,10 +133,12 @@ class Instance:
                 required.append(name)
             self.params[param.key] = (name, kind, param)
         if properties and rng.random() < 0.25:
-            for param in rng.sample(GENERIC[2:], 1 + int(rng.random() * 2)):
+            for param in chosen(rng, GENERIC[2:], 1 + int(rng.random() * 2), {alike(param) for param in spec.params}):
+                param = filled(param, words_of(spec.names[0])[-1], True)
                 name = self.param_name(rng, param, style, used)
                 if param.key not in self.params:
                     used.add(name)
+                    self.extra.append(param)
                     kind, properties[name] = self.schema(rng, param)
                     if rng.random() < 0.85:
                         properties[name]["description"] = self.param_description(rng, param, kind, properties[name])
@@ -208,7 +217,7 @@ class Instance:
 
 
 def json_type(rng, kind):
-    if kind[0] in ("int", "mins", "secs"):
+    if kind[0] in ("int", "nth", "mins", "secs"):
         return "integer" if rng.random() < 0.75 else "number"
     if kind[0] in ("num", "money", "lat", "lon"):
         return "number"
@@ -252,7 +261,7 @@ def enumeration(rng, items):
 WORD = re.compile(r"[A-Za-z]{4,}")
 SLOT = re.compile(r"(\{[^}]*\})")
 COMMON = set("with that this from have what when where which should would could please into them they then there about after before their some more many much does doing need want been were will your mine ours other another each every must make made give gave take them than only also just like name named called value values text number list".split())
-SUBSTITUTES = sorted({noun for noun in NOUNS if "_" not in noun} | set(WORDS["noun"]) | set(WORDS["word"]) | {word for key in ("product", "food", "ingredient", "animal", "plant", "sport", "element", "appliance", "device", "category", "tag", "subject", "genre") for word in WORDS[key] if WORD.fullmatch(word)})
+SUBSTITUTES = sorted({noun for noun in NOUNS if " " not in noun and "-" not in noun} | set(WORDS["noun"]) | set(WORDS["word"]) | {word for key in ("product", "food", "ingredient", "animal", "plant", "sport", "element", "appliance", "device", "category", "tag", "subject", "genre") for word in WORDS[key] if WORD.fullmatch(word)})
 
 
 def disguise(rng, spec):
@@ -294,122 +303,3 @@ def disguise(rng, spec):
 
 LOCAL = {"unit_len", "unit_mass", "unit_vol", "currency", "hex_color", "timezone", "weekday", "month"}
 OPEN_KINDS = ["first", "city", "company", "song", "artist", "movie", "book", "food", "ingredient", "product", "team", "topic", "place", "street", "service", "status", "label", "position", "word", "color", "room", "device"]
-
-# ---- Made-up tools
-
-VERB_KEYS = list(VERBS)
-
-
-def procedural(rng, verb=None, noun=None):
-    """A tool of a verb and a noun, with parameters of the generic kind."""
-    if verb is None and noun is None and rng.random() < 0.22:
-        return quantities(rng)
-    verb = verb or pick(rng, VERB_KEYS)
-    if noun is None:
-        noun = pick(rng, NOUNS) if rng.random() < 0.75 else pseudo(rng, 2) if rng.random() < 0.7 else pick(rng, NOUNS) + "_" + pseudo(rng, 1)
-    names, says, asks, kind = VERBS[verb]
-    said = noun.replace("_", " ")
-    plural = said + ("es" if said.endswith(("s", "x", "ch", "sh")) else "s") if not said.endswith("y") else said[:-1] + "ies"
-    thing = plural if kind == "many" else said
-    spec = Spec("made", [f"{name}_{noun if kind != 'many' else plural.replace(' ', '_')}" for name in names.split()], [])
-    spec.key = f"{verb} {noun}"
-    if rng.random() < 0.25:
-        spec.names = [f"{noun}.{name}" if rng.random() < 0.6 else f"{noun}_{name}" for name in names.split()]
-    article = "" if kind == "many" else "an " if said[0] in "aeiou" else "a "
-    spec.descriptions = [f"{say} {article}{thing}{tail}" for say in says.split("|") for tail in ("", pick(rng, ["", " in the system", " of the user", " of the company", " by its data", " for the user", " in the list"]))]
-    params = rng.sample(GENERIC[2:], int(rng.random() * 3.3))
-    whole = kind == "id" and rng.random() < 0.93
-    use_name = rng.random() < 0.35
-    subject = ("name" if use_name else "id") if whole else None
-    if kind == "new" and rng.random() < 0.55:
-        subject = "name"
-    keys = set()
-    if subject:
-        spec.params.append(fill_noun(GENERIC[1] if subject == "name" else GENERIC[0], noun, False))
-        keys.add(subject)
-    for i, param in enumerate(params):
-        if param.key not in keys:
-            keys.add(param.key)
-            spec.params.append(fill_noun(param, noun, rng.random() < 0.4))
-    if subject == "id":
-        forms = [f"the {said} {{id}}", f"{said} {{id}}", f"{said} number {{id}}", f"the {said} with (the |)id {{id}}", f"{said} #{{id}}", f"the {said} with (the |)number {{id}}", f"{said} {{id}}"]
-    elif subject == "name":
-        forms = [f"(the|a|my) {said} (called|named|with the name) {{name}}", f"the {said} {{name}}", f"{article}{said} called {{name}}", f"{article}{said} named {{name}}", f"{article}new {said} {{name}}" if kind == "new" else f"my {said} {{name}}", f"the {{name}} {said}", f"my {{name}} {said}", f"{said} {{name}}"]
-    elif kind == "many":
-        forms = [f"(all |the |all the |my |){plural}", f"(all |the |){plural}"]
-    else:
-        forms = [f"(the|a|my|our) {said}", f"{article}{said}" if kind == "new" else f"the {said}"]
-    required = [param.key for param in spec.params if not param.optional and param.key not in ("id", "name")]
-    if "owner" in required and not subject and rng.random() < 0.5:
-        required.remove("owner")
-        forms = [f"{{owner}}'s {said if kind != 'many' else plural}", f"the {said if kind != 'many' else plural} of {{owner}}"]
-    needed = "".join(" {+" + key + "}" for key in required)
-    words = asks.split("|")
-    for ask in words:
-        spec.phrases["A"].append(f"{ask} {pick(rng, forms)}{needed}")
-    form, done = pick(rng, forms), participle(verb)
-    if verb in ("get", "list", "track", "check", "search", "count", "compare"):
-        spec.phrases["N"] = [form + needed for form in forms]
-        spec.phrases["Q"] = [f"(do we have|where is|how is|what about|is there) {form}{needed}", f"what (does|do you know of|can you say about) {form}{needed}"]
-    elif kind == "new":
-        spec.phrases["Q"] = [f"I (need|want|would like|could use) {form}{needed}", f"we (need|want) {form}{needed}", f"there should be {form}{needed}", f"{form}{needed}, please {pick(rng, words)} it"]
-    elif kind == "id" and done:
-        spec.phrases["Q"] = [f"{form} (has to be|must be|should be|needs to be|ought to be|can be) {done}{needed}", f"I (want|need|would like) (to have |){form} {done}{needed}", f"(can|could) {form} be {done}{needed}", f"{pick(rng, forms)}(:|,) {pick(rng, words)} (it|that){needed}"]
-    if spec.params and not spec.params[0].optional:
-        spec.phrases["M"] = [f"{pick(rng, asks.split('|'))} (a|the|my) {said}" if kind != "many" else f"{pick(rng, asks.split('|'))} {plural}"]
-    return spec
-
-
-UNITS = {}
-for line in QUANTITIES.replace("\n", " ").split("; "):
-    quantity, _, found = line.partition(":")
-    UNITS[quantity.strip()] = [unit.strip() for unit in found.split(",") if unit.strip()]
-OUTCOMES = [" ".join(result.split()) for result in RESULTS.split(",")]
-
-
-def quantities(rng):
-    """A tool that calculates something from numbers, each said with its name or its unit."""
-    result = pick(rng, OUTCOMES) if rng.random() < 0.8 else pseudo(rng, 2)
-    snake = result.lower().replace(" ", "_").replace("-", "_")
-    verbs = ["calculate", "compute", "get", "find", "estimate", "predict", "determine", "calc"]
-    spec = Spec("made", [f"{verb}_{snake}" for verb in verbs] + [snake, f"{pick(rng, ['math', 'physics', 'finance', 'calculator', 'geometry', 'tools'])}.{snake}"], [f"{verb.capitalize()} the {result}{pick(rng, [' from the given values', '', '', ' of something', ' of an object', ' for the user'])}" for verb in ("calculate", "compute", "estimate", "find")])
-    spec.key = f"calculate {snake}"
-    parts, used = [], set()
-    for key in rng.sample(sorted(UNITS), 1 + int(rng.random() * 4)):
-        name = f"{pick(rng, PREFIXED)}_{key}" if rng.random() < 0.25 else key
-        words, units = name.replace("_", " "), UNITS[key]
-        unit = pick(rng, units) if units else ""
-        kind = ["int", "1", "500"] if rng.random() < 0.6 else ["num", "0.1", "900"]
-        optional = bool(spec.params) and rng.random() < 0.3
-        tail = ("" if unit in ("%", "°", "°C", "K", "V", "W") and rng.random() < 0.7 else " ") + unit if unit and rng.random() < 0.75 else ""
-        forms = [f"a {words} of {{}}{tail}", f"{words} {{}}{tail}", f"{words} of {{}}{tail}", f"the {words} is {{}}{tail}", f"{words} = {{}}", f"{{}}{tail} {words}" if unit else f"{{}} {words}", f"{words}: {{}}{tail}"]
-        names = [name, pick(rng, [f"{name}_value", f"{key}", f"{name}_{unit}" if unit.isalpha() else name, name]), name]
-        param = Param(names, optional, kind, [f"{words.capitalize()}{pick(rng, [f' in {unit}', ''])}" if unit else words.capitalize(), f"The {words}", f"The {words}{pick(rng, [' of the object', ' to use', ''])}"], [f"with {form}" if not form.startswith(("the", "{")) else f", {form}" for form in forms])
-        param.key = name
-        spec.params.append(param)
-        if not optional:
-            parts.append((name, forms))
-    style = int(rng.random() * 7)
-    for _ in range(4):
-        said = [(forms[style] if rng.random() < 0.6 else pick(rng, forms)).replace("{}", "{" + name + "}") for name, forms in parts]
-        joined = said[0] if len(said) == 1 else ", ".join(said[:-1]) + pick(rng, [" and ", " and ", ", and ", ", "]) + said[-1]
-        link = pick(rng, [" with ", " with ", " for ", " given ", " using ", " if we have ", ", ", ": ", " when we have ", " based on ", " assuming ", " from "])
-        spec.phrases["A"].append(f"{pick(rng, ['calculate', 'compute', 'find', 'work out', 'determine', 'estimate', 'get', 'figure out', 'tell me', 'give me', 'predict'])} (the |){result}{pick(rng, ['', '', '', ' of an object', ' of a house', ' of my project', ' for a trip', ' for a machine'])}{link}{joined}")
-        spec.phrases["N"].append(f"the {result}{link}{joined}")
-        spec.phrases["Q"].append(pick(rng, [f"(what is|what's|how (big|high|much) is) the {result}{link}{joined}", f"{joined}(:|,) what is the {result}", f"(we have|I have|given) {joined}, (what|how much) is the {result}"]))
-    return spec
-
-
-def participle(verb):
-    irregular = {"send": "sent", "draw": "drawn", "feed": "fed", "pay": "paid", "reset": "reset", "stop": "stopped", "get": "", "list": "", "search": "", "sync": "synced", "copy": "copied", "notify": "notified", "scan": "scanned", "get": "", "book": "booked", "lock": "locked", "pay": "paid"}
-    return irregular.get(verb, verb + "d" if verb.endswith("e") else verb + "ed")
-
-
-def fill_noun(param, noun, optional):
-    names = [name.replace("{noun}", noun) for name in param.names]
-    filled = Param(names, optional, param.kind, [text.replace("{noun}", noun.replace("_", " ")) for text in param.descriptions], param.attachments)
-    filled.key = param.key
-    return filled
-
-
-assert all(one in {spec.key for spec in SPECS} for one in HELD_OUT), [one for one in HELD_OUT if one not in {spec.key for spec in SPECS}]

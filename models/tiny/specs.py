@@ -16,7 +16,7 @@ reads one's own files and says what is wrong in them.
 A, N and Q name every required parameter. `{key:=value}` says nothing and passes the value (`turn {state:=on} the lamp on`); `{+key}` says
 the value as behind `~`. Optional parameters are added by themselves. Requests are in small letters but for names.
 
-Kinds: `int 1 60`, `num 0.5 9`, `money`, `mins`, `secs`, `lat`, `lon`; `enum a|b=said/otherwise said|c` (values, each with the words for it);
+Kinds: `int 1 60`, `num 0.5 9`, `nth 1 9` (3, said "third" or "3rd"), `money`, `mins`, `secs`, `lat`, `lon`; `enum a|b=said/otherwise said|c` (values, each with the words for it);
 `bool yes words/no words` (words divided by commas); `list KIND 1 3` (KIND with : for blanks, `list int:1:9 2 4`); `obj name:KIND,name:KIND`
 and `objs …`, a list of such objects; the lists of words/*.txt (`city`, `food`); the functions of values.py (`name`, `date`, `time`, `text`, `title`, `ident`).
 """
@@ -25,8 +25,9 @@ from pathlib import Path
 
 from values import FUNCTIONS, WORDS
 
+MADE = Path(__file__).parent / "made" / "params.txt"
 FILES = sorted((Path(__file__).parent / "tools").glob("*.txt"))
-NUMBERS = {"int": 2, "num": 2, "money": 0, "mins": 0, "secs": 0, "lat": 0, "lon": 0}
+NUMBERS = {"int": 2, "num": 2, "nth": 2, "money": 0, "mins": 0, "secs": 0, "lat": 0, "lon": 0}
 
 
 class Param:
@@ -135,14 +136,17 @@ def parse(path, faults=None):
 
 def read():
     """All specs, the parameters of made-up tools, and with which tools each must not be offered."""
-    specs, generic, clashes = [], [], {}
+    specs, clashes, named = [], {}, {}
     for path in FILES:
         found, groups = parse(path)
-        if path.stem == "generic":
-            generic = found[0].params
-        else:
-            specs += found
+        specs += found
+        for spec in found:
+            for name in spec.names:
+                named.setdefault(name, []).append(spec.key)
         for group in groups:
             for one in group:
                 clashes.setdefault(one, set()).update(group)
-    return specs, generic, clashes
+    for group in named.values():
+        for one in group if len(group) > 1 else ():
+            clashes.setdefault(one, set()).update(group)
+    return specs, parse(MADE)[0][0].params, clashes
