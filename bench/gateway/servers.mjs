@@ -58,6 +58,8 @@ export const startUpstream = () => start([here("upstream.mjs")], { ready: saysPo
 
 export const startPipe = (upstream, flags) => start([here("pipe.mjs"), String(upstream)], { flags, ready: saysPort });
 
+export const startFloor = (upstream) => start([here("floor.mjs"), String(upstream)], { ready: saysPort });
+
 export const startDragoman = (upstream, flags) =>
   start(
     [

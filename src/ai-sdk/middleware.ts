@@ -15,12 +15,12 @@ import type {
   SharedV3Warning,
 } from "@ai-sdk/provider";
 import { collect } from "../core/fold.ts";
-import type { JsonObject, Tool, ToolResult } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, Scanner } from "../dialects/dialect.ts";
-import { promptText } from "../dialects/prompt.ts";
+import type { Tool, ToolResult } from "../core/nouns.ts";
+import type { Dialect, Scanner } from "../dialects/dialect.ts";
 import { getDialect } from "../dialects/registry.ts";
 import { scanText } from "../dialects/scan/streams.ts";
-import { readResult, readTools } from "./prompt.ts";
+import { callsAsText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
+import { readResult, readToolCall, readTools } from "./prompt.ts";
 import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
 
 export interface InBandOptions<Version> {
@@ -135,29 +135,10 @@ class InBandCall {
       case "tool":
         return { role: "user", content: this.#resultsAsText(message.content) };
       case "assistant":
-        return { ...message, content: this.#callsAsText(message.content) };
+        return { ...message, content: callsAsText(message.content, this.#dialect, PARTS) };
       default:
         return message;
     }
-  }
-
-  /** Calls that stand together are written together. */
-  #callsAsText(parts: AssistantPart[]): AssistantPart[] {
-    const written: AssistantPart[] = [];
-    let calls: RenderableCall[] = [];
-    const write = (): void => {
-      if (calls.length > 0) written.push({ type: "text", text: unforged(this.#dialect.renderToolCalls(calls)) });
-      calls = [];
-    };
-    for (const part of parts) {
-      if (part.type === "tool-call") calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input as JsonObject });
-      else {
-        write();
-        written.push(part);
-      }
-    }
-    write();
-    return written;
   }
 
   #resultsAsText(parts: ToolPart[]): UserPart[] {
@@ -171,7 +152,7 @@ class InBandCall {
       results.push(result);
       for (const { mediaType, data, url } of result.media ?? []) files.push({ type: "file", mediaType, data: data ?? new URL(url!) });
     }
-    return [{ type: "text", text: unforged(this.#dialect.renderToolResults(results)) }, ...files];
+    return [{ type: "text", text: resultsAsText(results, this.#dialect) }, ...files];
   }
 }
 
@@ -183,8 +164,15 @@ type UserPart = PartsOf<"user">[number];
 /** From `ai` 7 on a result's file is what a user's file is, so it can go on as it came. */
 const isFile = (part: { type: string }): part is Extract<UserPart, { type: "file" }> => part.type === "file";
 
-/** What a program or a tool said cannot forge the dialect's control tokens. */
-const unforged = (prompt: Prompt): string => promptText(prompt, { neutralize: true });
+const PARTS: PartMake<AssistantPart> = {
+  callOf(part) {
+    if (part.type !== "tool-call") return undefined;
+    const call = readToolCall(part);
+    return call.type === "malformed" ? call.raw : call;
+  },
+  textOf: (part) => (part.type === "text" && !part.providerOptions ? part.text : undefined),
+  say: (text) => ({ type: "text", text }),
+};
 
 /** Behind the program's own system text, or as the only one. */
 function instructed(messages: LanguageModelV3Message[], instructions: string): LanguageModelV3Message[] {

@@ -124,7 +124,12 @@ function readMessage(message: LanguageModelV3Message, unsupported: (feature: str
 }
 
 /** Input that is no object is what the SDK could not read itself: it stays as it was written. */
-function readToolCall({ toolCallId: id, toolName: name, input, providerOptions }: LanguageModelV3ToolCallPart): Part {
+export function readToolCall({
+  toolCallId: id,
+  toolName: name,
+  input,
+  providerOptions,
+}: LanguageModelV3ToolCallPart): Extract<Part, { type: "tool-call" | "malformed" }> {
   if (isObject(input as Json)) return { type: "tool-call", id, name, arguments: input as JsonObject, ...stateOf(providerOptions) };
   const raw = typeof input === "string" ? input : JSON.stringify(input ?? null);
   return { type: "malformed", raw, code: "bad-arguments", reason: `the arguments of ${name} are no object`, id };
@@ -183,5 +188,11 @@ function readOutput(output: LanguageModelV3ToolResultOutput): Pick<ToolResult, "
 
 const stateOf = (options: SharedV3ProviderOptions | undefined): { state?: Opaque[] } => {
   const state = options?.dragoman?.state;
-  return Array.isArray(state) ? { state: state as unknown as Opaque[] } : {};
+  return Array.isArray(state) ? { state: state.flatMap((item: unknown) => (isOpaque(item) ? [item] : [])) } : {};
 };
+
+/** What comes back from a program may be anything. */
+function isOpaque(value: unknown): value is Opaque {
+  const { wire, kind } = isObject(value as Json) ? (value as JsonObject) : {};
+  return typeof wire === "string" && typeof kind === "string";
+}

@@ -4,6 +4,7 @@
  */
 import type {
   JSONObject,
+  JSONValue,
   LanguageModelV3Content,
   LanguageModelV3FinishReason,
   LanguageModelV3StreamPart,
@@ -11,7 +12,7 @@ import type {
   SharedV3ProviderMetadata,
   SharedV3Warning,
 } from "@ai-sdk/provider";
-import type { Event, Malformed, Opaque, Part, Response, ToolEnd, Usage } from "../core/nouns.ts";
+import type { Event, Json, Malformed, Opaque, Part, Response, ToolEnd, Usage } from "../core/nouns.ts";
 import { failure } from "./failure.ts";
 
 type Extensions = NonNullable<Response["extensions"]>;
@@ -154,8 +155,11 @@ export const usageOf = ({ inputTokens, outputTokens, thinkingTokens, cachedToken
 });
 
 const metadata = (state: Opaque[] | undefined): { providerMetadata?: SharedV3ProviderMetadata } =>
-  state ? { providerMetadata: { dragoman: { state: state as unknown as JSONObject[] } } } : {};
+  state ? { providerMetadata: { dragoman: { state: carried(state) } } } : {};
 
 /** What only the upstream's wire knows: citations, its own tools. */
 export const extensionsOf = (extensions: Extensions): { providerMetadata?: SharedV3ProviderMetadata } =>
-  extensions.length > 0 ? { providerMetadata: { dragoman: { extensions: extensions as unknown as JSONObject[] } } } : {};
+  extensions.length > 0 ? { providerMetadata: { dragoman: { extensions: carried(extensions) } } } : {};
+
+/** The SDK's JSON may be written to, ours may not: that is all that tells them apart. */
+const carried = (list: readonly { readonly data: Json }[]): JSONObject[] => list.map((item) => ({ ...item, data: item.data as JSONValue }));

@@ -1,9 +1,16 @@
-/** `dragoman show` and `dragoman replay`: what `dragoman serve --record` kept, to read, and as an upstream that does it again. */
+/**
+ * `dragoman show`, `dragoman replay` and `dragoman compare`: what `dragoman serve --record` kept, to read, as an upstream that does it again,
+ * and as a test of the gateway.
+ */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import type { Part, Response } from "../core/nouns.ts";
 import { accountOf } from "../gateway/recordings/account.ts";
-import { type Recording, readRecording } from "../gateway/recordings/recording.ts";
+import type { Comparison, Heard } from "../gateway/recordings/compare.ts";
+import { type Prefix, Prefixes } from "../gateway/recordings/prefix.ts";
+import { isRecording, type Recording, readRecording } from "../gateway/recordings/recording.ts";
 import { Complaint } from "./complaint.ts";
 import { readCount, readText } from "./input.ts";
 import { partLines } from "./show.ts";
@@ -13,10 +20,18 @@ export function addRecordings(program: Command): void {
   program
     .command("show")
     .summary("print a recorded exchange, and what is wrong with it")
-    .description("Prints an exchange that dragoman serve --record kept: what the model wrote beside what the client got.")
-    .argument("<file>", "the recording")
-    .addHelpText("after", "\nExample:\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json")
-    .action(async (file: string) => show(await recordingIn(file), process.stdout));
+    .description(
+      "Prints an exchange that dragoman serve --record kept: what the model wrote beside what the client got. Of a folder it prints a list, and which bytes broke the prefix that the upstream had in its cache.",
+    )
+    .argument("<file or folder>", "the recording, or where they are")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  dragoman show recordings\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json",
+    )
+    .action(async (path: string) => {
+      if (await isFolder(path)) return list(path, process.stdout);
+      show(await recordingIn(path), process.stdout);
+    });
   program
     .command("replay")
     .summary("serve a recorded exchange as an upstream")
@@ -29,6 +44,15 @@ export function addRecordings(program: Command): void {
       "\nExample:\n  dragoman replay recording.json --port 9001 --fast\n  dragoman serve --upstream http://127.0.0.1:9001",
     )
     .action(async (file: string, { fast, port = 0 }: { fast?: boolean; port?: number }) => replay(await recordingIn(file), fast, port));
+  program
+    .command("compare")
+    .summary("play recorded exchanges again, and compare what the client gets")
+    .description(
+      "Plays recordings through the gateway of this version, and says whether the client would get the same bytes. The time, heartbeats, ids of exchanges and addresses of upstreams are not compared.",
+    )
+    .argument("<files...>", "the recordings")
+    .addHelpText("after", "\nExample:\n  dragoman compare recordings/*.json")
+    .action(async (files: string[]) => compare(files, process.stdout));
 }
 
 async function recordingIn(file: string): Promise<Recording> {
@@ -39,6 +63,8 @@ async function recordingIn(file: string): Promise<Recording> {
     throw new Complaint(`cannot read ${visible(file)}: ${(error as Error).message}`, { cause: error });
   }
 }
+
+const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
 async function replay(recording: Recording, fast: boolean | undefined, port: number): Promise<void> {
   const { createReplay } = await import("../gateway/recordings/replay.ts");
@@ -56,7 +82,71 @@ async function replay(recording: Recording, fast: boolean | undefined, port: num
   process.once("SIGINT", stop).once("SIGTERM", stop);
 }
 
+// ---- Comparing
+
+/** One line for each file; the exit code says whether all are the same. */
+async function compare(files: readonly string[], output: Output): Promise<void> {
+  const { compareRecording } = await import("../gateway/recordings/compare.ts");
+  const { green, red, dim } = paletteOf(output);
+  for (const file of files) {
+    const recording = await recordingIn(file);
+    const verdict = await compareRecording(recording).catch((error: Error) => error.message);
+    const name = visible(file);
+    if (typeof verdict === "string") output.write(`${dim("skipped")}  ${name}: ${verdict}\n`);
+    else if (verdict.same) output.write(`${green("same")}     ${name}\n`);
+    else {
+      output.write(`${red("differs")}  ${name}\n${differenceOf(verdict)}`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+const SHOWN = 60;
+
+/** Where the two part. */
+function differenceOf({ recorded, now }: Comparison): string {
+  if (recorded.status !== now.status) return `  status ${recorded.status} then, ${now.status} now\n`;
+  let at = 0;
+  while (at < recorded.body.length && recorded.body[at] === now.body[at]) at++;
+  const from = ({ body }: Heard): string => JSON.stringify(body.slice(Math.max(0, at - SHOWN / 3), at + SHOWN));
+  const then = `then, at ${at}:`;
+  return `  ${then} ${visible(from(recorded))}\n  ${"now:".padEnd(then.length)} ${visible(from(now))}\n`;
+}
+
 // ---- Showing
+
+/** Prompts that share less than this are different conversations. */
+const RELATED = 0.5;
+
+/** The exchanges in a folder, the oldest first, and whether each began as an earlier one did. */
+async function list(folder: string, output: Output): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => isRecording(name)).toSorted();
+  if (names.length === 0) throw new Complaint(`there are no recordings in ${visible(folder)}: dragoman serve --record keeps them`);
+  const palette = paletteOf(output);
+  const prefixes = new Prefixes();
+  for (const name of names) {
+    const recording = await recordingIn(join(folder, name));
+    const [title = ""] = heading(recording, palette);
+    const { anomalies } = accountOf(recording);
+    const notes = [
+      ...(recording.exchange.kind === "generate" ? prefixLines(prefixes.add(recording), palette) : []),
+      ...anomalies.map((line) => palette.red(`! ${visible(line)}`)),
+    ];
+    output.write(`${[title, palette.dim(name), ...notes].join("\n  ")}\n`);
+  }
+}
+
+function prefixLines({ back, shared, breaks }: Prefix, { green, yellow, dim }: Palette): string[] {
+  if (shared < RELATED) return [dim("a new prompt")];
+  const which = back === 1 ? "the one before" : `the one ${back} before`;
+  if (!breaks) return [green(`goes on from ${which}`)];
+  const { at, character, is, was } = breaks;
+  return [
+    yellow(`begins as ${which} for ${Math.floor(shared * 100)}%, then differs in ${visible(at)} at character ${character}`),
+    `${dim("is ")} ${visible(is)}`,
+    `${dim("was")} ${visible(was)}`,
+  ];
+}
 
 const MAX_WIDTH = 160;
 /** Below this width one column stands under the other. */

@@ -37,65 +37,47 @@ function gathered(output: Output): (line: string) => void {
 }
 
 export function logExchange(log: Logger, exchange: Exchange): void {
-  const {
-    id,
-    wire,
-    kind,
-    model,
-    upstream,
-    upstreamModel,
-    streamed,
-    status,
-    outcome,
-    error,
-    ms,
-    firstMs,
-    usage,
-    calls,
-    outside,
-    warnings,
-    fault,
-  } = exchange;
+  const { kind, model, upstream, upstreamModel = "", status, outcome, error, usage, outside, warnings, fault } = exchange;
   const why = error && error.status === undefined && OURS.has(error.code) ? error.message : undefined;
-  const fields = {
-    id,
-    wire,
-    kind,
-    ...(model === undefined ? {} : { model: visible(model.slice(0, 200)) }),
-    ...(upstream === undefined ? {} : { upstream, upstreamModel: visible((upstreamModel ?? "").slice(0, 200)) }),
-    ...(streamed ? { streamed } : {}),
-    status,
-    outcome,
-    ...(error ? { error: error.code } : {}),
-    ...(why === undefined ? {} : { why: visible(why) }),
-    ms,
-    ...(firstMs === undefined ? {} : { firstMs }),
-    ...(usage?.inputTokens === undefined ? {} : { inputTokens: usage.inputTokens }),
-    ...(usage?.outputTokens === undefined ? {} : { outputTokens: usage.outputTokens }),
-    ...(kind === "generate" ? { calls } : {}),
-    ...(outside.length > 0 ? { outside: outside.map(({ name, why }) => visible(`${name}: ${why}`.slice(0, 200))) } : {}),
-    ...(warnings.length > 0 ? { warnings: warnings.map(({ code }) => code) } : {}),
-    ...(fault instanceof Error ? { fault: fault.stack } : {}),
-  };
+  const fields: Record<string, unknown> = { id: exchange.id, wire: exchange.wire, kind };
+  if (model !== undefined) fields.model = visible(model.slice(0, 200));
+  if (upstream !== undefined) {
+    fields.upstream = upstream;
+    fields.upstreamModel = visible(upstreamModel.slice(0, 200));
+  }
+  if (exchange.dialect !== undefined) fields.dialect = exchange.dialect;
+  if (exchange.streamed) fields.streamed = true;
+  fields.status = status;
+  fields.outcome = outcome;
+  if (error) fields.error = error.code;
+  if (why !== undefined) fields.why = visible(why);
+  fields.ms = exchange.ms;
+  if (exchange.firstMs !== undefined) fields.firstMs = exchange.firstMs;
+  if (usage?.inputTokens !== undefined) fields.inputTokens = usage.inputTokens;
+  if (usage?.outputTokens !== undefined) fields.outputTokens = usage.outputTokens;
+  if (kind === "generate") fields.calls = exchange.calls;
+  if (outside.length > 0) fields.outside = outside.map(({ name, why }) => visible(`${name}: ${why}`.slice(0, 200)));
+  if (warnings.length > 0) fields.warnings = warnings.map(({ code }) => code);
+  if (fault instanceof Error) fields.fault = fault.stack;
   const level = outcome !== "error" ? "info" : status >= 500 ? "error" : "warn";
   log[level](fields, lineOf(exchange, why));
 }
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
-function lineOf(
-  { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside }: Exchange,
-  why: string | undefined,
-): string {
-  const asked = [wire, ...(kind === "generate" ? [] : [kind]), ...(model ? [model] : [])].join(" ");
-  const target = upstream ? ` → ${upstream}${upstreamModel && upstreamModel !== model ? ` ${upstreamModel}` : ""}` : "";
-  const made = Object.entries(calls).filter(([, count]) => count > 0);
-  const parts = [
-    outcome === "aborted" ? "the client left" : String(status),
-    ...(error && outcome === "error" ? [why ?? error.code] : []),
-    ...(usage ? [`${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`] : []),
-    ...made.map(([how, count]) => `${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`),
-    ...outside.map(({ name, why }) => `${name} was called outside its schema (${why.slice(0, 200)})`),
-    ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`,
-  ];
-  return `${asked}${target} ${parts.join(", ")}`;
+function lineOf(exchange: Exchange, why: string | undefined): string {
+  const { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside } = exchange;
+  let line: string = wire;
+  if (kind !== "generate") line += ` ${kind}`;
+  if (model) line += ` ${model}`;
+  if (upstream) line += ` → ${upstream}`;
+  if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel}`;
+  line += outcome === "aborted" ? " the client left" : ` ${status}`;
+  if (error && outcome === "error") line += `, ${why ?? error.code}`;
+  if (usage) line += `, ${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`;
+  for (const how in calls) {
+    const count = calls[how as keyof typeof calls];
+    if (count > 0) line += `, ${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`;
+  }
+  for (const { name, why: reason } of outside) line += `, ${name} was called outside its schema (${reason.slice(0, 200)})`;
+  return `${line}, ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`;
 }

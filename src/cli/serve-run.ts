@@ -18,6 +18,7 @@ import { Complaint } from "./complaint.ts";
 import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from "./local-model.ts";
 import { listen, stopOnSignals } from "./running.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
+import { type Local, Locals } from "./serve-local.ts";
 import { createLog, logExchange } from "./serve-log.ts";
 import { openRecorder } from "./serve-record.ts";
 import { verboseTap } from "./serve-verbose.ts";
@@ -27,32 +28,35 @@ import { connectOne, dialectLines, fromFlags, fromMachine, NOT_FOUND, secret, ty
 export async function serve(flags: ServeFlags): Promise<void> {
   const settings = await readSettings(flags);
   const upstreams = await connect(settings);
-  const local = await openLocal(settings, flags);
-  if (flags.check) return check(settings, upstreams, local);
+  const configured = new Locals();
+  const given = await openGiven(settings, flags);
+  const locals = [...given, ...(await configured.open(settings.locals))];
+  if (flags.check) return check(settings, upstreams, locals);
   const log = createLog(process.stdout);
   const recorder = flags.record === undefined ? undefined : openRecorder(flags.record, settings, log);
   const gateway = open({
     ...settings.server,
-    ...enginesOf(settings, upstreams, local),
+    ...enginesOf(settings, upstreams, locals),
     taps: [...(recorder ? [recorder.tap] : []), ...(flags.verbose ? [verboseTap(log)] : [])],
     metrics: createMetrics(),
     onExchange: (exchange) => logExchange(log, exchange),
   });
   const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
+  const readyMs = Math.round(performance.now()); // since the process began
   for (const upstream of upstreams)
     log.info(shown(upstream), `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`);
   for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
-  if (local) {
-    log.info({ upstream: local.engine.facts.id, path: local.engine.facts.path }, describeModel(local.engine));
-    for (const { code, message } of local.warnings) log.warn({ warning: code }, message);
+  for (const { name, opened } of locals) {
+    log.info({ upstream: name, path: opened.engine.facts.path }, describeModel(opened.engine));
+    for (const { code, message } of opened.warnings) log.warn({ warning: code }, message);
   }
-  log.info({ url }, `listening on ${url}; OpenAI clients take ${url}/v1`);
+  log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${url}/v1`);
   stopOnSignals(
     gateway,
     () => log.info("stopping; once more stops at once"),
     () => recorder?.flush() ?? Promise.resolve(),
   );
-  reloadOnChange(gateway, flags, local, log);
+  reloadOnChange(gateway, flags, async ({ locals: asked }) => [...given, ...(await configured.open(asked))], log);
 }
 
 // ---- Settings
@@ -60,10 +64,12 @@ export async function serve(flags: ServeFlags): Promise<void> {
 /** The file, and what the flags say instead. */
 async function readSettings(flags: ServeFlags): Promise<Settings> {
   const file = flags.config ?? (flags.upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
-  const base: Settings = file === undefined ? { server: {}, upstreams: {}, models: [] } : fromFile(file);
+  const base: Settings = file === undefined ? { server: {}, upstreams: {}, locals: {}, models: [] } : fromFile(file);
   const { host, port, insecure, key, model } = flags;
   const upstreams = flags.upstream === undefined ? base.upstreams : fromFlags(flags.upstream, flags);
-  const found = Object.keys(upstreams).length > 0 || isLocal(flags) ? upstreams : await fromMachine();
+  const locals = flags.upstream === undefined ? base.locals : {};
+  const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isLocal(flags);
+  const found = hasSome ? upstreams : await fromMachine();
   return {
     server: {
       ...base.server,
@@ -73,19 +79,21 @@ async function readSettings(flags: ServeFlags): Promise<Settings> {
       ...(key === undefined ? {} : { keys: key.map((text) => secret(text, "--key")) }),
     },
     upstreams: found,
-    models: model === undefined || isLocal(flags) ? base.models : [{ name: "*", upstream: Object.keys(found)[0], model }],
+    locals,
+    models: model === undefined || isLocal(flags) ? base.models : [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model }],
   };
 }
 
 /** Whether the model that was asked for runs in this process. */
 const isLocal = ({ upstream, model }: ServeFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
 
-/** The model that was given; or, where there is nothing else, the embedded one. */
-async function openLocal({ upstreams }: Settings, flags: ServeFlags): Promise<Opened | undefined> {
-  if (isLocal(flags)) return openModel(flags.model!, flags).catch(complain);
-  if (Object.keys(upstreams).length > 0) return undefined;
+/** The model that a flag gives; or, where there is nothing else, the embedded one. */
+async function openGiven({ upstreams, locals }: Settings, flags: ServeFlags): Promise<Local[]> {
+  const named = (opened: Opened): Local[] => [{ name: opened.engine.facts.id, engine: opened.engine, opened }];
+  if (isLocal(flags)) return openModel(flags.model!, flags).then(named, complain);
+  if (Object.keys({ ...upstreams, ...locals }).length > 0) return [];
   if (!hasEmbedded()) throw new Complaint(NOT_FOUND);
-  return openModel("embedded", flags).catch((error: unknown) => {
+  return openModel("embedded", flags).then(named, (error: unknown) => {
     throw error instanceof MissingRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
   });
 }
@@ -126,17 +134,14 @@ const connect = (settings: Settings): Promise<Upstream[]> =>
 const enginesOf = (
   { models }: Settings,
   upstreams: readonly Upstream[],
-  local: Opened | undefined,
+  locals: readonly Local[],
 ): Pick<Changes, "upstreams" | "models"> => ({
-  upstreams: {
-    ...Object.fromEntries(upstreams.map(({ name, engine }) => [name, engine])),
-    ...(local ? { [local.engine.facts.id]: local.engine } : {}),
-  },
+  upstreams: Object.fromEntries([...upstreams, ...locals].map(({ name, engine }) => [name, engine])),
   models,
 });
 
 /** What would be served, without serving it. */
-async function check(settings: Settings, upstreams: readonly Upstream[], local: Opened | undefined): Promise<void> {
+async function check(settings: Settings, upstreams: readonly Upstream[], locals: readonly Local[]): Promise<void> {
   const { host = "127.0.0.1", port = PORT, keys = [], insecure = false } = settings.server;
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
@@ -154,9 +159,13 @@ async function check(settings: Settings, upstreams: readonly Upstream[], local: 
     }
     await engine.close();
   }
-  if (local) {
-    lines.push(describeModel(local.engine), ...local.warnings.map(({ message }) => `  ${message}`));
-    await local.engine.close();
+  for (const { name, engine, opened } of locals) {
+    const isNamed = name !== opened.engine.facts.id;
+    lines.push(
+      `${isNamed ? `upstream ${name}: ` : ""}${describeModel(opened.engine)}`,
+      ...opened.warnings.map(({ message }) => `  ${message}`),
+    );
+    await engine.close();
   }
   for (const { name, alias, upstream, model } of settings.models) {
     lines.push(alias === undefined ? `model ${name}: ${upstream}${model === undefined ? "" : `, as ${model}`}` : `alias ${name}: ${alias}`);
@@ -175,14 +184,14 @@ function open(options: GatewayOptions): Gateway {
 }
 
 /** A configuration that cannot be read changes nothing. */
-function reloadOnChange(gateway: Gateway, flags: ServeFlags, local: Opened | undefined, log: Logger): void {
+function reloadOnChange(gateway: Gateway, flags: ServeFlags, openLocals: (settings: Settings) => Promise<Local[]>, log: Logger): void {
   const file = flags.config ?? (flags.upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
   if (file === undefined) return;
   const reload = async (): Promise<void> => {
     try {
       const settings = await readSettings(flags);
       const { host: _, port: __, ...server } = settings.server; // where it listens stays
-      gateway.update({ ...server, ...enginesOf(settings, await connect(settings), local) });
+      gateway.update({ ...server, ...enginesOf(settings, await connect(settings), await openLocals(settings)) });
       log.info("the configuration was read again");
     } catch (error) {
       log.error(`the configuration was not taken over: ${(error as Error).message}`);

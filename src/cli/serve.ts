@@ -36,7 +36,7 @@ export function addServe(program: Command): void {
     .option("--key <env:NAME...>", "the variable that has the key which clients must send")
     .option("--insecure", "listen beyond this machine without a key")
     .option("--config <file>", `the configuration (default: ${CONFIG}, if it is there)`)
-    .option("--record <folder>", "keep each exchange as a file, without keys: for dragoman show and dragoman replay")
+    .option("--record <folder>", "keep each exchange as a file, without keys: for dragoman show, replay and compare")
     .option("--check", "look at the configuration and the upstreams, and say what is found")
     .addHelpText(
       "after",

@@ -17,6 +17,8 @@ export interface Started {
   readonly url: string;
   readonly engine: Pick<Llama, "facts">;
   readonly call: Call;
+  /** From the start of the process until requests are taken. */
+  readonly readyMs: number;
   /** Servers that run on this machine. */
   readonly found: readonly { url: string; wire: WireId }[];
 }
@@ -29,10 +31,11 @@ const THREE = 104;
 const SPEAKER = " It speaks the format of tool calls. It is no language model: it knows nothing.";
 const REAL = "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF";
 
-export function summaryOf({ url, engine: { facts }, call, found }: Started) {
+export function summaryOf({ url, engine: { facts }, call, found, readyMs }: Started) {
   const { id, dialect, bytes, path, contextSize } = facts;
   return {
     url,
+    readyMs: Math.round(readyMs),
     wires: TRYOUTS.map(({ wire }) => wire),
     model: { id, dialect, bytes, path, contextSize },
     found,
@@ -43,12 +46,12 @@ export function summaryOf({ url, engine: { facts }, call, found }: Started) {
 
 export function startPage(started: Started, output: Output): string {
   const page = new Page(output);
-  const { url, engine, call, found } = started;
+  const { url, engine, call, found, readyMs } = started;
   const { bold, cyan, dim } = page.palette;
   const { id, bytes, path } = engine.facts;
   const wires = TRYOUTS.map(({ title }) => title).join(", ");
   page.line();
-  page.line(`${bold("Dragoman")} is running at ${bold(cyan(url))}`);
+  page.line(`${bold("Dragoman")} is running at ${bold(cyan(url))}, ready in ${(readyMs / 1000).toFixed(1)} s`);
   page.line();
   page.row("model", `${id}, ${sizeOf(bytes)}, in this process.${path === EMBEDDED ? SPEAKER : ""}`);
   page.row("wires", `${wires}, all at this address`);

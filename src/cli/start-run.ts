@@ -35,11 +35,11 @@ export async function start(flags: StartFlags): Promise<void> {
   });
   const url = await listen(gateway, flags.port, (line) => void (output.isTTY && log.warn(line)));
   stopOnSignals(gateway, () => output.isTTY && log.info("stopping; once more stops at once"));
-  const began = performance.now();
+  const readyMs = performance.now(); // counts from the start of the process
   const client = await ask(url, engine);
-  const call: Call = { model: events.map(bytesOf).join(""), client, ms: performance.now() - began };
+  const call: Call = { model: events.map(bytesOf).join(""), client, ms: performance.now() - readyMs };
   [events, isOpen] = [[], true];
-  const started: Started = { url, engine, call, found: await looking };
+  const started: Started = { url, engine, call, readyMs, found: await looking };
   output.write(output.isTTY ? startPage(started, output) : `${jsonLine(summaryOf(started))}\n`);
   if (output.isTTY) for (const { message } of warnings) log.warn(visible(message));
 }

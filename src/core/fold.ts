@@ -1,14 +1,11 @@
 /** Folds the events of one answer into a response: all at once, or while they come, for whoever shows an answer being written. */
+import { type Fold, Folding, type GrowingArguments } from "./folding.ts";
 import { isObject, JsonWriter } from "./json.ts";
 import { JSON_SYNTAX } from "./json-syntax.ts";
-import type { Event, Opaque, OpenCall, Part, Response } from "./nouns.ts";
+import type { Event, OpenCall, Response } from "./nouns.ts";
 import { NO_MARKS, Reader } from "./reader.ts";
 
-export interface Fold {
-  add(event: Event): void;
-  /** The answer so far. */
-  response(): Response;
-}
+export type { Fold } from "./folding.ts";
 
 export function collect(events: Iterable<Event>): Response {
   const fold = createFold();
@@ -17,13 +14,13 @@ export function collect(events: Iterable<Event>): Response {
 }
 
 export function createFold(): Fold {
-  return new Folding();
+  return new Folding(() => new PartialArguments());
 }
 
 const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The arguments of a call that is being written, built while their text comes. */
-export class PartialArguments {
+export class PartialArguments implements GrowingArguments {
   readonly #writer = new JsonWriter(true);
   readonly #reader = new Reader(NO_DEPTH_LIMIT).begin(JSON_SYNTAX, this.#writer, NO_MARKS);
 
@@ -36,108 +33,4 @@ export class PartialArguments {
     const { value } = this.#writer;
     return isObject(value) ? value : {};
   }
-}
-
-class Folding implements Fold {
-  readonly #response: Response = { content: [] };
-  /** The part that grows with the next delta of its kind. */
-  #growing: { type: "text" | "thinking"; text: string; state?: Opaque[] } | undefined;
-  readonly #open = new Map<string, { id: string; index: number; name: string; arguments: PartialArguments }>();
-
-  add(event: Event): void {
-    const response = this.#response;
-    switch (event.type) {
-      case "start":
-        if (event.id !== undefined) response.id = event.id;
-        if (event.model !== undefined) response.model = event.model;
-        break;
-      case "text":
-        if (event.text === "" && event.state) {
-          this.#push({ type: "text", text: "", state: event.state }); // state with a place of its own
-        } else this.#grow("text", event.text, event.state);
-        break;
-      case "thinking-start":
-        this.#growing = undefined;
-        break;
-      case "thinking-delta":
-        this.#grow("thinking", event.text);
-        break;
-      case "thinking-end":
-        if (event.state) this.#grow("thinking", "", event.state);
-        this.#growing = undefined;
-        break;
-      case "tool-start":
-        this.#open.set(event.id, { id: event.id, index: event.index, name: event.name, arguments: new PartialArguments() });
-        break;
-      case "tool-delta":
-        this.#open.get(event.id)?.arguments.add(event.json);
-        break;
-      case "tool-end":
-      case "malformed":
-        if (event.id !== undefined) this.#open.delete(event.id);
-        this.#push(partOf(event));
-        break;
-      case "refusal":
-        response.refusal = (response.refusal ?? "") + event.text;
-        break;
-      case "extension":
-        this.#growing = undefined; // what comes after it is not what came before it
-        response.extensions = [
-          ...(response.extensions ?? []),
-          { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },
-        ];
-        break;
-      case "usage": {
-        const { type: _, ...usage } = event;
-        response.usage = { ...response.usage, ...usage };
-        break;
-      }
-      case "finish": {
-        const { type: _, ...finish } = event;
-        response.finish = finish;
-        break;
-      }
-      case "control":
-        break;
-    }
-  }
-
-  response(): Response {
-    const last = [...this.#open.values()].at(-1);
-    const response: Response = { ...this.#response, content: [...this.#response.content] };
-    if (last) response.open = { type: "open-call", id: last.id, index: last.index, name: last.name, partial: last.arguments.value };
-    return response;
-  }
-
-  #push(part: Part): void {
-    this.#response.content.push(part);
-    this.#growing = undefined;
-  }
-
-  #grow(type: "text" | "thinking", text: string, state?: Opaque[]): void {
-    if (this.#growing?.type === type) this.#growing.text += text;
-    else {
-      const part = { type, text };
-      this.#push(part);
-      this.#growing = part;
-    }
-    if (state && this.#growing) this.#growing.state = [...(this.#growing.state ?? []), ...state];
-  }
-}
-
-function partOf(event: Extract<Event, { type: "tool-end" | "malformed" }>): Part {
-  if (event.type === "malformed") {
-    const { raw, code, reason, id } = event;
-    return id === undefined ? { type: "malformed", raw, code, reason } : { type: "malformed", raw, code, reason, id };
-  }
-  const { id, name, arguments: args, json, truncated, state } = event;
-  return {
-    type: "tool-call",
-    id,
-    name,
-    arguments: args,
-    ...(json === undefined ? {} : { json }),
-    ...(truncated ? { truncated } : {}),
-    ...(state ? { state } : {}),
-  };
 }

@@ -163,7 +163,8 @@ export interface ErrorInfo {
   status?: number;
   retryAfterMs?: number;
   upstream?: string;
-  tokens?: { used: number; limit: number };
+  /** `answer`: how many of the used ones were meant for the answer. */
+  tokens?: { used: number; limit: number; answer?: number };
   /** The wire's own word for it, where its clients act on that. */
   native?: string;
 }

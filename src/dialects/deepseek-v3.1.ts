@@ -17,31 +17,38 @@ const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
 function render(request: Request, options: RenderOptions = {}): Prompt {
   const bos = variantOf(VARIANTS, options);
   const { system, rest } = hoisted(request);
-  const resumes = rest.at(-1)?.role === "tool";
+  const turns = turnsOf(rest);
   const thinks = thinkingOption(request, options) ?? false;
   return prompt(
     options.bos ? bos : [],
     system,
     renderTools(request.tools ?? []),
-    turnsOf(rest).map((turn) => {
+    turns.map((turn, n) => {
       if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
       return [
-        t`<｜Assistant｜><think></think>`,
-        turn.rounds.map(({ said, results }) => [
-          said.length > 0 ? [saidPieces(said), t`<｜end▁of▁sentence｜>`] : [],
+        turns[n - 1] ? t`<｜Assistant｜><think></think>` : [],
+        turn.rounds.map(({ said, results }, i) => [
+          said.length > 0 ? [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`] : [],
           renderToolResults(results),
         ]),
       ];
     }),
-    options.addGenerationPrompt === false || resumes ? [] : t`<｜Assistant｜><think>${thinks ? [] : t`</think>`}`,
+    // Only a user gets a mark behind his words.
+    options.addGenerationPrompt === false || turns.at(-1)?.side !== "user" ? [] : t`<｜Assistant｜><think>${thinks ? [] : t`</think>`}`,
   );
 }
 
-const saidPieces = (said: readonly Part[]): Pieces => [
-  textOf(said),
-  section(callsOf(said).map(callPieces)),
-  said.map((part) => (part.type === "malformed" ? part.raw : [])),
-];
+/** Thinking that a server left in the text of an answer is dropped, but not directly behind results. */
+function saidPieces(said: readonly Part[], resumes: boolean): Pieces {
+  const calls = callsOf(said);
+  const text = textOf(said);
+  const [, ...answer] = text.split("</think>");
+  return [
+    resumes || calls.length > 0 || answer.length === 0 ? text : answer.join("</think>"),
+    section(calls.map(callPieces)),
+    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+  ];
+}
 
 const callPieces = (call: RenderableCall): Pieces =>
   t`<｜tool▁call▁begin｜>${call.name}<｜tool▁sep｜>${argumentsText(call)}<｜tool▁call▁end｜>`;

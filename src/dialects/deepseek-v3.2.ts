@@ -8,16 +8,18 @@
  *     </｜DSML｜invoke>
  *     </｜DSML｜function_calls>
  */
-import type { Request, Tool } from "../core/nouns.ts";
+import type { Message, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { thinkingOption, variantOf } from "./options.ts";
-import { prompt } from "./prompt.ts";
+import { type Pieces, prompt } from "./prompt.ts";
 import { explain } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
 const WORD = "function_calls";
+/** What the model says opens so behind a user and behind results; behind its own words there is no mark. */
+const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
 
 function render(request: Request, options: RenderOptions = {}): Prompt {
   const bos = variantOf(VARIANTS, options);
@@ -25,25 +27,23 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const tools = renderTools(request.tools ?? []);
   const thinks = thinkingOption(request, options) ?? false;
   const turns = turnsOf(rest);
-  const resumes = rest.at(-1)?.role === "tool";
+  const opens = OPENS[rest.at(-1)?.role ?? "system"];
   return prompt(
     options.bos ? bos : [],
     [system, system && tools.length > 0 ? "\n\n" : [], tools],
-    turns.map((turn) => {
+    turns.map((turn, n) => {
       if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
       return turn.rounds.map(({ said, results }, i) => {
-        // Behind results the model goes on without a mark, and the template drops what it thought.
-        const goesOn = (turn.rounds[i - 1]?.results.length ?? 0) > 0;
-        const thinking = thinks && turn.current && !goesOn ? thinkingOf(said) : "";
+        const before = turn.rounds[i - 1];
+        const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
+        const thinking = thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
         return [
-          said.length > 0
-            ? [goesOn ? "\n\n" : t`<｜Assistant｜>`, thinking ? thought(thinking) : t`</think>`, saidPieces(said, renderToolCalls)]
-            : [],
+          said.length > 0 ? [open ? [open, thinking] : [], saidPieces(said, renderToolCalls)] : [],
           results.length > 0 ? ["\n\n", renderToolResults(results)] : [],
         ];
       });
     }),
-    options.addGenerationPrompt === false ? [] : [resumes ? "\n\n" : t`<｜Assistant｜>`, t`<think>${thinks ? [] : t`</think>`}`],
+    options.addGenerationPrompt === false || !opens ? [] : [opens, t`<think>${thinks ? [] : t`</think>`}`],
   );
 }
 

@@ -32,9 +32,9 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
       if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}<｜Assistant｜>`;
       const interrupted = turns[i + 1] !== undefined;
       return [
-        turns[i - 1] ? [] : t`<｜Assistant｜>`,
+        thinks && !turns[i - 1] ? t`<｜Assistant｜>` : [],
         turn.rounds.map(({ said, results }, n) => [
-          said.length > 0 ? [saidPieces(said), t`<｜end▁of▁sentence｜>`] : [],
+          said.length > 0 ? [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`] : [],
           // A user who does not wait for the answer leaves the outputs open.
           results.length > 0 ? outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined) : [],
         ]),
@@ -46,8 +46,9 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   );
 }
 
-const saidPieces = (said: readonly Part[]): Pieces => [
-  textOf(said),
+/** R1 does not get back what a server left of its thinking in the text. */
+const saidPieces = (said: readonly Part[], thinks: boolean): Pieces => [
+  thinks ? (textOf(said).split("</think>").at(-1) ?? "") : textOf(said),
   section(joinedCalls(callsOf(said))),
   said.map((part) => (part.type === "malformed" ? part.raw : [])),
 ];

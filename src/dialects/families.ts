@@ -250,6 +250,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [{ has: ["functools[", "<|start_header_id|>"] }],
   },
   { name: "ToolACE", id: "pythonic", models: /toolace/ },
+  { name: "watt-tool", id: "pythonic", models: /watt-tool/ },
 
   // ---- Liquid, Llama 4, Olmo
   {
@@ -370,10 +371,11 @@ export const FAMILIES: readonly Family[] = [
     name: "Mistral",
     id: "mistral",
     models:
-      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.3|-v0\.3-instruct)|mistral:(?:7b|latest)|mixtral-8x22b|mixtral:8x22b|mistral-(?:small|medium|large)|ministral-8b|codestral-(?:22b|2501|latest)/,
+      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.3|-v0\.3-instruct)|mistral:(?:7b|latest)|mixtral-8x22b|mixtral:8x22b|mistral-(?:small|medium|large)|ministral-8b/,
     bare: "base",
     templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
   },
+  { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
 
   // ---- ByteDance
   {
@@ -452,6 +454,7 @@ export const FAMILIES: readonly Family[] = [
     sample: /<tool_call>\s*\{\s*"(?:name|arguments)"/,
     sampling: QWEN3,
   },
+  { name: "Arch-Function", id: "hermes", models: /arch-function/ },
   { name: "Jan", id: "hermes", models: /jan-(?:nano|v1)/, sampling: QWEN3 },
   { name: "a template with Hermes calls", id: "hermes", templates: [{ has: ["<tool_call>", "arguments", "<tools>", "<|im_start|>"] }] },
   {

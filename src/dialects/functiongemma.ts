@@ -57,6 +57,7 @@ const gemma = gemmaSyntax({
   response: (name, pairs) => t`<start_function_response>response:${name}{${pairs}}<end_function_response>`,
   describesAll: true,
   saysNullable: false,
+  showsKeywords: false,
   spreadsLists: true,
   joinsMessages: false,
   turnOpen: (role) => t`<start_of_turn>${role}\n`,
@@ -91,9 +92,9 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
 }
 
 function head(system: Content | undefined, tools: readonly Tool[]): Pieces {
-  if (!system && tools.length === 0) return undefined;
   const text = prompt(gemma.content(system ?? []));
-  return t`<start_of_turn>developer\n${text.length > 0 || tools.length === 0 ? text : TRIGGER}${gemma.renderTools(tools)}<end_of_turn>\n`;
+  if (text.length === 0 && tools.length === 0) return undefined;
+  return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${gemma.renderTools(tools)}<end_of_turn>\n`;
 }
 
 /** There are no marks for thinking. */

@@ -20,6 +20,8 @@ export interface GemmaFormat {
   readonly describesAll: boolean;
   /** A property that may be null says so. */
   readonly saysNullable: boolean;
+  /** An object whose properties are not said shows its other keywords in their place. */
+  readonly showsKeywords: boolean;
   /** A result that is a list prints one response per element, and content parts are a list. */
   readonly spreadsLists: boolean;
   /** Messages of the model that follow each other are one turn. */
@@ -91,7 +93,10 @@ function gemmaValues({ string, none }: GemmaFormat) {
 
 // ---- Declarations
 
-function gemmaDeclarations({ string, declaration, describesAll, saysNullable }: GemmaFormat, { list, value, fields }: Values) {
+function gemmaDeclarations(
+  { string, declaration, describesAll, saysNullable, showsKeywords }: GemmaFormat,
+  { list, value, fields }: Values,
+) {
   const described = ({ description }: JsonObject, always: boolean): Field | false => {
     const text = typeof description === "string" ? description : "";
     return (always || text !== "") && ["description", string(text)];
@@ -110,7 +115,7 @@ function gemmaDeclarations({ string, declaration, describesAll, saysNullable }: 
       type === "STRING" && Array.isArray(choices) && choices.length > 0 && ["enum", value(choices, string)],
       type === "ARRAY" && isObject(items) && hasKeys(items) && ["items", elements(items)],
       saysNullable && isNullable(schema) && ["nullable", "true"],
-      type === "OBJECT" && ["properties", properties(schema.properties)],
+      type === "OBJECT" && ["properties", properties(isObject(schema.properties) || !showsKeywords ? schema.properties : keywords(schema))],
       type === "OBJECT" && required(schema),
       ["type", string(type)],
     ]);
@@ -145,6 +150,12 @@ function gemmaDeclarations({ string, declaration, describesAll, saysNullable }: 
     return declaration([name, body]);
   };
 }
+
+/** What else a schema says. */
+const keywords = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schema).filter(([key]) => !["description", "type", "properties", "required", "nullable"].includes(key)),
+  );
 
 const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
 

@@ -101,6 +101,7 @@ const gemma = gemmaSyntax({
   response: (name, pairs) => t`<|tool_response>response:${name}{${pairs}}<tool_response|>`,
   describesAll: false,
   saysNullable: true,
+  showsKeywords: true,
   spreadsLists: false,
   joinsMessages: true,
   turnOpen: (role) => t`<|turn>${role}\n`,

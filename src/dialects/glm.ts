@@ -13,7 +13,7 @@ import { element, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionTool } from "./tools.ts";
-import { resultText, textOf, textParts, thinkingOf, thoughtAndText, turnsOf } from "./transcript.ts";
+import { resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
@@ -65,10 +65,10 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const silent = thinkingOption(request, options) === false;
   const none = emptyThought ? t`<think></think>` : t`</think>`;
   const said = (parts: readonly Part[], thinks: boolean): Pieces => {
-    const thinking = thinkingOf(parts).trim();
-    const words = thoughtAndText(parts).text.trim();
+    const { thinking, text } = thoughtAndText(parts);
+    const words = text.trim();
     return [
-      t`<|assistant|>${gap}${thinks && thinking ? thought(thinking) : none}`,
+      t`<|assistant|>${gap}${thinks && thinking ? thought(thinking.trim()) : none}`,
       words ? [gap, words] : [],
       parts.map((part) => {
         if (part.type === "tool-call") return [gap, callPieces(part, gap)];

@@ -95,8 +95,8 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
 const turnPieces = (role: string, text: Pieces): Pieces => t`<|start_of_role|>${role}<|end_of_role|>${text}<|end_of_text|>\n`;
 
 function head(system: string | undefined, fallback: string, tools: readonly Tool[]): Pieces {
-  if (tools.length === 0) return turnPieces("system", system ?? fallback);
-  return turnPieces("system", [system ? `${system}\n\n` : [], renderTools(tools)]);
+  if (tools.length === 0) return turnPieces("system", system || fallback);
+  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, renderTools(tools)]);
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;

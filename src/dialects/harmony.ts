@@ -10,7 +10,7 @@ import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
 import { variantOf } from "./options.ts";
-import { argumentsText, compactJson, pythonJson } from "./print.ts";
+import { argumentsText, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
@@ -145,20 +145,23 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const identity = variantOf(VARIANTS, options);
   const { tools = [], thinking } = request;
   const { system, rest } = leadingSystem(request.messages);
-  const turns = turnsOf(rest);
   const answers = options.addGenerationPrompt !== false;
+  const spoken = rest.filter((message) => message.role === "assistant");
+  // What was thought before a call is dropped as soon as an answer follows; before an answer it stands only to train on.
+  const answered = spoken.findLastIndex(({ content }) => callsOf(content).length === 0);
+  const thinks = new Set<readonly Part[]>(spoken.slice(answered + 1).map(({ content }) => content));
   const last = rest.at(-1);
+  const final = !answers && last?.role === "assistant" ? last.content : undefined;
   return prompt(
     options.bos ? t`<|startoftext|>` : [],
     systemMessage(identity, thinking?.effort ?? "medium", tools.length > 0, options.now ?? new Date()),
     developerMessage(system && textOf(system), tools),
-    turns.map((turn) => {
+    turnsOf(rest).map((turn) => {
       if (turn.side === "user") return t`<|start|>user<|message|>${textOf(turn.content)}<|end|>`;
       if (turn.side !== "assistant") return developerMessage(textOf(turn.content), []);
-      const answered = turn.rounds.findLastIndex(({ said }) => said.length > 0 && callsOf(said).length === 0);
-      return turn.rounds.map(({ said, results }, i) => [
-        i >= answered && turn.current ? renderThinking(thinkingOf(said)) : [],
-        saidMessages(said, !answers && last?.role === "assistant" && said === last.content),
+      return turn.rounds.map(({ said, results }) => [
+        said === final || thinks.has(said) ? renderThinking(thinkingOf(said)) : [],
+        saidMessages(said, said === final),
         renderToolResults(results),
       ]);
     }),
@@ -204,11 +207,14 @@ const resultMessage = ({ name, output }: RenderableResult): Pieces =>
 
 function renderTools(tools: readonly Tool[]): Prompt {
   if (tools.length === 0) return [];
-  const declared = tools.map((tool) => [comment(tool.description), `type ${tool.name} = ${signature(tool.parameters)} => any;\n\n`]);
+  const declared = tools.map((tool) => [
+    tool.description === undefined ? [] : comment(tool.description),
+    `type ${tool.name} = ${signature(tool.parameters)} => any;\n\n`,
+  ]);
   return prompt("# Tools\n\n## functions\n\nnamespace functions {\n\n", declared, "} // namespace functions");
 }
 
-const comment = (text: Json | undefined): string => (typeof text === "string" && text !== "" ? `// ${text}\n` : "");
+const comment = (text: string): string => `// ${text}\n`;
 
 function signature(parameters: JsonObject | undefined): string {
   const { properties } = parameters ?? {};
@@ -218,30 +224,47 @@ function signature(parameters: JsonObject | undefined): string {
 function objectType({ properties, required }: JsonObject): string {
   const lines = Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
     const optional = Array.isArray(required) && required.includes(name) ? "" : "?";
-    return isObject(schema) ? `${comment(schema.description)}${name}${optional}: ${typeName(schema)},\n` : `${name}${optional}: any,\n`;
+    if (!isObject(schema)) return `${name}${optional}: any,\n`;
+    const { description } = schema;
+    return `${typeof description === "string" && description ? comment(description) : ""}${name}${optional}: ${typeName(schema)}${byDefault(schema)},\n`;
   });
   return `{\n${lines.join("")}}`;
 }
 
-/** A schema as a TypeScript type. */
-function typeName(schema: JsonObject): string {
-  const { type, enum: choices, items, nullable } = schema;
-  const orNull = nullable === true ? " | null" : "";
-  if (Array.isArray(type)) return type.map((one) => typeName({ type: one })).join(" | ") + orNull;
-  if (type === "string" && Array.isArray(choices)) return choices.map((choice) => compactJson(choice)).join(" | ") + orNull;
-  if (type === "array") return (isObject(items) ? `${typeName(items)}[]` : "any[]") + orNull;
-  if (type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length > 0) return objectType(schema) + orNull;
-  return (TYPES[String(type)] ?? "any") + orNull;
+/** As the template has it: a comma on either side of the comment, and the bare word where the type is a choice. */
+function byDefault({ default: value, enum: choices, oneOf }: JsonObject): string {
+  if (value === undefined) return "";
+  if (filled(choices)) return `, // default: ${word(value)}`;
+  return filled(oneOf) ? `// default: ${word(value)}` : `, // default: ${pythonJson(value)}`;
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  string: "string",
-  number: "number",
-  integer: "number",
-  boolean: "boolean",
-  object: "object",
-  null: "null",
-};
+/** A schema as a TypeScript type. */
+function typeName(schema: JsonObject): string {
+  const { type, enum: choices, oneOf } = schema;
+  const orNull = schema.nullable === true ? " | null" : "";
+  if (type === "array") return `${itemType(schema.items)}[]${orNull}`;
+  if (filled(type)) return type.join(" | ");
+  if (filled(oneOf)) return oneOf.map((one) => (isObject(one) ? variantType(one) : "any")).join(" | \n");
+  if (type === "string") return filled(choices) ? choices.map((choice) => `"${word(choice)}"`).join(" | ") : `string${orNull}`;
+  if (type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length > 0) return objectType(schema);
+  return TYPES[String(type)] ?? "any";
+}
+
+function itemType(items: Json | undefined): string {
+  if (!isObject(items)) return "any";
+  return items.type === "string" ? "string" : typeName(items);
+}
+
+const variantType = (schema: JsonObject): string =>
+  typeName(schema) +
+  (typeof schema.description === "string" && schema.description ? `// ${schema.description}` : "") +
+  (schema.default === undefined ? "" : `                    // default: ${pythonJson(schema.default)}`);
+
+const word = (value: Json): string => (typeof value === "string" ? value : pythonLiteral(value));
+
+const filled = (list: Json | undefined): list is readonly Json[] => Array.isArray(list) && list.length > 0;
+
+const TYPES: Readonly<Record<string, string>> = { number: "number", integer: "number", boolean: "boolean", object: "object" };
 
 const renderToolCall = (call: RenderableCall): Prompt => prompt(callMessage(call));
 const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(calls.map(callMessage));

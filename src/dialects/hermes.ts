@@ -75,7 +75,7 @@ const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}
 
 function head(system: string | undefined, tools: readonly Tool[]): Pieces {
   if (tools.length === 0) return system === undefined ? [] : turnPieces("system", system);
-  return turnPieces("system", [system ? `${system}\n\n` : [], renderTools(tools)]);
+  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, renderTools(tools)]);
 }
 
 /** Thinking stands in the current turn alone; the last message has a block even if it is empty. */

@@ -16,7 +16,7 @@ import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { explain, functionObject } from "./tools.ts";
-import { callsOf, leadingSystem, resultText, textOf, textParts, thinkingOf, thoughtAndText, turnsOf } from "./transcript.ts";
+import { callsOf, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -58,7 +58,7 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const silent = options.thinking === undefined && request.thinking?.enabled === false;
   return prompt(
     options.bos ? bos : [],
-    turnPieces("system", [system ? textOf(system) : "You are a helpful assistant.", tools.length > 0 ? ["\n\n", tools] : []]),
+    turnPieces("system", [textOf(system ?? []) || "You are a helpful assistant.", tools.length > 0 ? ["\n\n", tools] : []]),
     turnsOf(rest).map((turn) => {
       if (turn.side !== "assistant") return turnPieces("user", textOf(turn.content));
       return turn.rounds.map(({ said, results }) => [
@@ -72,13 +72,13 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
 
-/** The model needs its thinking back while a round is open; what a server left in the text stays there then, and is dropped later. */
+/** The model needs its thinking back while a round is open. */
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
-  const thinking = thinkingOf(said).replace(/^\n+|\n+$/g, "");
+  const { thinking, text } = thoughtAndText(said);
   const calls = renderToolCalls(callsOf(said));
   return [
     thinks && thinking ? thought(thinking) : [],
-    thinks && !thinking ? textOf(said) : thoughtAndText(said).text,
+    text,
     calls.length > 0 ? ["\n", calls] : [],
     said.map((part) => (part.type === "malformed" ? ["\n", part.raw] : [])),
   ];

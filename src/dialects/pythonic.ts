@@ -59,6 +59,8 @@ interface Variant extends TurnMarks {
   readonly resultRole: string;
   readonly result: (text: string) => Pieces;
   readonly thinks?: boolean;
+  /** Where thinking that a server left in the text may stand: in the current turn, or in the last message alone. */
+  readonly leaked?: "turn" | "message";
 }
 
 const LFM25: Variant = {
@@ -75,8 +77,8 @@ const LFM25: Variant = {
 
 /** The templates of the second and third write no calls, only their results. */
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "lfm2.5-8b-a1b": { ...LFM25, thinks: true },
-  "lfm2.5-instruct": LFM25,
+  "lfm2.5-8b-a1b": { ...LFM25, thinks: true, leaked: "turn" },
+  "lfm2.5-instruct": { ...LFM25, leaked: "message" },
   "lfm2-8b-a1b": {
     ...LFM25,
     tools: (tools) => t`List of tools: <|tool_list_start|>${pythonJson(tools.map(functionTool))}<|tool_list_end|>`,
@@ -144,9 +146,10 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const head = [variant.system(textOf(system)), tools.length > 0 ? variant.tools(tools, system.length === 0) : ""].filter(
     (text) => text !== "",
   );
+  const last = rest.findLast((message) => message.role === "assistant")?.content;
   const said = (parts: readonly Part[], current: boolean): Pieces => [
     variant.thinks && current && request.thinking?.keep ? renderThinking(thinkingOf(parts)) : [],
-    textOf(parts),
+    variant.leaked === undefined || (variant.leaked === "turn" ? current : parts === last) ? textOf(parts) : withoutThinking(textOf(parts)),
     listPieces(callsOf(parts), variant),
     parts.map((part) => (part.type === "malformed" ? part.raw : [])),
   ];
@@ -163,6 +166,11 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
     options.addGenerationPrompt === false ? [] : variant.open,
   );
 }
+
+const withoutThinking = (text: string): string => {
+  const [, ...tail] = text.split("</think>");
+  return tail.at(-1)?.trim() ?? text;
+};
 
 const listPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces =>
   calls.length > 0

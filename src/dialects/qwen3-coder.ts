@@ -163,7 +163,7 @@ function parameterLines([name, schema]: [string, Json]): string[] {
   ];
 }
 
-function toolLines({ name, description, parameters = {} }: Tool): string[] {
+function toolLines({ name, description, parameters = {}, strict }: Tool): string[] {
   const { properties } = parameters;
   return [
     `<function>\n<name>${name}</name>\n`,
@@ -171,7 +171,9 @@ function toolLines({ name, description, parameters = {} }: Tool): string[] {
     "<parameters>\n",
     ...(isObject(properties) ? Object.entries(properties).flatMap(parameterLines) : []),
     ...otherLines(parameters, ["type", "properties"]),
-    "</parameters>\n</function>\n",
+    "</parameters>\n",
+    strict === undefined ? "" : line("strict", strict),
+    "</function>\n",
   ];
 }
 

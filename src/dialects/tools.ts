@@ -5,8 +5,13 @@ import { pythonJson } from "./print.ts";
 import { plainText } from "./prompt.ts";
 
 /** A tool as the function object that most formats print. */
-export function functionObject({ name, description, parameters }: Tool): JsonObject {
-  return { name, ...(description !== undefined && { description }), ...(parameters && { parameters }) };
+export function functionObject({ name, description, parameters, strict }: Tool): JsonObject {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters && { parameters }),
+    ...(strict !== undefined && { strict }),
+  };
 }
 
 /** The same in OpenAI's wrapper. */
@@ -18,7 +23,7 @@ export function explain(tools: readonly Tool[], dialect: Pick<Dialect, "renderTo
   const calls = dialect.renderToolCalls([{ id: "call_0", name: "tool_name", arguments: { text: "hello", count: 2 } }]);
   const results = dialect.renderToolResults([{ id: "call_0", name: "tool_name", output: "done" }]);
   return `You can call these tools, one JSON object per line:
-${tools.map((tool) => pythonJson(functionObject(tool))).join("\n")}
+${tools.map(({ strict: _, ...tool }) => pythonJson(functionObject(tool))).join("\n")}
 
 To call tools, write the calls exactly in this form, then stop:
 ${plainText(calls)}

@@ -89,15 +89,16 @@ const texts = (parts: readonly Part[], type: "text" | "thinking", separator: str
 export const textOf = (parts: readonly Part[], separator = ""): string => texts(parts, "text", separator);
 export const thinkingOf = (parts: readonly Part[]): string => texts(parts, "thinking", "");
 
-/** What was thought and what was said. Thinking that a server left in the text is thinking. */
+/** What was thought and what was said. Thinking that a server left in the text is thinking, unless the message has its own. */
 export function thoughtAndText(said: readonly Part[]): { thinking: string; text: string } {
-  const [head = "", ...tail] = textOf(said).split("</think>");
-  const leaked = tail.length > 0 ? (head.split("<think>").at(-1) ?? "") : "";
-  return {
-    thinking: (thinkingOf(said) || leaked).replace(/^\n+|\n+$/g, ""),
-    text: tail.length > 0 ? (tail.at(-1) ?? "").replace(/^\n+/, "") : head,
-  };
+  const thinking = thinkingOf(said);
+  const text = textOf(said);
+  const [head = "", ...tail] = text.split("</think>");
+  if (thinking !== "" || tail.length === 0) return { thinking: withoutOuterLines(thinking), text };
+  return { thinking: withoutOuterLines(head.split("<think>").at(-1) ?? ""), text: (tail.at(-1) ?? "").replace(/^\n+/, "") };
 }
+
+const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "");
 
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {

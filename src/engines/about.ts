@@ -12,7 +12,8 @@ import { ASIDE_MS, type HttpServer, quick, textOf } from "./http.ts";
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
   { id: "llama-server", path: "/props", answers: ({ default_generation_settings }) => isObject(default_generation_settings) },
   { id: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
-  { id: "sglang", path: "/get_model_info", answers: ({ model_path }) => typeof model_path === "string" },
+  { id: "sglang", path: "/model_info", answers: ({ model_path }) => typeof model_path === "string" },
+  { id: "sglang", path: "/get_model_info", answers: ({ model_path }) => typeof model_path === "string" }, // as it was called before
   { id: "vllm", path: "/version", answers: ({ version }) => typeof version === "string" },
 ];
 
@@ -47,7 +48,8 @@ const READERS: Readonly<Record<ServerId, Reader>> = {
   },
   vllm: listed,
   sglang: async (http, model, options) => {
-    const [list, info] = await Promise.all([listed(http, model, options), ask(http, "GET", "/get_model_info", options)]);
+    const list = await listed(http, model, options);
+    const info = (await ask(http, "GET", "/model_info", options)) ?? (await ask(http, "GET", "/get_model_info", options));
     return { ...list, names: [...(list.names ?? []), ...textsOf(info?.model_path)] };
   },
 };
@@ -59,16 +61,17 @@ async function listed(http: HttpServer, model: string, options: CallOptions): Pr
   return { names: textsOf(found?.id, found?.root), context: numberOf(found?.max_model_len) };
 }
 
+/** Without the tap: recordings keep the exchange, not how it was prepared. */
 async function ask(
   http: HttpServer,
   method: "GET" | "POST",
   path: string,
-  options: CallOptions,
+  { headers, signal }: CallOptions,
   body?: JsonObject,
 ): Promise<JsonObject | undefined> {
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await http.request(method, path, { ...options, ...sent, signal: quick(options.signal, ASIDE_MS) });
+    const answer = await http.request(method, path, { headers, ...sent, signal: quick(signal, ASIDE_MS) });
     const value: unknown = JSON.parse(await textOf(answer));
     return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
   } catch {

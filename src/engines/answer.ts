@@ -5,99 +5,156 @@
 import { StringDecoder } from "node:string_decoder";
 import type { ErrorInfo, Event } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
+import type { Hear, Telling } from "./engine.ts";
 import { failed } from "./finish.ts";
 import type { Asking, Listener } from "./http.ts";
 import { Inbox } from "./inbox.ts";
 
 export interface AnswerOptions {
-  /** Sends the request; called when the first event is asked for. */
+  /** Sends the request. */
   ask(listener: Listener): Asking;
   /** What the answer is read with; its `flush` closes all that is open, and gives the `finish` if there was none. */
   open(status: number, headers: Headers): StreamDecoder;
   explain(error: unknown): ErrorInfo;
 }
 
-/** The events of an answer, with exactly one `finish`, last, whatever goes wrong. */
-export const answerEvents = (options: AnswerOptions): AsyncIterable<Event> => new Reading(options).events;
+/** Sends the request and tells the events of its answer, with exactly one `finish`, last, whatever goes wrong. */
+export const tellAnswer = (options: AnswerOptions, hear: Hear): Telling => new Reading(options, hear);
+
+/** The same, one by one; the request is sent when the first is asked for. */
+export const answerEvents = (options: AnswerOptions): AsyncIterable<Event> => takeEvents((hear) => tellAnswer(options, hear));
+
+/** What is told, for somebody who takes it when he has time. */
+export function takeEvents(tell: (hear: Hear) => Telling): AsyncIterable<Event> {
+  let telling: Telling | undefined;
+  const events = new Inbox<Event>({
+    start: () => {
+      telling = tell((heard) => {
+        for (const event of heard) events.push(event);
+        if (heard.at(-1)?.type === "finish") events.end();
+      });
+    },
+    pause: () => telling?.pause(),
+    resume: () => telling?.resume(),
+    stop: () => telling?.stop(),
+  });
+  return events;
+}
 
 /** What may stand behind the end of an answer: read to its end, a connection can be used again. */
 const MAX_BEHIND = 65_536;
 const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 const NOTHING: StreamDecoder = { feed: () => [], flush: () => [] };
 
-class Reading implements Listener {
+class Reading implements Listener, Telling {
   readonly #options: AnswerOptions;
-  readonly #text = new StringDecoder("utf8"); // a TextDecoder is kept until the next full collection, with a converter of its own
-  readonly events: Inbox<Event>;
+  readonly #hear: Hear;
+  readonly #text = new Utf8();
   #asking: Asking | undefined;
   #decoder = NOTHING;
   #behind = 0;
   #finished = false;
+  #stopped = false;
 
-  constructor(options: AnswerOptions) {
+  constructor(options: AnswerOptions, hear: Hear) {
     this.#options = options;
-    this.events = new Inbox<Event>({
-      start: () => this.#guard(() => this.#start()),
-      pause: () => this.#asking?.pause(),
-      resume: () => this.#asking?.resume(),
-      stop: () => {
-        this.#finished = true;
-        this.#asking?.abort();
-      },
-    });
+    this.#hear = hear;
+    try {
+      this.#asking = options.ask(this);
+    } catch (error) {
+      this.#break(error);
+    }
+    if (this.#stopped) this.#asking?.abort();
   }
 
-  #start(): void {
-    this.#asking = this.#options.ask(this);
+  pause(): void {
+    this.#asking?.pause();
   }
+  resume(): void {
+    this.#asking?.resume();
+  }
+  stop(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#stopped = true;
+    this.#asking?.abort();
+  }
+
+  // What the server says
 
   answered(status: number, headers: Headers): void {
-    this.#guard(() => {
+    try {
       this.#decoder = this.#options.open(status, headers);
-    });
+    } catch (error) {
+      this.#break(error);
+    }
   }
 
   received(bytes: Uint8Array): void {
     if (this.#finished) {
       this.#behind += bytes.length;
       if (this.#behind > MAX_BEHIND) this.#asking?.abort();
-    } else this.#guard(() => this.#push(this.#decoder.feed(this.#text.write(bytes as Buffer))));
+      return;
+    }
+    let events: readonly Event[] = [];
+    try {
+      events = this.#decoder.feed(this.#text.write(bytes as Buffer));
+    } catch (error) {
+      this.#break(error);
+    }
+    this.#tell(events);
   }
 
   ended(): void {
-    this.#guard(() => this.#end());
+    if (!this.#finished) this.#end();
   }
 
   failed(error: unknown): void {
-    this.#end(this.#options.explain(error));
+    if (!this.#finished) this.#end(this.#options.explain(error));
   }
 
   #end(problem?: ErrorInfo): void {
-    if (this.#finished) return;
-    const last = [...this.#decoder.feed(this.#text.end()), ...this.#decoder.flush()];
-    this.#push(problem ? last.map((event) => (event.type === "finish" ? failed(problem) : event)) : last);
-    if (!this.#finished) this.#push([failed(problem ?? CUT)]);
+    let last: readonly Event[] = [];
+    try {
+      last = [...this.#decoder.feed(this.#text.end()), ...this.#decoder.flush()];
+    } catch (error) {
+      this.#break(error);
+    }
+    this.#tell(problem ? last.map((event) => (event.type === "finish" ? failed(problem) : event)) : last);
+    if (!this.#finished) this.#tell([failed(problem ?? CUT)]);
   }
 
-  #push(events: readonly Event[]): void {
-    for (const event of events) {
-      if (this.#finished) return;
-      this.events.push(event);
-      if (event.type !== "finish") continue;
-      this.#finished = true;
-      this.events.end();
-    }
+  #tell(events: readonly Event[]): void {
+    if (events.length === 0 || this.#finished) return;
+    const end = events.findIndex(isFinish);
+    this.#finished = end >= 0;
+    this.#hear(end < 0 || end === events.length - 1 ? events : events.slice(0, end + 1));
   }
 
   /** A fault in reading is the end of the answer, not of the process. */
-  #guard(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#decoder = NOTHING;
-      this.failed(error);
-      this.#asking?.abort();
+  #break(error: unknown): void {
+    this.#decoder = NOTHING;
+    this.failed(error);
+    this.#asking?.abort();
+  }
+}
+
+const isFinish = ({ type }: Event): boolean => type === "finish";
+
+/** Bytes as text. Most pieces end between two characters, and need nobody who remembers half of one. */
+class Utf8 {
+  #decoder: StringDecoder | undefined;
+
+  write(bytes: Buffer): string {
+    if (!this.#decoder) {
+      if (bytes.length === 0 || bytes[bytes.length - 1]! < 0x80) return bytes.toString("utf8");
+      this.#decoder = new StringDecoder("utf8"); // not a TextDecoder, which is kept until the next full collection
     }
+    return this.#decoder.write(bytes);
+  }
+
+  end(): string {
+    return this.#decoder?.end() ?? "";
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * How many tokens a chat is for the model behind a server, counted by the server's own tokenizer: what the template adds is counted, too.
  *
- *     vLLM           POST /tokenize {"model", "messages", "tools"} -> {"count": 42}
+ *     vLLM, SGLang   POST /tokenize {"model", "messages", "tools"} -> {"count": 42}
  *     llama-server   POST /apply-template {"messages", "tools"} -> {"prompt"}, then POST /tokenize {"content"} -> {"tokens": […]}
  */
 import type { Json, JsonObject } from "../core/nouns.ts";
@@ -17,7 +17,7 @@ export async function countOnServer(
 ): Promise<number | undefined> {
   const { model, messages, tools } = chat;
   const asked: JsonObject = { messages: messages ?? [], ...(tools === undefined ? {} : { tools }) };
-  if (server === "vllm") {
+  if (server === "vllm" || server === "sglang") {
     const { count } = await post(http, "/tokenize", { ...asked, ...(model === undefined ? {} : { model }) }, options);
     return typeof count === "number" ? count : undefined;
   }

@@ -12,8 +12,8 @@ export interface Engine {
   /** What `generate` makes of a request, for whoever looks for a fault: nothing is sent. */
   preview?(request: Request): Promise<Preview>;
 
-  /** Its events stop at once when their iterator is returned, so whoever does that gives no signal: one costs more than an event. */
-  readonly stopsOnReturn?: true;
+  /** `generate` for whoever wants each piece of an answer when it comes, without a promise on the way. `hear` may not throw. */
+  tell?(request: Request, options: GenerateOptions, hear: Hear): Telling;
   /** What the server behind it speaks, where there is one. */
   readonly wire?: WireId;
   /** A request of that wire which the nouns do not model (embeddings), as bytes. Throws `EngineError`. */
@@ -58,6 +58,19 @@ export interface GenerateOptions extends CallOptions {
   onAnswer?: ((answer: Answer) => void) | undefined;
   /** Hears what is known only while the answer comes, or when it has come. */
   onWarning?: ((warning: Warning) => void) | undefined;
+  /** Hears in which dialect the answer is read (`id`, or `id/variant`), where that is not the server's business. */
+  onDialect?: ((dialect: string) => void) | undefined;
+}
+
+/** Hears the events that came in one piece; the last of all is the `finish`. */
+export type Hear = (events: readonly Event[]) => void;
+
+/** An answer that is being told. */
+export interface Telling {
+  pause(): void;
+  resume(): void;
+  /** Nothing more is heard, and the server is told so. */
+  stop(): void;
 }
 
 export interface Answer {

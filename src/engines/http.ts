@@ -10,6 +10,7 @@ import type { CallOptions, UpstreamTap } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { Inbox } from "./inbox.ts";
 import { type Place, Places } from "./places.ts";
+import { Ticker, type Watched } from "./ticker.ts";
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -74,41 +75,61 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #pools = new Map<string, Pool>();
   readonly #places: Places<Base>;
+  readonly #patience: Patience;
+  /** What goes with every request, as undici takes it: a name, its value, the next name. */
+  readonly #always: readonly string[];
+  readonly #fixed: ReadonlySet<string>;
 
   constructor(options: ServerOptions) {
     if (options.bases.length === 0) throw new Error("an engine needs at least one URL");
     this.#options = options;
     this.#places = new Places(options.bases);
-    const { connect = TIMEOUTS.connect, headers = TIMEOUTS.headers, idle = TIMEOUTS.idle } = options.timeouts ?? {};
+    const { connect = TIMEOUTS.connect, headers: headersMs = TIMEOUTS.headers, idle: idleMs = TIMEOUTS.idle } = options.timeouts ?? {};
+    this.#patience = { headersMs, idleMs, ticker: new Ticker(Math.min(headersMs, idleMs)) };
+    const always = { ...options.headers, "accept-encoding": "identity", ...options.credentials };
+    this.#always = Object.entries(always).flat();
+    this.#fixed = new Set(["content-type", ...Object.keys(always).map((name) => name.toLowerCase())]);
     for (const { origin } of options.bases) {
       if (this.#pools.has(origin)) continue;
       const pool = new Pool(origin, {
         connections: options.connections ?? 256,
         pipelining: 1, // a stream may take minutes: nothing may wait behind it
         connect: { timeout: connect },
-        headersTimeout: headers,
-        bodyTimeout: idle,
+        headersTimeout: 0, // both are our own: undici makes new timers for every request
+        bodyTimeout: 0,
         keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
       });
       this.#pools.set(origin, pool);
     }
   }
 
+  /** There is something that may not be read in an error. */
+  get hasSecret(): boolean {
+    return (this.#options.secret ?? "").length >= MIN_SECRET;
+  }
+
   /** Tries the URLs, the best first; the next one only while nothing of an answer has come. Throws for a path that leads somewhere else. */
-  ask(method: "GET" | "POST", path: string, { headers, body, signal, tap }: Sending, listener: Listener): Asking {
+  ask(method: "GET" | "POST", path: string, { headers = {}, body, signal, tap }: Sending, listener: Listener): Asking {
     // Names of models stand in paths, and clients make names up.
     if (UPWARDS.test(path)) throw new EngineError({ code: "bad-request", message: "there is no such path: a name may not be . or .." });
-    const { credentials, headers: own } = this.#options;
-    const open: Record<string, string> = { ...headers, ...own, "accept-encoding": "identity" };
-    if (body !== undefined) open["content-type"] = "application/json";
-    const all = credentials ? { ...open, ...credentials } : open;
-    const asked = new Asked(listener, { signal, tap }, this.#places, ({ origin, path: pathOf }) => {
+    const all: string[] = body === undefined ? [] : ["content-type", "application/json"];
+    for (const name in headers) if (!this.#fixed.has(name)) all.push(name, headers[name]!);
+    all.push(...this.#always);
+    const asked = new Asked(listener, { signal, tap }, this.#places, this.#patience, ({ origin, path: pathOf }) => {
       const at = pathOf(path);
-      tap?.sent?.({ method, url: origin + at, headers: open, body: body ?? "" });
+      tap?.sent?.({ method, url: origin + at, headers: this.#shown(all), body: body ?? "" });
       this.#pools.get(origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, asked);
     });
     asked.start();
     return asked;
+  }
+
+  /** Headers without the credentials. */
+  #shown(all: readonly string[]): Headers {
+    const { credentials = {} } = this.#options;
+    const shown: Record<string, string> = {};
+    for (let i = 0; i < all.length; i += 2) if (!Object.hasOwn(credentials, all[i]!)) shown[all[i]!] = all[i + 1]!;
+    return shown;
   }
 
   /** Resolves with status and headers; the body comes when it is taken. */
@@ -157,8 +178,18 @@ export class HttpServer {
   /** Without the key: a server may say what it was given. */
   clean(error: ErrorInfo): ErrorInfo {
     const { secret = "" } = this.#options;
-    return secret.length < 4 || !error.message.includes(secret) ? error : { ...error, message: error.message.replaceAll(secret, "[key]") };
+    return !this.hasSecret || !error.message.includes(secret) ? error : { ...error, message: error.message.replaceAll(secret, "[secret]") };
   }
+}
+
+/** What is shorter stands in words that are none. */
+const MIN_SECRET = 4;
+
+/** How long a server may be silent; one timer looks after all that is under way. */
+interface Patience {
+  readonly headersMs: number;
+  readonly idleMs: number;
+  readonly ticker: Ticker;
 }
 
 export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
@@ -186,32 +217,39 @@ export async function textOf({ body }: ServerAnswer): Promise<string> {
 }
 
 /** One request, from URL to URL until one answers. */
-class Asked implements Asking, Dispatcher.DispatchHandler {
+class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
+  seat = 0;
   readonly #listener: Listener;
   readonly #signal: AbortSignal | undefined;
   readonly #tap: UpstreamTap | undefined;
   readonly #places: Places<Base>;
+  readonly #patience: Patience;
   readonly #send: (base: Base) => void;
   readonly #several: boolean;
-  /** Those that are left to try. */
-  readonly #left: Place<Base>[];
+  /** Those to try, and how many were tried. */
+  readonly #order: readonly Place<Base>[];
+  #tried = 0;
   #place: Place<Base> | undefined;
+  /** When the server was heard last, or the request sent. */
+  #lastMs = 0;
+  #paused = false;
   #controller: Dispatcher.DispatchController | undefined;
   #answered = false;
+  /** Its headers are here, whoever's answer it is. */
+  #begun = false;
   /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
   #skipped: number | undefined;
   #over = false;
 
-  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, send: (base: Base) => void) {
+  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => void) {
     this.#listener = listener;
     this.#signal = signal;
     this.#tap = tap;
     this.#places = places;
+    this.#patience = patience;
     this.#send = send;
-    this.#left = places.inOrder();
-    this.#several = this.#left.length > 1;
-    // A connection that was kept may be closed by the server just when it is used again: that says nothing about the server.
-    if (!this.#several) this.#left.push(...this.#left);
+    this.#several = places.several;
+    this.#order = places.inOrder();
   }
 
   start(): void {
@@ -225,10 +263,18 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
   }
 
   pause(): void {
+    this.#paused = true;
     this.#controller?.pause();
   }
   resume(): void {
+    this.#paused = false;
+    this.#lastMs = performance.now();
     this.#controller?.resume();
+  }
+  tick(now: number): void {
+    const { headersMs, idleMs } = this.#patience;
+    if (this.#paused || now - this.#lastMs < (this.#begun ? idleMs : headersMs)) return;
+    this.#controller?.abort(this.#begun ? new errors.BodyTimeoutError() : new errors.HeadersTimeoutError());
   }
   abort(): void {
     if (this.#over) return;
@@ -240,8 +286,10 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
 
   /** `false`: there is no other URL to try. */
   #next(): boolean {
-    const place = this.#left.shift();
+    const place = this.#order[this.#tried];
     if (!place) return false;
+    this.#tried++;
+    this.#begun = false;
     place.busy++;
     this.#place = place;
     this.#skipped = undefined;
@@ -256,6 +304,7 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
   }
 
   #leave(): void {
+    this.#patience.ticker.leave(this);
     if (this.#place) this.#place.busy--;
     this.#place = undefined;
   }
@@ -264,15 +313,19 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#lastMs = performance.now();
+    this.#patience.ticker.watch(this);
     if (this.#over) controller.abort(new errors.RequestAbortedError());
   }
   onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
     if (this.#over || status < 200) return;
+    this.#begun = true;
+    this.#lastMs = performance.now();
     const headers = plain(received);
     if (!BUSY.has(status)) this.#place?.worked();
     else {
       this.#place?.failed(this.#places.now(), restOf(headers));
-      if (this.#several && this.#left.length > 0) {
+      if (this.#several && this.#tried < this.#order.length) {
         this.#skipped = 0;
         return;
       }
@@ -283,6 +336,7 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
   }
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#over) return;
+    this.#lastMs = performance.now();
     if (this.#skipped !== undefined) {
       this.#skipped += chunk.length;
       if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
@@ -310,10 +364,10 @@ class Asked implements Asking, Dispatcher.DispatchHandler {
   }
 }
 
+/** One string for each name. */
 function plain(headers: IncomingHttpHeaders): Headers {
-  const all: Record<string, string> = {};
-  for (const name in headers) all[name] = String(headers[name]);
-  return all;
+  for (const name in headers) if (typeof headers[name] !== "string") headers[name] = String(headers[name]);
+  return headers as Headers;
 }
 
 /** A segment that servers take for the one above. */

@@ -41,10 +41,13 @@ export class Place<T> {
 export class Places<T> {
   readonly list: readonly Place<T>[];
   readonly #now: () => number;
+  /** Where there is one: a connection that was kept may be closed by the server just when it is used again, and that says nothing about it. */
+  readonly #twice: readonly Place<T>[];
   #turn = 0;
 
   constructor(bases: readonly T[], now = (): number => performance.now()) {
     this.list = bases.map((base) => new Place(base));
+    this.#twice = [...this.list, ...this.list];
     this.#now = now;
   }
 
@@ -52,9 +55,14 @@ export class Places<T> {
     return this.#now();
   }
 
+  get several(): boolean {
+    return this.list.length > 1;
+  }
+
   /** The best first. Those that rest come last: if all do, the one that is to wake first is tried all the same. */
-  inOrder(): Place<T>[] {
+  inOrder(): readonly Place<T>[] {
     const { list } = this;
+    if (!this.several) return this.#twice;
     const now = this.#now();
     const first = this.#turn++ % list.length;
     const inTurn = [...list.slice(first), ...list.slice(0, first)];

@@ -13,9 +13,9 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
-import { answerEvents, whole } from "./answer.ts";
+import { type AnswerOptions, takeEvents, tellAnswer, whole } from "./answer.ts";
 import { countOnServer } from "./count.ts";
-import type { About, CallOptions, Engine, GenerateOptions, Preview, RawAnswer, SendOptions, TokenCount } from "./engine.ts";
+import type { About, CallOptions, Engine, GenerateOptions, Hear, Preview, RawAnswer, SendOptions, Telling, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
@@ -74,7 +74,6 @@ export function createRemote(options: RemoteOptions): Remote {
 }
 
 export class Remote implements Engine {
-  readonly stopsOnReturn = true;
   readonly wire: WireId;
   readonly urls: readonly string[];
   readonly #wire: Wire;
@@ -94,13 +93,18 @@ export class Remote implements Engine {
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
+    return takeEvents((hear) => this.tell(request, options, hear));
+  }
+
+  tell(request: Request, options: GenerateOptions, hear: Hear): Telling {
     let context: WireContext;
-    return answerEvents({
+    const answer: AnswerOptions = {
       ask: (listener) => {
         const encoded = this.#encode(request);
         context = encoded.context;
-        const headers = { ...options.headers, ...encoded.headers };
-        return this.#server.ask("POST", encoded.path, { ...options, headers, body: printBody(encoded.body) }, listener);
+        const headers = options.headers ? { ...options.headers, ...encoded.headers } : encoded.headers;
+        const sending = { headers, body: printBody(encoded.body), signal: options.signal, tap: options.tap };
+        return this.#server.ask("POST", encoded.path, sending, listener);
       },
       open: (status, headers) => {
         const ok = status >= 200 && status < 300;
@@ -111,7 +115,8 @@ export class Remote implements Engine {
         return this.#safe(whole((text) => [...eventsOf(this.#wire.decodeResponse(text, context))]));
       },
       explain: (error) => this.#server.explain(error),
-    });
+    };
+    return tellAnswer(answer, hear);
   }
 
   async preview(request: Request): Promise<Preview> {
@@ -122,7 +127,8 @@ export class Remote implements Engine {
 
   /** Servers stream in one way; the other ways are for clients. */
   #encode(request: Request) {
-    return this.#wire.encodeRequest({ ...request, stream: request.stream ? "sse" : false }, this.#profile);
+    const stream = request.stream ? "sse" : false;
+    return this.#wire.encodeRequest(request.stream === stream ? request : { ...request, stream }, this.#profile);
   }
 
   /** By the server's own count, where it has one. */
@@ -196,6 +202,7 @@ export class Remote implements Engine {
 
   /** Without the key in its errors. */
   #safe(decoder: StreamDecoder): StreamDecoder {
+    if (!this.#server.hasSecret) return decoder;
     const clean = (events: Event[]): Event[] => {
       const last = events.at(-1);
       if (last?.type === "finish" && last.error) events[events.length - 1] = { ...last, error: this.#server.clean(last.error) };

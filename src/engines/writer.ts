@@ -1,26 +1,33 @@
-/** What a model in this process says: its text as events, and how it ended. */
+/** What a model in this process says: its text as events, up to a stop string of the request, and how it ended. */
 import type { Event, Finish, Request } from "../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../dialects/dialect.ts";
 import { Ending, mintIds } from "./ending.ts";
 import { endsInThinking } from "./inband/request.ts";
 import { Stops } from "./stops.ts";
 
-/** The model's text as events, up to a stop string of the request. */
 export class Writer {
   readonly #scanner: Scanner;
   readonly #stops: Stops;
   readonly #ending = new Ending();
-  thinking: boolean;
-  thinkingTokens = 0;
+  readonly #restore: (events: Event[]) => Event[];
+  #thinking: boolean;
 
-  constructor(dialect: Dialect, request: Request, prompt: Prompt) {
-    this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), ...(request.tools ? { tools: request.tools } : {}) });
+  /** `restore`: what is done to the scanner's events before anybody looks at them. */
+  constructor(dialect: Dialect, request: Request, prompt: Prompt, restore: (events: Event[]) => Event[] = (events) => events) {
+    this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), tools: request.tools ?? [] });
     this.#stops = new Stops(request.stop);
-    this.thinking = endsInThinking(dialect, prompt);
+    this.#restore = restore;
+    this.#thinking = endsInThinking(dialect, prompt);
   }
 
+  /** The stop string that ended it. */
   get stopped(): string | undefined {
     return this.#stops.found;
+  }
+
+  /** What was written last is thinking. */
+  get thinking(): boolean {
+    return this.#thinking;
   }
 
   write(text: string): Event[] {
@@ -41,23 +48,24 @@ export class Writer {
     });
   }
 
-  #seen(events: readonly Event[]): Event[] {
-    const out: Event[] = [];
-    for (const event of events) {
+  #seen(scanned: Event[]): Event[] {
+    const events: Event[] = [];
+    for (const event of this.#restore(scanned)) {
       if (this.stopped !== undefined) break;
       if (event.type === "text") {
         const text = this.#stops.feed(event.text);
-        if (text !== "") out.push({ ...event, text });
+        if (text !== "") events.push({ ...event, text });
         continue;
       }
       this.#ending.see(event);
-      if (event.type === "thinking-start") this.thinking = true;
-      else if (event.type === "thinking-end") this.thinking = false;
-      out.push(...this.#held(), event); // a stop string does not reach over a call
+      if (event.type === "thinking-start") this.#thinking = true;
+      else if (event.type === "thinking-end") this.#thinking = false;
+      events.push(...this.#held(), event); // a stop string does not reach over a call
     }
-    return out;
+    return events;
   }
 
+  /** Text that looked like the beginning of a stop string. */
   #held(): Event[] {
     const text = this.#stops.flush();
     return text === "" ? [] : [{ type: "text", text }];

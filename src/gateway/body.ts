@@ -1,5 +1,5 @@
 /** The body of a request, as text: compressed or not, and never more than the limit, which counts what comes out. */
-import { pipeline, type Readable, type Transform } from "node:stream";
+import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
@@ -16,35 +16,73 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 
 const UTF8 = new TextDecoder();
 
-export async function readBody(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage): Promise<string> {
-  const type = headers["content-type"] ?? "";
-  if (type !== "" && !JSON_TYPE.test(type)) throw new Refusal(415, "the body must be JSON: send content-type: application/json");
-  if (Number(headers["content-length"]) > limit) throw tooLarge(limit);
-  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity") return UTF8.decode(await collected(stream, limit, "the body was cut"));
-  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-  if (!decoder) throw new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${Object.keys(DECODERS).join(", ")}`);
-  const source = pipeline(stream, decoder(), () => {});
-  return UTF8.decode(await collected(source, limit, `the body is not ${encoding}, or was cut`));
-}
+/** By its events and without a promise: either costs more than most bodies. */
+type BodyRead = (error: Error | null, body?: string) => void;
 
-/** By its events: iterating over a stream costs more than most bodies. */
-function collected(source: Readable, limit: number, problem: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    source.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limit) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        reject(tooLarge(limit));
-      }
-    });
-    source.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    source.on("error", (cause) => reject(new Refusal(400, problem, { cause })));
+/** A body that cannot be read is refused here: Fastify would close the connection, and who is still sending would not hear why. */
+export function readBody(stream: Readable, passage: Passage, done: BodyRead): void {
+  read(stream, passage, (error, body) => {
+    if (!error) return done(null, body);
+    drain(stream);
+    passage.refuse(error);
   });
 }
 
+function read(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage, done: BodyRead): void {
+  const type = headers["content-type"] ?? "";
+  if (type !== "" && !JSON_TYPE.test(type)) done(new Refusal(415, "the body must be JSON: send content-type: application/json"));
+  else if (Number(headers["content-length"]) > limit) done(tooLarge(limit));
+  else {
+    const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+    const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined;
+    if (encoding === "identity") collect({ stream, limit, problem: "the body was cut" }, done);
+    else if (decoder) collect({ stream, decoder, limit, problem: `the body is not ${encoding}, or was cut` }, done);
+    else done(new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${Object.keys(DECODERS).join(", ")}`));
+  }
+}
+
+interface Source {
+  readonly stream: Readable;
+  readonly decoder?: Transform;
+  readonly limit: number;
+  /** What to say when it breaks. */
+  readonly problem: string;
+}
+
+function collect({ stream, decoder, limit, problem }: Source, done: BodyRead): void {
+  const source = decoder ? stream.pipe(decoder) : stream;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let over = false;
+  const end = (error: Error | null, body?: string): void => {
+    if (over) return;
+    over = true;
+    chunks.length = 0;
+    if (error && decoder) {
+      stream.unpipe(decoder);
+      decoder.destroy(); // a few bytes may become gigabytes
+    }
+    done(error, body);
+  };
+  source.on("data", (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limit) end(tooLarge(limit));
+    else if (!over) chunks.push(chunk);
+  });
+  source.on("end", () => end(null, over ? "" : UTF8.decode(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
+  const broken = (cause: Error): void => end(new Refusal(400, problem, { cause }));
+  source.on("error", broken);
+  if (decoder) stream.on("error", broken);
+}
+
 const tooLarge = (limit: number): Refusal =>
-  new Refusal(413, `the body is larger than ${limit} bytes, the limit of this server (body_limit)`, { headers: { connection: "close" } });
+  new Refusal(413, `the body is larger than ${limit} bytes, the limit of this server (body_limit)`);
+
+const DRAIN_MS = 5000;
+
+/** The rest is read for a while, and forgotten. */
+function drain(stream: Readable): void {
+  const timer = setTimeout(() => stream.destroy(), DRAIN_MS);
+  stream.once("close", () => clearTimeout(timer));
+  stream.resume();
+}

@@ -10,11 +10,16 @@
  *
  * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
  */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, resolve } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
 import { listDialects } from "../dialects/registry.ts";
 import { BACKENDS } from "../engines/completions/backends.ts";
 import type { ServerId } from "../engines/engine.ts";
+import type { Limits } from "../engines/limited.ts";
+import type { Gpu } from "../engines/llama/runtime.ts";
 import { listWires } from "../wires/registry.ts";
 import { KNOWN } from "./known.ts";
 import type { ModelRule } from "./models.ts";
@@ -24,7 +29,20 @@ import type { Speech, UpstreamSettings } from "./upstreams.ts";
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;
   readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
+  /** Upstreams that are models in this process. */
+  readonly locals: Readonly<Record<string, LocalSettings>>;
   readonly models: readonly ModelRule[];
+}
+
+export interface LocalSettings {
+  /** A file, an https URL, `hf:owner/repo[:quant]`, or `embedded`. */
+  readonly model: string;
+  readonly gpu?: Gpu | undefined;
+  /** How many tokens one conversation may have. */
+  readonly context?: number | undefined;
+  /** How many conversations run at once. */
+  readonly parallel?: number | undefined;
+  readonly limits?: Limits | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -65,6 +83,8 @@ type Table = Readonly<Record<string, unknown>>;
 const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completions"];
 const SERVERS = Object.keys(BACKENDS) as ServerId[];
 const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
+const SERVER_KEYS = ["host", "port", "names", "keys", "insecure", "body_limit", "headers_after", "heartbeat", "request_timeout"];
+const GPUS = [true, false, "auto", "metal", "cuda", "vulkan"] as const satisfies readonly Gpu[];
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
 const RESCUE = ["auto", true, false] as const;
@@ -93,22 +113,29 @@ class Reader {
 
   settings(value: unknown): Settings {
     const root = this.#table(value, [], ["server", "cors", "upstreams", "models", "aliases"]);
-    const upstreams = this.#each(root.upstreams, ["upstreams"], (table, path) => this.#upstream(table, path));
-    const models = Object.values(this.#each(root.models, ["models"], (table, path) => this.#model(table, path, Object.keys(upstreams))));
+    const [locals, upstreams]: [Record<string, LocalSettings>, Record<string, UpstreamSettings>] = [{}, {}];
+    this.#each(root.upstreams, ["upstreams"], (table, path) => {
+      const name = path.at(-1) ?? "";
+      if (this.#table(table, path).model === undefined) upstreams[name] = this.#upstream(table, path);
+      else locals[name] = this.#local(table, path);
+    });
+    const names = Object.keys({ ...upstreams, ...locals });
+    const models = Object.values(this.#each(root.models, ["models"], (table, path) => this.#model(table, path, names)));
     const aliases = Object.entries(this.#table(root.aliases, ["aliases"])).map(([name, alias]) => ({
       name,
       alias: this.#string(alias, ["aliases", name]),
     }));
     const twice = aliases.find(({ name }) => models.some((model) => model.name === name));
     if (twice) this.#fail(["aliases", twice.name], "is a model, too: it can be only one of them");
-    return { server: this.#server(root), upstreams, models: [...models, ...aliases] };
+    return { server: this.#server(root), upstreams, locals, models: [...models, ...aliases] };
   }
 
   #server({ server, cors }: Table): Settings["server"] {
     const path = ["server"];
-    const table = this.#table(server, path, ["host", "port", "names", "keys", "insecure", "body_limit", "heartbeat", "request_timeout"]);
+    const table = this.#table(server, path, SERVER_KEYS);
     const origins = this.#table(cors, ["cors"], ["origins"]).origins;
     const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
+    const headers = this.#optional(table.headers_after, [...path, "headers_after"], this.#seconds);
     const request = this.#optional(table.request_timeout, [...path, "request_timeout"], this.#seconds);
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
@@ -118,7 +145,7 @@ class Reader {
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
       origins: this.#optional(origins, ["cors", "origins"], this.#strings),
       bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
-      patience: { heartbeatMs: heartbeat, requestMs: request },
+      patience: { headersMs: headers, heartbeatMs: heartbeat, requestMs: request },
     };
   }
 
@@ -127,7 +154,9 @@ class Reader {
     const name = path.at(-1) ?? "";
     const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
     const given =
-      table.url ?? known?.url ?? this.#fail(path, `needs a url (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
+      table.url ??
+      known?.url ??
+      this.#fail(path, `needs a url, or a model to run here (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
     const urls = this.#strings(typeof given === "string" ? [given] : given, [...path, "url"]);
     for (const url of urls)
       if (!/^https?:\/\//.test(url) || !URL.canParse(url)) this.#fail([...path, "url"], "must be an http or https URL");
@@ -146,6 +175,29 @@ class Reader {
       timeouts: { connect: timeout("connect"), headers: timeout("headers"), idle: timeout("idle") },
       ...(isKnown ? { profile: known.profile } : {}),
     };
+  }
+
+  /** A model in this process. */
+  #local(value: unknown, path: Path): LocalSettings {
+    if (this.#table(value, path).url !== undefined)
+      this.#fail([...path, "url"], "has no place beside model: a model runs here, or elsewhere");
+    const table = this.#table(value, path, ["model", "gpu", "context", "parallel", "concurrent", "queue", "wait"]);
+    return {
+      model: this.#modelFile(table.model, [...path, "model"]),
+      gpu: this.#optional(table.gpu, [...path, "gpu"], (word, at) => this.#oneOf(GPUS, word, at)),
+      context: this.#optional(table.context, [...path, "context"], this.#count),
+      parallel: this.#optional(table.parallel, [...path, "parallel"], this.#count),
+      ...this.#limits(table, path),
+    };
+  }
+
+  /** Paths begin where the file is, or at home. */
+  #modelFile(value: unknown, path: Path): string {
+    const text = this.#string(value, path);
+    if (text === "embedded" || /^(hf:|https:\/\/)/.test(text)) return text;
+    if (!/\.gguf$/i.test(text)) return this.#fail(path, 'must be a GGUF: a file, its https URL, "hf:owner/repo" or "embedded"');
+    const file = resolve(dirname(this.#file), text.replace(/^~(?=[/\\])/, homedir()));
+    return existsSync(file) ? file : this.#fail(path, `names a file that is not there: ${file}`);
   }
 
   #limits({ concurrent, queue, wait }: Table, path: Path): Pick<UpstreamSettings, "limits"> {

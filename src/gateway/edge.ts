@@ -46,10 +46,12 @@ export const isLoopback = (name: string): boolean =>
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
 
-export function hostAllowed(host: string | undefined, local: string | undefined, names: readonly string[]): boolean {
+/** `own`: what it was told to listen on. */
+export function hostAllowed(host: string | undefined, local: string | undefined, names: readonly string[], own?: string): boolean {
   const name = hostName(host ?? "");
   if (name === "") return false;
-  return isLoopback(name) || names.some((known) => known.toLowerCase() === name) || (local !== undefined && plainAddress(local) === name);
+  if (isLoopback(name) || own?.toLowerCase() === name) return true;
+  return names.some((known) => known.toLowerCase() === name) || (local !== undefined && plainAddress(local) === name);
 }
 
 // ---- Origin: a web page of somebody else may not use this server in its reader's name

@@ -1,5 +1,6 @@
 /** What is known of one exchange: enough for a line in a log and for numbers, never a key and never what was said. */
 import type { ErrorInfo, Event, Usage, Warning, WireId } from "../core/nouns.ts";
+import type { Modes } from "./modes.ts";
 
 export interface Exchange {
   readonly id: string;
@@ -13,6 +14,10 @@ export interface Exchange {
   upstreamModel?: string;
   /** The name or pattern of the configuration: a label that no client can make up. */
   rule?: string;
+  /** What the configuration says of the model's tools, where it says something; and the dialect in which the answer was read by us. */
+  tools?: Modes["tools"];
+  rescue?: Modes["rescue"];
+  dialect?: string;
   streamed: boolean;
   status: number;
   outcome: "ok" | "error" | "aborted";

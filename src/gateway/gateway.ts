@@ -7,6 +7,7 @@
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { Roster } from "../engines/roster.ts";
 import { type Changes, type GatewayOptions, State } from "./options.ts";
 import type { Passage } from "./passage.ts";
 import { createServer, type Watch } from "./server.ts";
@@ -26,10 +27,13 @@ export const createGateway = (options: GatewayOptions): Gateway => new Running(o
 /** What is asked every few seconds and is worth no line. */
 const QUIET: ReadonlySet<string> = new Set(["root", "health", "ready", "metrics"]);
 
+/** How long a client that is told of the end has to read it. */
+const LAST_WORDS_MS = 1000;
+
 class Running implements Gateway, Watch {
   state: State;
   readonly #app: FastifyInstance;
-  readonly #open = new Set<Passage>();
+  readonly #open = new Roster<Passage>();
   /** States that are no more, as long as somebody uses them. */
   readonly #former = new Set<State>();
   #idle: (() => void) | undefined;
@@ -63,18 +67,24 @@ class Running implements Gateway, Watch {
 
   async close({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     const closed = this.#app.close();
-    if (this.#open.size > 0 && graceMs > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, graceMs);
-        this.#idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    for (const passage of this.#open) passage.abort();
+    await this.#emptied(graceMs);
+    this.#open.each((passage) => passage.abort());
+    await this.#emptied(LAST_WORDS_MS);
+    this.#app.server.closeAllConnections(); // whoever is connected has nothing under way, or does not read
     await closed;
     await Promise.all(Object.values(this.state.options.upstreams).map((engine) => engine.close()));
+  }
+
+  /** When nobody is on the way any more, or after so long. */
+  #emptied(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#open.size === 0) return resolve();
+      const timer = setTimeout(resolve, ms);
+      this.#idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   // ---- Who is on the way
@@ -95,6 +105,7 @@ class Running implements Gateway, Watch {
     state.users--;
     this.#retire(state);
     if (this.#open.size === 0) this.#idle?.();
+    if (passage.streaming) state.options.metrics?.streams(-1);
     account.done();
     passage.tap?.ended?.(exchange);
     if (QUIET.has(exchange.kind)) return;

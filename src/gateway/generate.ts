@@ -1,15 +1,37 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { Event, Request, WireId } from "../core/nouns.ts";
-import type { Answer } from "../engines/engine.ts";
+import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
+import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
-import type { Headers } from "../wires/wire.ts";
+import type { Headers, StreamEncoder } from "../wires/wire.ts";
 import { aimed, fitted, type Target } from "./models.ts";
 import { infoOf, JSON_TYPE, type Passage } from "./passage.ts";
+import { Pump } from "./pump.ts";
 import type { Route } from "./routes.ts";
-import { Sink } from "./sink.ts";
+import { Sink, type Speaker } from "./sink.ts";
 import { outsideSchema } from "./validate.ts";
+
+export function generate(passage: Passage, route: Route & { kind: "generate" }, body: string): Promise<void> | undefined {
+  const { visit } = passage;
+  const asked = getWire(route.wire).decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
+  const target = passage.aim(asked.model);
+  if (target instanceof Promise) return target.then((found) => begin(passage, asked, found));
+  begin(passage, asked, target);
+  return undefined;
+}
+
+function begin(passage: Passage, asked: Request, target: Target): void {
+  const { exchange, state } = passage;
+  const named = aimed(asked, target);
+  const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
+  if (asked.warnings) exchange.warnings.push(...asked.warnings);
+  exchange.warnings.push(...warnings);
+  exchange.streamed = Boolean(asked.stream);
+  const question = { asked, request, target };
+  const answering = asked.stream ? new Streamed(passage, question) : new Whole(passage, question);
+  answering.start();
+}
 
 /** What was asked, in the client's words and in the upstream's. */
 interface Question {
@@ -18,68 +40,166 @@ interface Question {
   readonly target: Target;
 }
 
-export async function generate(passage: Passage, route: Route & { kind: "generate" }, body: string): Promise<void> {
-  const { visit, exchange, state } = passage;
-  const asked = getWire(route.wire).decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
-  const target = await passage.aim(asked.model);
-  const named = aimed(asked, target);
-  const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
-  exchange.warnings.push(...(asked.warnings ?? []), ...warnings);
-  exchange.streamed = Boolean(asked.stream);
-  const question = { asked, request, target };
-  return asked.stream ? answerStreamed(passage, question) : answerWhole(passage, question);
+const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } };
+
+/** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
+abstract class Answering implements Speaker {
+  readonly passage: Passage;
+  question: Question;
+  readonly sink: Sink;
+  /** Headers of the upstream that travel back. */
+  back: Headers = {};
+  #telling: Telling | undefined;
+  #over = false;
+  #again = false;
+  /** Calls that are being looked at. */
+  readonly #checks: Promise<void>[] = [];
+
+  constructor(passage: Passage, question: Question) {
+    this.passage = passage;
+    this.question = question;
+    this.sink = new Sink(passage.reply.raw, this, passage.state, passage.tap);
+  }
+
+  /** The upstream took the request, or refused it. */
+  abstract answered(ok: boolean): void;
+  abstract say(event: Event): void;
+  /** All is said. */
+  abstract end(): void;
+  abstract headers(): Headers;
+  abstract heartbeat(): string;
+
+  start(): void {
+    const { passage } = this;
+    const { request, target } = this.question;
+    const { engine } = target;
+    const options: GenerateOptions = {
+      headers: passage.travelling,
+      tap: passage.tap?.upstream,
+      onAnswer: (answer) => this.#answered(answer),
+      onWarning: (warning) => {
+        passage.exchange.warnings.push(warning);
+        if (warning.code === "rescued") passage.exchange.calls.rescued++;
+      },
+      onDialect: (dialect) => {
+        passage.exchange.dialect = dialect;
+      },
+    };
+    const hear: Hear = (events) => this.#hear(events);
+    try {
+      this.#telling =
+        engine.tell?.(request, options, hear) ??
+        new Pump(
+          (signal) => engine.generate(request, { ...options, signal }),
+          hear,
+          (error) => this.#fail(error),
+        );
+      passage.onAbort(this);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The client is gone, or the gateway closes. */
+  stop(): void {
+    if (this.#over) return;
+    this.#telling?.stop();
+    this.#hear([STOPPED]);
+  }
+
+  hold(): void {
+    this.#telling?.pause();
+  }
+  goOn(): void {
+    this.#telling?.resume();
+  }
+
+  #answered({ ok, headers, warnings }: Answer): void {
+    if (warnings.length > 0) this.passage.exchange.warnings.push(...warnings);
+    this.back = headers;
+    this.answered(ok);
+  }
+
+  #hear(events: readonly Event[]): void {
+    if (this.#over || this.#asksForLess(events)) return;
+    const { passage } = this;
+    const { account, tap } = passage;
+    try {
+      for (const event of events) {
+        account.see(event);
+        tap?.event?.(event);
+        this.say(event.type === "start" ? renamed(event, this.question, passage.route.wire) : event);
+        if (event.type === "tool-end") this.#check(event);
+      }
+      if (events.at(-1)?.type === "finish") this.#finish();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** A server that counts otherwise than we do, and refuses only what the answer may take, is asked again, once. */
+  #asksForLess(events: readonly Event[]): boolean {
+    const [first] = events;
+    const { request } = this.question;
+    const tokens = first?.type === "finish" ? first.error?.tokens : undefined;
+    if (this.#again || !tokens?.answer || request.maxTokens === undefined) return false;
+    const maxTokens = tokens.limit - (tokens.used - tokens.answer);
+    if (maxTokens < 1 || maxTokens >= request.maxTokens) return false;
+    this.#again = true;
+    const message = `the limit of ${request.maxTokens} tokens was lowered to ${maxTokens}: the model's context has ${tokens.limit}`;
+    this.passage.exchange.warnings.push({ code: "max-tokens", message });
+    this.question = { ...this.question, request: { ...request, maxTokens } };
+    this.start();
+    return true;
+  }
+
+  #finish(): void {
+    this.#over = true;
+    if (this.#checks.length === 0) this.end();
+    else
+      Promise.all(this.#checks)
+        .then(() => this.end())
+        .catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Names the calls that are not what their tool's schema asks for. */
+  #check({ name, arguments: args, truncated }: ToolEnd): void {
+    const { request, target } = this.question;
+    const tool = truncated || target.rule?.validate === "off" ? undefined : request.tools?.find((known) => known.name === name);
+    if (!tool) return;
+    const { outside } = this.passage.exchange;
+    this.#checks.push(outsideSchema(tool, args).then((why) => void (why !== undefined && outside.push({ name, why }))));
+  }
+
+  /** A fault of ours: nobody shall take what was sent for the whole. */
+  #fail(error: unknown): void {
+    const { passage, sink } = this;
+    this.#over = true;
+    this.#telling?.stop();
+    sink.leave();
+    if (!sink.opened) passage.refuse(error);
+    else {
+      passage.account.fail(infoOf(error), error);
+      passage.reply.raw.destroy();
+    }
+  }
 }
 
-/** The engine's events; they stop when the client goes. */
-function ask(passage: Passage, { request, target: { engine } }: Question, onAnswer: (answer: Answer) => void): AsyncIterable<Event> {
-  const events = engine.generate(request, {
-    ...passage.callOptions,
-    ...(engine.stopsOnReturn ? {} : { signal: passage.signal }),
-    onWarning: (warning) => {
-      passage.exchange.warnings.push(warning);
-      if (warning.code === "rescued") passage.exchange.calls.rescued++;
-    },
-    onAnswer: (answer) => {
-      if (answer.warnings.length > 0) passage.exchange.warnings.push(...answer.warnings);
-      onAnswer(answer);
-    },
-  });
-  if (!engine.stopsOnReturn) return events;
-  const iterator = events[Symbol.asyncIterator]();
-  passage.onAbort(() => void iterator.return?.());
-  return { [Symbol.asyncIterator]: () => iterator };
-}
-
-/** Everybody who listens hears it. */
-function heard(event: Event, { account, route, tap }: Passage, { asked, target }: Question): Event {
-  account.see(event);
-  tap?.event?.(event);
-  return event.type === "start" ? renamed(event, asked, target, route.wire) : event;
-}
-
-/** Names the calls that are not what their tool's schema asks for. */
-async function validate(event: Event, { exchange }: Passage, { request, target }: Question): Promise<void> {
-  if (event.type !== "tool-end" || event.truncated || target.rule?.validate === "off") return;
-  const tool = request.tools?.find(({ name }) => name === event.name);
-  const why = tool && (await outsideSchema(tool, event.arguments));
-  if (why !== undefined) exchange.outside.push({ name: event.name, why });
-}
+type Start = Extract<Event, { type: "start" }>;
 
 /**
  * Clients hear the name that they asked for. The id of an answer is one only in its own wire, and many servers give all answers the same:
  * Claude Code takes two answers of one id for one.
  */
-function renamed({ id, ...start }: Start, asked: Request, { model, engine }: Target, wire: WireId): Start {
-  return {
-    ...start,
-    ...(id !== undefined && engine.wire === wire ? { id } : {}),
-    ...(model === asked.model ? {} : { model: asked.model }),
-  };
+function renamed(start: Start, { asked, target: { model, engine } }: Question, wire: WireId): Start {
+  const own = engine.wire === wire;
+  if (own && model === asked.model) return start;
+  const said: Start = { type: "start" };
+  if (own && start.id !== undefined) said.id = start.id;
+  const name = model === asked.model ? start.model : asked.model;
+  if (name !== undefined) said.model = name;
+  return said;
 }
-
-type Start = Extract<Event, { type: "start" }>;
-
-const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } };
 
 const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, string>> = {
   sse: "text/event-stream; charset=utf-8",
@@ -87,87 +207,94 @@ const TYPES: Readonly<Record<NonNullable<Exclude<Request["stream"], false>>, str
   ndjson: "application/x-ndjson; charset=utf-8",
 };
 
-async function answerStreamed(passage: Passage, question: Question): Promise<void> {
-  const { reply, route, account, state, tap } = passage;
-  const { asked } = question;
-  const encoder = getWire(route.wire).createStreamEncoder(asked, passage.encoderOptions);
-  let back: Headers = {};
-  const sink = new Sink(reply.raw, {
-    ticker: state.ticker,
-    patience: state.patience,
-    tap,
-    heartbeat: () => encoder.heartbeat(),
-    headers: () => {
-      reply.hijack();
-      passage.streams();
-      // Nobody on the way may hold the answer back, or compress it.
-      const type = { "content-type": TYPES[asked.stream || "sse"], "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
-      return { ...passage.headers, ...back, ...passage.warningHeader, ...type };
-    },
-  });
-  try {
-    const events = ask(passage, question, (answer) => {
-      back = answer.headers;
-      if (answer.ok) sink.open();
-    });
-    let finished = false;
-    for await (const event of events) {
-      finished = event.type === "finish";
-      const said = heard(event, passage, question);
-      if (!sink.opened && said.type === "finish" && said.error) return passage.sendError(said.error, { request: asked, headers: back });
-      sink.open();
-      sink.write(encoder.encode(said));
-      if (sink.full) await sink.drained();
-      if (event.type === "tool-end") await validate(event, passage, question);
+class Streamed extends Answering {
+  readonly #encoder: StreamEncoder;
+  /** It went wrong before anything left: the client gets a status. */
+  #refused: ErrorInfo | undefined;
+
+  constructor(passage: Passage, question: Question) {
+    super(passage, question);
+    this.#encoder = getWire(passage.route.wire).createStreamEncoder(question.asked, passage.encoderOptions);
+  }
+
+  answered(ok: boolean): void {
+    if (ok) this.sink.open();
+  }
+
+  say(event: Event): void {
+    const { sink } = this;
+    if (!sink.opened && event.type === "finish" && event.error) {
+      this.#refused = event.error;
+      return;
     }
-    if (!finished && sink.opened) sink.write(encoder.encode(heard(STOPPED, passage, question)));
-    sink.close(encoder.end());
-  } catch (error) {
-    if (!sink.opened) throw error;
-    account.fail(infoOf(error), error);
-    reply.raw.destroy(); // a fault of ours: nobody shall take what was sent for the whole
-  } finally {
-    sink.leave();
+    sink.open();
+    sink.write(this.#encoder.encode(event));
+  }
+
+  end(): void {
+    const { passage, sink, back } = this;
+    if (!this.#refused) sink.close(this.#encoder.end(), passage.warningHeader());
+    else {
+      sink.leave();
+      passage.sendError(this.#refused, { request: this.question.asked, headers: back });
+    }
+  }
+
+  headers(): Headers {
+    const { passage, back } = this;
+    passage.streams();
+    const headers = passage.allHeaders(back);
+    headers["content-type"] = TYPES[this.question.asked.stream || "sse"];
+    // Nobody on the way may hold the answer back, or compress it.
+    headers["cache-control"] = "no-cache, no-transform";
+    headers["x-accel-buffering"] = "no";
+    return headers;
+  }
+
+  heartbeat(): string {
+    return this.#encoder.heartbeat();
   }
 }
 
-async function answerWhole(passage: Passage, question: Question): Promise<void> {
-  const { reply, route, state, tap } = passage;
-  const { asked } = question;
-  const wire = getWire(route.wire);
-  const fold = createFold();
-  let back: Headers = {};
-  // JSON may begin with blanks: that is the sign of life where nothing streams.
-  const sink = new Sink(reply.raw, {
-    ticker: state.ticker,
-    patience: state.patience,
-    tap,
-    heartbeat: () => "\n",
-    headers: () => {
-      reply.hijack();
-      return { ...passage.headers, ...back, ...passage.warningHeader, "content-type": JSON_TYPE, "x-accel-buffering": "no" };
-    },
-  });
-  try {
-    const events = ask(passage, question, ({ headers }) => {
-      back = headers;
-    });
-    for await (const event of events) {
-      if (event.type === "tool-end") await validate(event, passage, question);
-      fold.add(heard(event, passage, question));
-    }
-  } finally {
-    sink.leave();
+class Whole extends Answering {
+  readonly #fold = createFold();
+
+  answered(): void {}
+
+  say(event: Event): void {
+    this.#fold.add(event);
   }
-  if (passage.aborted) return sink.opened ? sink.close("") : void reply.hijack();
-  const response = fold.response();
-  const error = response.finish?.error;
-  // Gemini has a reason for a call that cannot be read: it is an answer there.
-  const failed = error && !(route.wire === "gemini" && error.code === "malformed-call") ? error : undefined;
-  if (sink.opened && failed) {
-    const { body } = wire.encodeError(failed, asked);
-    sink.close(typeof body === "string" ? body : printBody(body));
-  } else if (sink.opened) sink.close(printBody(wire.encodeResponse(response, asked, passage.encoderOptions)));
-  else if (failed) passage.sendError(failed, { request: asked, headers: back });
-  else passage.sendJson(wire.encodeResponse(response, asked, passage.encoderOptions), { ...back, ...passage.warningHeader });
+
+  end(): void {
+    const { passage, sink, back } = this;
+    const { asked } = this.question;
+    const wire = getWire(passage.route.wire);
+    const response = this.#fold.response();
+    const error = response.finish?.error;
+    // Gemini has a reason for a call that cannot be read: it is an answer there.
+    const failed = error && !(wire.id === "gemini" && error.code === "malformed-call") ? error : undefined;
+    const body = (): unknown =>
+      failed ? wire.encodeError(failed, asked).body : wire.encodeResponse(response, asked, passage.encoderOptions);
+    sink.leave();
+    if (passage.aborted) passage.drop();
+    else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
+    else if (failed) passage.sendError(failed, { request: asked, headers: back });
+    else passage.sendJson(body(), { ...back, ...passage.warningHeader() });
+  }
+
+  headers(): Headers {
+    const { passage, back } = this;
+    passage.reply.hijack();
+    const headers = passage.allHeaders(back);
+    headers["content-type"] = JSON_TYPE;
+    headers["x-accel-buffering"] = "no";
+    return headers;
+  }
+
+  /** JSON may begin with blanks: that is the sign of life where nothing streams. */
+  heartbeat(): string {
+    return "\n";
+  }
 }
+
+const printed = (body: unknown): string => (typeof body === "string" ? body : printBody(body));

@@ -1,10 +1,11 @@
 /** `dragoman/gateway`: the HTTP server, for programs that want one of their own. */
-export { ConfigError, readConfig, type Settings } from "./config.ts";
+export { ConfigError, type LocalSettings, readConfig, type Settings } from "./config.ts";
 export type { Exchange } from "./exchange.ts";
 export { createGateway, type Gateway } from "./gateway.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export type { ModelRule } from "./models.ts";
 export type { Changes, GatewayOptions, Patience } from "./options.ts";
+export { type Comparison, compareRecording, type Heard } from "./recordings/compare.ts";
 export { createRecorder, type Recorder, type RecorderOptions } from "./recordings/recorder.ts";
 export { type Recording, readRecording } from "./recordings/recording.ts";
 export { createReplay, type ReplayOptions } from "./recordings/replay.ts";

@@ -1,6 +1,5 @@
 /** Numbers for Prometheus. Labels are names of ours or of the configuration, never what a client sent: nobody can make them grow. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { WireId } from "../core/nouns.ts";
 import type { Exchange } from "./exchange.ts";
 
 export interface Metrics {
@@ -24,7 +23,15 @@ export function createMetrics(): Metrics {
     new Histogram({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers });
 
   const requests = counter("requests_total", "Exchanges that have ended", ["wire", "upstream", "model", "kind", "outcome"]);
-  const open = new Gauge({ name: "dragoman_streams_open", help: "Streams to clients that are open", registers });
+  let streams = 0;
+  new Gauge({
+    name: "dragoman_streams_open",
+    help: "Streams to clients that are open",
+    registers,
+    collect() {
+      this.set(streams);
+    },
+  });
   const first = seconds("first_event_seconds", "Until the first event with content");
   const total = seconds("exchange_seconds", "Until the end of the exchange");
   const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
@@ -39,10 +46,10 @@ export function createMetrics(): Metrics {
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   /** The counters of a place: looking them up by their labels costs more than counting. */
-  const makePlace = (wire: WireId, upstream: string, model: string) => {
+  const makePlace = (wire: string, upstream: string, model: string) => {
     const place = { wire, upstream, model };
     return {
-      outcomes: new Map<string, { inc(): void }>(),
+      ended: new Lazy((kind) => new Lazy((outcome) => requests.labels({ ...place, kind, outcome }))),
       total: total.labels(place),
       first: first.labels(place),
       tokensIn: tokens.labels({ ...place, direction: "in" }),
@@ -50,22 +57,19 @@ export function createMetrics(): Metrics {
       fragments: fragments.labels(place),
     };
   };
-  const places = new Map<string, ReturnType<typeof makePlace>>();
+  const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((model) => makePlace(wire, upstream, model))));
 
   return {
     contentType: registry.contentType,
     print: () => registry.metrics(),
-    streams: (change) => open.inc(change),
+    streams(change) {
+      streams += change;
+    },
     see(exchange) {
       const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
       const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
-      const key = `${wire}\n${upstream}\n${rule}`;
-      const at = places.get(key) ?? makePlace(wire, upstream, rule);
-      places.set(key, at);
-      const ending = `${kind}\n${outcome}`;
-      const ended = at.outcomes.get(ending) ?? requests.labels({ wire, upstream, model: rule, kind, outcome });
-      at.outcomes.set(ending, ended);
-      ended.inc();
+      const at = places.at(wire).at(upstream).at(rule);
+      at.ended.at(kind).at(outcome).inc();
       if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
       for (const { code } of warned) warnings.inc({ wire, upstream, code });
       if (kind !== "generate") return;
@@ -81,4 +85,22 @@ export function createMetrics(): Metrics {
       }
     },
   };
+}
+
+/** Things by a word, made when they are first asked for. Several words are several of these: a key put together would be hashed each time. */
+class Lazy<T> {
+  readonly #made = new Map<string, T>();
+  readonly #make: (word: string) => T;
+
+  constructor(make: (word: string) => T) {
+    this.#make = make;
+  }
+
+  at(word: string): T {
+    const known = this.#made.get(word);
+    if (known !== undefined) return known;
+    const made = this.#make(word);
+    this.#made.set(word, made);
+    return made;
+  }
 }

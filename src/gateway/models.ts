@@ -51,6 +51,7 @@ interface Listing {
 
 export class Models {
   readonly upstreams: Readonly<Record<string, Engine>>;
+  readonly #names: readonly string[];
   readonly #rules: readonly ModelRule[];
   readonly #listings = new Map<string, Listing>();
   /** By upstream and model, as far as servers were asked. */
@@ -60,6 +61,7 @@ export class Models {
 
   constructor(upstreams: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
     this.upstreams = upstreams;
+    this.#names = Object.keys(upstreams);
     this.#rules = rules;
     for (const { name, upstream } of rules) {
       if (upstream !== undefined && !Object.hasOwn(upstreams, upstream))
@@ -67,44 +69,47 @@ export class Models {
     }
   }
 
-  async resolve(asked: string, depth = 0): Promise<Target> {
+  /** Without a promise, unless somebody must be asked first. */
+  resolve(asked: string, depth = 0): Target | Promise<Target> {
     const rule = ruleFor(asked, this.#rules);
     if (rule?.alias !== undefined) {
       if (depth >= MAX_ALIASES) throw new Refusal(500, `the alias "${rule.name}" leads in a circle`);
-      const target = await this.resolve(rule.alias, depth + 1);
-      return { ...target, rule: target.rule ?? rule };
+      return afterwards(this.resolve(rule.alias, depth + 1), (target) => ({ ...target, rule: target.rule ?? rule }));
     }
-    if (rule?.upstream !== undefined) {
-      const model = rule.model ?? (rule.name.includes("*") ? await this.#onlyModel(rule.upstream, asked) : asked);
-      return this.#target(rule.upstream, model, rule);
-    }
-    return this.#unruled(asked, rule);
+    if (rule?.upstream === undefined) return this.#unruled(asked, rule);
+    const { upstream, model } = rule;
+    if (model !== undefined || !rule.name.includes("*")) return this.#target(upstream, model ?? asked, rule);
+    return afterwards(this.#onlyModel(upstream, asked), (only) => this.#target(upstream, only, rule));
   }
 
-  async #unruled(asked: string, rule: ModelRule | undefined): Promise<Target> {
-    const names = Object.keys(this.upstreams);
-    const [only] = names;
-    if (only !== undefined && names.length === 1) return this.#target(only, rule?.model ?? (await this.#onlyModel(only, asked)), rule);
+  #unruled(asked: string, rule: ModelRule | undefined): Target | Promise<Target> {
+    const [only, ...others] = this.#names;
+    if (only !== undefined && others.length === 0) {
+      return afterwards(rule?.model ?? this.#onlyModel(only, asked), (model) => this.#target(only, model, rule));
+    }
     const slash = asked.indexOf("/");
     if (slash > 0 && Object.hasOwn(this.upstreams, asked.slice(0, slash)))
       return this.#target(asked.slice(0, slash), asked.slice(slash + 1), rule);
-    const lists = await Promise.all(names.map(async (name) => [name, await this.#list(name)] as const));
+    return this.#listed(asked, rule);
+  }
+
+  async #listed(asked: string, rule: ModelRule | undefined): Promise<Target> {
+    const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
     for (const [name, models = []] of lists) if (models.some(({ id }) => id === asked)) return this.#target(name, asked, rule);
     const known = lists.flatMap(([, models = []]) => models.map(({ id }) => id));
     throw new Refusal(404, `no upstream has the model "${asked}"${known.length > 0 ? `; there are: ${shortList(known)}` : ""}`);
   }
 
   /** Where an upstream has one model, clients that ask for another by habit mean that one. */
-  async #onlyModel(upstream: string, asked: string): Promise<string> {
-    const models = (await this.#list(upstream)) ?? [];
-    return models.length === 1 && models[0] ? models[0].id : asked;
+  #onlyModel(upstream: string, asked: string): string | Promise<string> {
+    return afterwards(this.#list(upstream), (models = []) => (models.length === 1 && models[0] ? models[0].id : asked));
   }
 
   /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
     if (rule?.context !== undefined) return rule.context;
     const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model);
-    void this.#list(upstream);
+    this.#list(upstream);
     return known && (known.contextLength ?? this.#asked(upstream, model));
   }
 
@@ -123,7 +128,7 @@ export class Models {
 
   /** What clients can ask for: the names of the rules, then what the upstreams list. */
   async list(): Promise<ModelInfo[]> {
-    const lists = await Promise.all(Object.keys(this.upstreams).map((name) => this.#list(name)));
+    const lists = await Promise.all(this.#names.map((name) => this.#list(name)));
     const found = new Map<string, ModelInfo>();
     for (const { name } of this.#rules) if (!name.includes("*")) found.set(name, { id: name });
     for (const model of lists.flatMap((models) => models ?? [])) if (!found.has(model.id)) found.set(model.id, model);
@@ -132,7 +137,7 @@ export class Models {
 
   /** Whether any upstream answers. */
   async ready(): Promise<boolean> {
-    const lists = await Promise.all(Object.keys(this.upstreams).map((name) => this.#list(name)));
+    const lists = await Promise.all(this.#names.map((name) => this.#list(name)));
     return lists.some((models) => models !== undefined);
   }
 
@@ -150,7 +155,7 @@ export class Models {
   }
 
   /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
-  async #list(upstream: string): Promise<List> {
+  #list(upstream: string): List | Promise<List> {
     const listing = this.#listings.get(upstream) ?? { last: undefined, until: 0, coming: undefined };
     this.#listings.set(upstream, listing);
     if (listing.until > Date.now()) return listing.last;
@@ -166,6 +171,10 @@ export class Models {
     return models;
   }
 }
+
+/** What comes of a value, at once if it is here. */
+const afterwards = <T, U>(value: T | Promise<T>, make: (value: T) => U): U | Promise<U> =>
+  value instanceof Promise ? value.then(make) : make(value);
 
 async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
@@ -207,7 +216,8 @@ const shortList = (names: readonly string[]): string =>
 
 /** The request as the target gets it. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const { sampling, thinking, maxTokens, context } = rule ?? {};
+  if (!rule) return model === request.model ? request : { ...request, model };
+  const { sampling, thinking, maxTokens, context } = rule;
   const extra =
     context !== undefined && (engine.wire === "ollama" || engine.speaking) ? [...(request.extra ?? []), windowOf(context)] : request.extra;
   return {
@@ -225,12 +235,14 @@ const windowOf = (context: number): Opaque => ({ wire: "ollama", kind: "options"
 
 /** What an estimate of the prompt may be wrong by. */
 const MARGIN = 1.25;
+/** What a template adds of its own. */
+const SLACK = 256;
 
 /** Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. */
 export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
   const { maxTokens } = request;
   if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
-  const room = Math.floor(context - estimateTokens(request) * MARGIN);
+  const room = Math.floor(context - estimateTokens(request) * MARGIN - Math.min(SLACK, context >> 4));
   // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
   const limit = Math.max(room, Math.min(1024, context >> 3));
   if (maxTokens <= limit) return { request, warnings: [] };

@@ -7,9 +7,10 @@
  * A layer is an engine around an engine. It is made once for each rule and upstream, not for each request.
  */
 import type { Request, Warning } from "../core/nouns.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import { around, warning } from "../engines/around.ts";
 import type { Engine } from "../engines/engine.ts";
-import { DialectFinder } from "../engines/inband/dialects.ts";
+import { DialectFinder, type FoundDialect } from "../engines/inband/dialects.ts";
 import { createInband } from "../engines/inband/inband.ts";
 import { createRescue } from "../engines/inband/rescue.ts";
 
@@ -45,11 +46,13 @@ function rescued(engine: Engine, { tools = "native", dialect = "auto", rescue = 
   const asked = rescue === true || (rescue === "auto" && engine.about !== undefined);
   if (!asked || tools !== "native" || engine.speaking) return engine;
   const finder = new DialectFinder(dialect, engine.about?.bind(engine));
+  const sure = (found: FoundDialect | undefined): Dialect | undefined =>
+    found && (rescue === true || found.confidence !== "possible") ? found.dialect : undefined;
   return createRescue(engine, {
     always: rescue === true,
-    dialect: async (model) => {
-      const found = await finder.find(model);
-      return found && (rescue === true || found.confidence !== "possible") ? found.dialect : undefined;
+    dialect: (model) => {
+      const found = finder.find(model);
+      return found instanceof Promise ? found.then(sure) : sure(found);
     },
   });
 }

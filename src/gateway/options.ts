@@ -1,12 +1,12 @@
 /** What a gateway is made of, and what holds where nothing is said. */
 import type { Engine } from "../engines/engine.ts";
+import { Ticker } from "../engines/ticker.ts";
 import { isLoopback, Keys, nameOf } from "./edge.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Metrics } from "./metrics.ts";
 import { type ModelRule, Models } from "./models.ts";
 import { Refusal } from "./refusal.ts";
 import type { OpenTap } from "./tap.ts";
-import { Ticker } from "./ticker.ts";
 
 export interface GatewayOptions {
   /** By the names that models and logs call them. They are closed with the gateway. */

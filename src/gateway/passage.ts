@@ -2,9 +2,10 @@
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Request } from "../core/nouns.ts";
+import type { ErrorInfo, Request, WireId } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
+import type { Seated } from "../engines/roster.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { EncoderOptions, Headers } from "../wires/wire.ts";
@@ -20,7 +21,17 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers that travel to the upstream; the wires carry their own. */
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
-export class Passage {
+/** An answer that nobody named is called after its exchange: a name in a client's log leads to the line in ours. */
+const ID_PREFIXES: Readonly<Record<WireId, string>> = {
+  "openai-chat": "chatcmpl-",
+  "openai-responses": "",
+  anthropic: "msg_",
+  gemini: "",
+  ollama: "",
+};
+
+export class Passage implements Seated {
+  seat = 0;
   readonly visit: Visit;
   readonly route: Route;
   readonly state: State;
@@ -29,9 +40,13 @@ export class Passage {
   readonly tap: Tap | undefined;
   /** Of every answer. */
   readonly headers: Record<string, string>;
+  /** The answer is a stream. */
+  streaming = false;
   #controller: AbortController | undefined;
-  #stop: (() => void) | undefined;
+  #stopped: { stop(): void } | undefined;
   #aborted = false;
+  /** How many warnings have left. */
+  #warned = 0;
 
   constructor(id: string, visit: Visit, route: Route, state: State, reply: FastifyReply) {
     this.visit = visit;
@@ -60,13 +75,13 @@ export class Passage {
   abort(): void {
     this.#aborted = true;
     this.#controller?.abort();
-    this.#stop?.();
+    this.#stopped?.stop();
   }
 
-  /** Called when it is aborted. */
-  onAbort(stop: () => void): void {
-    this.#stop = stop;
-    if (this.#aborted) stop();
+  /** Stopped when it is aborted. */
+  onAbort(stopped: { stop(): void }): void {
+    this.#stopped = stopped;
+    if (this.#aborted) stopped.stop();
   }
 
   /** The same for those who need a signal; made when it is asked for. */
@@ -79,33 +94,57 @@ export class Passage {
   // ---- The upstream
 
   /** Who answers for a model; the exchange knows it from then on. */
-  async aim(model: string): Promise<Target> {
+  aim(model: string): Target | Promise<Target> {
+    this.exchange.model = model;
+    const target = this.state.models.resolve(model);
+    return target instanceof Promise ? target.then((found) => this.#aimed(found)) : this.#aimed(target);
+  }
+
+  #aimed(target: Target): Target {
     const { exchange } = this;
-    exchange.model = model;
-    const target = await this.state.models.resolve(model);
     exchange.upstream = target.upstream;
     exchange.upstreamModel = target.model;
-    if (target.rule) exchange.rule = target.rule.name;
+    if (target.rule) {
+      const { name, tools, rescue } = target.rule;
+      Object.assign(exchange, { rule: name, ...(tools && { tools }), ...(rescue === undefined ? {} : { rescue }) });
+    }
     return target;
+  }
+
+  /** The client's headers that the upstream gets. */
+  get travelling(): Headers | undefined {
+    const { headers } = this.visit;
+    let found: Record<string, string> | undefined;
+    for (const name of TRAVELLING) {
+      const value = headers[name];
+      if (value === undefined) continue;
+      found ??= {};
+      found[name] = value;
+    }
+    return found;
   }
 
   /** What goes with each call of an engine, beside a signal. */
   get callOptions(): Omit<CallOptions, "signal"> {
-    const { headers } = this.visit;
-    const travelling: Record<string, string> = {};
-    for (const name of TRAVELLING) if (headers[name] !== undefined) travelling[name] = headers[name];
-    return { headers: travelling, tap: this.tap?.upstream };
+    return { headers: this.travelling, tap: this.tap?.upstream };
   }
 
   get encoderOptions(): EncoderOptions {
     const { route, exchange } = this;
     return {
       warn: (warning) => void exchange.warnings.push(warning),
-      ...(route.wire === "openai-chat" ? { mintId: () => `chatcmpl-${exchange.id.slice("req_".length)}` } : {}),
+      mintId: () => ID_PREFIXES[route.wire] + exchange.id.slice("req_".length),
     };
   }
 
   // ---- Answers
+
+  /** Those of every answer, and the upstream's that travel back. */
+  allHeaders(back: Headers): Record<string, string> {
+    const { headers } = this;
+    for (const name in back) headers[name] = back[name]!;
+    return Object.assign(headers, this.warningHeader());
+  }
 
   /** Status and headers, on top of those of every answer. */
   head(status: number, headers: Headers): FastifyReply {
@@ -122,10 +161,15 @@ export class Passage {
 
   /** The answer is a stream from now on, until it is closed. */
   streams(): void {
-    const { metrics } = this.state.options;
-    if (!metrics) return;
-    metrics.streams(1);
-    this.reply.raw.once("close", () => metrics.streams(-1));
+    this.reply.hijack();
+    this.streaming = true;
+    this.state.options.metrics?.streams(1);
+  }
+
+  /** There is nobody to tell. */
+  drop(): void {
+    this.reply.hijack();
+    this.reply.raw.destroy();
   }
 
   sendJson(body: unknown, headers: Headers = {}): void {
@@ -134,7 +178,10 @@ export class Passage {
 
   /** In the caller's own format. */
   sendError(error: ErrorInfo, { request, status, headers = {} }: { request?: Request; status?: number; headers?: Headers } = {}): void {
-    if (this.#aborted) return void this.reply.hijack(); // there is nobody to tell
+    if (this.#aborted) {
+      this.drop();
+      return;
+    }
     const encoded = getWire(this.route.wire).encodeError(error, request);
     const { body } = encoded;
     const all = { "content-type": JSON_TYPE, ...headers, ...encoded.headers };
@@ -148,10 +195,12 @@ export class Passage {
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }
 
-  /** Named, not quoted: a header holds little, and no line ends. */
-  get warningHeader(): Headers {
-    const { warnings } = this.exchange;
-    if (warnings.length === 0) return {};
+  /** What no header has said yet. Named, not quoted: a header holds little, and no line ends. */
+  warningHeader(): Headers | undefined {
+    const { length } = this.exchange.warnings;
+    if (this.#warned === length) return undefined;
+    const warnings = this.exchange.warnings.slice(this.#warned);
+    this.#warned = length;
     const text = warnings.map(({ message }) => message).join("; ");
     return { "x-dragoman-warnings": text.replace(/[^\x20-\x7e]+/g, "?").slice(0, 1000) };
   }

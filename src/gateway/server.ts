@@ -3,7 +3,6 @@
  * model names hold whatever they like, and every error leaves in the caller's own format.
  */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Headers } from "../wires/wire.ts";
 import { count, look, passOn } from "./beside.ts";
@@ -50,13 +49,16 @@ export function createServer(watch: Watch): FastifyInstance {
   });
   app.decorateRequest("passage", undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", ({ passage }: FastifyRequest, payload: IncomingMessage) => readBody(payload, of(passage)));
+  app.addContentTypeParser("*", ({ passage }, payload, done) => readBody(payload, of(passage), done));
   app.addHook("onRequest", (request, reply, done) => {
     receive(watch, request, reply);
     done();
   });
   app.setErrorHandler((error, request) => of(request.passage).refuse(error));
-  const handler = async ({ passage, body }: FastifyRequest): Promise<void> => dispatch(of(passage), typeof body === "string" ? body : "");
+  // Not asynchronous: Fastify would send an empty answer as soon as it has run.
+  const handler = ({ passage, body }: FastifyRequest): void => {
+    dispatch(of(passage), typeof body === "string" ? body : "")?.catch((error: unknown) => of(passage).refuse(error));
+  };
   app.setNotFoundHandler(handler);
   app.route({ method: ["GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"], url: "/", handler });
   return app;
@@ -70,7 +72,8 @@ function of(passage: Passage | undefined): Passage {
 /** Before the body is read: who is it, and may they? */
 function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): void {
   const { state } = watch;
-  const visit: Visit = { method: request.method, ...readUrl(request.originalUrl), headers: headersOf(request) };
+  const { path, query } = readUrl(request.originalUrl);
+  const visit: Visit = { method: request.method, path, query, headers: headersOf(request) };
   const id = nextId();
   const passage = new Passage(id, visit, routeOf(visit), state, reply);
   request.passage = passage;
@@ -82,7 +85,7 @@ function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): vo
 function admit({ visit, route, state, headers }: Passage, local: string | undefined): void {
   const { names = [], host: own, origins = [] } = state.options;
   const { host, origin } = visit.headers;
-  if (!hostAllowed(host, local, own === undefined ? names : [...names, own])) {
+  if (!hostAllowed(host, local, names, own)) {
     throw new Refusal(403, `this server does not go by the name "${hostName(host ?? "")}"; its names are set with server.names`);
   }
   if (!originAllowed(origin, host, origins)) {
@@ -97,14 +100,19 @@ function admit({ visit, route, state, headers }: Passage, local: string | undefi
 /** What needs no key. */
 const OPEN: ReadonlySet<Route["kind"]> = new Set(["root", "health", "ready"]);
 
-async function dispatch(passage: Passage, body: string): Promise<void> {
-  const { visit, route, state, tap } = passage;
+function dispatch(passage: Passage, body: string): Promise<void> | undefined {
+  const { visit, route, tap } = passage;
   if (tap?.asked) tap.asked({ ...withoutSecrets(visit), body });
+  if (route.kind === "generate" && visit.method === "POST") return generate(passage, route, body);
+  return beside(passage, body);
+}
+
+/** What no model works at. */
+async function beside(passage: Passage, body: string): Promise<void> {
+  const { visit, route, state } = passage;
   if (visit.method === "OPTIONS") return passage.send(204, preflightHeaders(visit));
   if (visit.method === "HEAD" && route.kind !== "unknown") return passage.send(200, {});
   switch (route.kind) {
-    case "generate":
-      return generate(passage, route, body);
     case "count":
       return count(passage, route, body);
     case "pass":
@@ -129,8 +137,9 @@ async function dispatch(passage: Passage, body: string): Promise<void> {
 
 /** Node gives one string for each name but this, which no client sends. */
 function headersOf({ headers }: FastifyRequest): Headers {
-  const { "set-cookie": cookies, ...rest } = headers;
-  return (cookies === undefined ? headers : rest) as Headers;
+  if (headers["set-cookie"] === undefined) return headers as Headers;
+  const { "set-cookie": _, ...rest } = headers;
+  return rest as Headers;
 }
 
 /** Unlike those of any other run, and in order. */

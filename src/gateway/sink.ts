@@ -3,34 +3,42 @@
  * silent. Status and headers leave with the first bytes, or after a while without them; then a silence is filled with heartbeats.
  */
 import type { ServerResponse } from "node:http";
+import type { Watched } from "../engines/ticker.ts";
 import type { Headers } from "../wires/wire.ts";
+import type { State } from "./options.ts";
 import type { Tap } from "./tap.ts";
-import type { Ticker, Watched } from "./ticker.ts";
 
-export interface SinkOptions {
-  readonly ticker: Ticker;
-  readonly patience: { readonly headersMs: number; readonly heartbeatMs: number };
-  readonly tap: Tap | undefined;
+/** Whose answer it is. */
+export interface Speaker {
   /** Asked once, when they leave. */
   headers(): Headers;
   heartbeat(): string;
+  /** The client is behind: no more, until it is heard that it has caught up. */
+  hold(): void;
+  goOn(): void;
 }
 
 const MAX_PENDING = 65_536;
 
 export class Sink implements Watched {
+  seat = 0;
   readonly #raw: ServerResponse;
-  readonly #options: SinkOptions;
+  readonly #speaker: Speaker;
+  readonly #state: State;
+  readonly #tap: Tap | undefined;
   #opened = false;
+  #closed = false;
   /** When the last bytes left; before the headers, when the request came. */
   #lastMs = performance.now();
   #pending = "";
   #scheduled = false;
 
-  constructor(raw: ServerResponse, options: SinkOptions) {
+  constructor(raw: ServerResponse, speaker: Speaker, state: State, tap: Tap | undefined) {
     this.#raw = raw;
-    this.#options = options;
-    options.ticker.watch(this);
+    this.#speaker = speaker;
+    this.#state = state;
+    this.#tap = tap;
+    state.ticker.watch(this);
   }
 
   get opened(): boolean {
@@ -39,82 +47,73 @@ export class Sink implements Watched {
 
   /** Status and headers leave, with this turn's end at the latest. */
   open(): void {
-    if (this.#opened || this.#raw.destroyed) return;
+    const raw = this.#raw;
+    if (this.#opened || raw.destroyed) return;
     this.#opened = true;
-    this.#lastMs = performance.now();
-    const headers = this.#options.headers();
-    this.#raw.socket?.setNoDelay(true);
-    this.#raw.writeHead(200, headers);
-    this.#options.tap?.replied?.({ status: 200, headers });
-    // If the first bytes are here already, the headers leave with them.
-    setImmediate(() => {
-      if (!this.#raw.destroyed && !this.#raw.writableEnded) this.#raw.flushHeaders();
-    });
+    const headers = this.#speaker.headers();
+    raw.socket?.setNoDelay(true);
+    raw.writeHead(200, headers);
+    this.#tap?.replied?.({ status: 200, headers });
+    this.#schedule();
   }
 
   write(text: string): void {
     if (text === "") return;
     this.#pending += text;
     if (this.#pending.length > MAX_PENDING) this.#flush(); // or an upstream that never pauses would fill the memory
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    // Behind all events of the piece that the upstream sent.
-    process.nextTick(() => {
-      this.#scheduled = false;
-      this.#flush();
-    });
+    this.#schedule();
   }
 
-  /** The client is behind: wait for `drained`. */
-  get full(): boolean {
-    return this.#raw.writableNeedDrain && !this.#raw.destroyed;
-  }
-
-  drained(): Promise<void> {
-    const raw = this.#raw;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        raw.off("drain", done).off("close", done);
-        resolve();
-      };
-      raw.once("drain", done).once("close", done);
-    });
-  }
-
-  tick(now: number): void {
-    const { headersMs, heartbeatMs } = this.#options.patience;
-    if (now - this.#lastMs < (this.#opened ? heartbeatMs : headersMs)) return;
+  /** The limits are those of clients that give up: what is due before the next look is due now. */
+  tick(_now: number, next: number): void {
+    const { headersMs, heartbeatMs } = this.#state.patience;
+    if (next - this.#lastMs < (this.#opened ? heartbeatMs : headersMs)) return;
     this.open();
-    if (this.full) return;
-    this.#pending += this.#options.heartbeat();
+    if (this.#raw.writableNeedDrain) return;
+    this.#pending += this.#speaker.heartbeat();
     this.#flush();
   }
 
-  /** The last bytes; there may be none. */
-  close(text: string): void {
+  /** The last bytes; there may be none. `trailers`: headers that nobody knew in time. */
+  close(text: string, trailers?: Headers): void {
     this.leave();
     if (this.#raw.destroyed) return;
-    const last = this.#take() + text;
-    this.#options.tap?.wrote?.(last);
+    const last = this.#pending + text;
+    this.#pending = "";
+    this.#tap?.wrote?.(last);
+    if (trailers !== undefined) this.#raw.addTrailers(trailers);
     this.#raw.end(last);
   }
 
   /** Whoever answers otherwise has no more use for it. */
   leave(): void {
-    this.#options.ticker.leave(this);
+    this.#closed = true;
+    this.#state.ticker.leave(this);
   }
 
-  #take(): string {
-    const text = this.#pending;
-    this.#pending = "";
-    return text;
+  /** Behind all that came with the piece that the upstream sent. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(Sink.#turn, this);
+  }
+
+  static #turn(sink: Sink): void {
+    sink.#scheduled = false;
+    if (sink.#closed) return;
+    if (sink.#pending === "" && !sink.#raw.destroyed) sink.#raw.flushHeaders();
+    else sink.#flush();
   }
 
   #flush(): void {
-    const text = this.#take();
-    if (text === "" || this.#raw.destroyed || this.#raw.writableEnded) return;
+    const text = this.#pending;
+    const raw = this.#raw;
+    this.#pending = "";
+    if (text === "" || raw.destroyed || raw.writableEnded) return;
     this.#lastMs = performance.now();
-    this.#options.tap?.wrote?.(text);
-    this.#raw.write(text);
+    this.#tap?.wrote?.(text);
+    if (raw.write(text)) return;
+    this.#speaker.hold();
+    raw.once("drain", () => this.#speaker.goOn());
   }
 }

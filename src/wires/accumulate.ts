@@ -2,12 +2,11 @@
  * Tool calls as servers really send them: in fragments, numbered wrongly, without ids, interleaved. Out come proper events, one call after the other.
  * What a fragment belongs to is decided by its `index`; its id, its name and "the arguments are already complete" break ties.
  */
-import { PartialArguments } from "../core/fold.ts";
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
-import { Balance } from "./balance.ts";
 import { deeperThan, parsed } from "./read.ts";
+import { Balance, partialObject } from "./unfinished.ts";
 
 /** A call deeper than any scanner reads cannot have been one. */
 const MAX_CALL_DEPTH = 256;
@@ -52,11 +51,14 @@ interface Slot {
   readonly text: Pile;
   waiting: string;
   readonly balance: Balance;
-  /** `{}` came: no arguments, unless the server only meant that they are yet to come. */
+  /** Its number, where the server gave one. */
+  readonly index: number | undefined;
+  begun: boolean;
+  /** It began with `{}`: no arguments, unless the server only meant that they are yet to come. */
   empty: boolean;
   custom: boolean;
-  /** A name or an id behind a complete call, and no arguments yet: another call if they come, otherwise only said again. */
-  echo: boolean;
+  /** A name or an id behind the complete call, and no arguments yet: the head of another call if they come, otherwise only said again. */
+  again: CallFragment | undefined;
   done: boolean;
   truncated: boolean;
   readonly state: Opaque[];
@@ -96,15 +98,13 @@ export class CallAccumulator {
   add(fragment: CallFragment): Event[] {
     const slot = this.#slotOf(fragment);
     if (slot.ended) return leftOver(fragment);
-    if (fragment.id) {
-      slot.nativeId ||= fragment.id;
-      this.#byId.set(fragment.id, slot);
-    }
-    slot.name ||= fragment.name ?? "";
+    const isFirst = !slot.begun;
+    slot.begun = true;
+    if (slot.again !== fragment) this.#name(slot, fragment);
     for (const state of fragment.state ?? []) {
       if (!slot.state.some(({ wire, kind }) => wire === state.wire && kind === state.kind)) slot.state.push(state); // some repeat it
     }
-    write(slot, fragment);
+    write(slot, fragment, isFirst);
     slot.done ||= fragment.done === true;
     slot.truncated ||= fragment.truncated === true;
     return this.#advance();
@@ -137,32 +137,53 @@ export class CallAccumulator {
     const byId = id ? this.#byId.get(id) : undefined;
     const slot = index === undefined ? (byId ?? this.#last) : this.#byIndex.get(index);
     if (!slot) {
-      // A new index, but a known id and no name: the server miscounts the fragments of one call.
-      return byId && !name && !isComplete(byId) ? byId : this.#open(index);
+      // A new index, but a known id and no other name: the server miscounts the fragments of one call.
+      const isMore = byId && (!name || byId.name === "") && (byId.empty || !isComplete(byId) || argumentsIn(fragment) === "");
+      return isMore ? byId : this.#open(index);
     }
-    const otherId = !!id && slot.nativeId !== "" && id !== slot.nativeId && byId !== slot;
-    const otherName = !!name && slot.name !== "" && name !== slot.name;
-    // A server that numbers all calls alike still names each of them.
-    if (isComplete(slot)) {
-      const another = (!!name && (otherId || otherName)) || hasArguments(fragment);
-      const head = slot.balance.complete ? (!!name && slot.name !== "") || otherId : !!name && another;
-      return head ? this.#open(index, !another) : slot;
-    }
-    if (!(name && otherId && (otherName || index === undefined)) || slot.text.length > 0) return slot;
-    slot.done = true; // a call without arguments
-    return this.#open(index);
+    const isOther = this.#isOther(slot, fragment, !!id && slot.nativeId !== "" && id !== slot.nativeId && byId !== slot);
+    if (!isOther) return slot;
+    const head = slot.again;
+    slot.again = undefined;
+    slot.done ||= slot.text.length === 0; // a call without arguments
+    const next = this.#open(index);
+    if (head && !name) this.#name(next, head);
+    return next;
   }
 
-  #open(index: number | undefined, echo = false): Slot {
+  /** Whether a fragment in the place of a call begins another one: a server that numbers all calls alike still names each of them. */
+  #isOther(slot: Slot, fragment: CallFragment, otherId: boolean): boolean {
+    const { index, id, name } = fragment;
+    const [isNamed, otherName] = [!!name && slot.name !== "", !!name && slot.name !== "" && name !== slot.name];
+    const given = argumentsIn(fragment);
+    if (slot.empty && !slot.done) {
+      if (!isNamed || otherName) return otherName;
+      // The same name again, behind `{}`. Where several numbers are in use, numbers are right.
+      if (index !== undefined && this.#byIndex.size > 1) return false;
+      return otherId || (given !== "" && !id && isWhole(given));
+    }
+    if (isComplete(slot)) {
+      // An object behind a whole one is the next call's, whose name may come late.
+      if (given !== "") return isNamed || otherId || slot.again !== undefined || given.trimStart().startsWith("{");
+      if (otherName || (isNamed && otherId)) return true;
+      if (isNamed || (otherId && !name)) slot.again = fragment;
+      return false;
+    }
+    return slot.text.length === 0 && (otherName || (isNamed && otherId && (index === undefined || given === "")));
+  }
+
+  #open(index: number | undefined): Slot {
     const slot: Slot = {
       nativeId: "",
       name: "",
       text: new Pile(),
       waiting: "",
       balance: new Balance(),
+      index,
+      begun: false,
       empty: false,
       custom: false,
-      echo,
+      again: undefined,
       done: false,
       truncated: false,
       state: [],
@@ -175,6 +196,19 @@ export class CallAccumulator {
     return slot;
   }
 
+  #name(slot: Slot, { id, name }: CallFragment): void {
+    slot.name ||= name ?? "";
+    if (!id) return;
+    slot.nativeId ||= id;
+    this.#byId.set(id, slot);
+  }
+
+  /** Nothing more can come of it. */
+  #isOver(slot: Slot): boolean {
+    const next = slot.index === undefined ? this.#last : this.#byIndex.get(slot.index);
+    return slot.empty && !slot.done ? next !== slot || !isSlot(this.#queue[1]!) : isComplete(slot);
+  }
+
   /** Sends what can be sent: the first call's pieces, and what comes after it once it has ended. */
   #advance(): Event[] {
     const events: Event[] = [];
@@ -185,7 +219,7 @@ export class CallAccumulator {
         // Done, but unreadable: whether it was cut, only the end tells, or what follows.
         const followed = this.#queue.length > 1;
         const over = followed
-          ? isComplete(item) && item.name !== ""
+          ? this.#isOver(item) && item.name !== ""
           : item.done && (item.truncated || "arguments" in parseArguments(wholeText(item)));
         if (!over) break;
         this.#end(item, false, events);
@@ -196,7 +230,7 @@ export class CallAccumulator {
   }
 
   #send(slot: Slot, events: Event[]): void {
-    if (slot.name === "" || slot.echo) return;
+    if (slot.name === "") return;
     if (!slot.started) {
       slot.started = { id: this.#idOf(slot), index: this.#count++ };
       const state = slot.state.length > 0 ? { state: [...slot.state] } : {};
@@ -208,7 +242,6 @@ export class CallAccumulator {
 
   #end(slot: Slot, cut: boolean, events: Event[]): void {
     slot.ended = true;
-    if (slot.echo) return;
     const text = wholeText(slot);
     const read = parseArguments(text);
     const whole = "arguments" in read;
@@ -224,9 +257,7 @@ export class CallAccumulator {
       events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), code: "no-name", reason: "the call has no name" });
     } else if (truncated) {
       this.truncated++;
-      const partial = new PartialArguments();
-      partial.add(slot.text.toString());
-      events.push({ type: "tool-end", ...slot.started, name, arguments: partial.value, truncated, ...state });
+      events.push({ type: "tool-end", ...slot.started, name, arguments: partialObject(slot.text.toString()), truncated, ...state });
     } else if (whole) {
       this.complete++;
       events.push({ type: "tool-end", ...slot.started, name, arguments: read.arguments, json: text, ...state });
@@ -244,14 +275,23 @@ export class CallAccumulator {
   }
 }
 
-function write(slot: Slot, { arguments: args, input }: CallFragment): void {
+/** The JSON text that a fragment brings. */
+const argumentsIn = ({ arguments: args, input }: CallFragment): string =>
+  input || (typeof args === "string" ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
+
+function isWhole(json: string): boolean {
+  const balance = new Balance();
+  balance.read(json);
+  return balance.complete;
+}
+
+function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: boolean): void {
   let piece = typeof args === "string" ? args : args ? JSON.stringify(args) : "";
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
-  slot.echo = false;
   slot.custom ||= input !== undefined;
   // Some servers open with `{}` and then send the arguments: it leaves only when nothing else came.
-  slot.empty = slot.text.length === 0 && piece.trim() === "{}";
+  slot.empty = isFirst && slot.text.length === 0 && piece.trim() === "{}";
   if (slot.empty) return;
   slot.text.add(piece);
   slot.waiting += piece;
@@ -260,9 +300,6 @@ function write(slot: Slot, { arguments: args, input }: CallFragment): void {
 
 const isSlot = (item: Slot | Event): item is Slot => "balance" in item;
 const isComplete = (slot: Slot): boolean => slot.ended || slot.done || slot.empty || slot.balance.complete;
-const hasArguments = ({ arguments: args, input }: CallFragment): boolean =>
-  (typeof args === "string" ? args.trim() !== "" : !!args) || !!input;
-
 /** The text with the end that only we know of. */
 function wholeText({ text, custom }: Slot): string {
   const given = text.toString();

@@ -55,7 +55,7 @@ export interface Abilities {
   readonly toolChoice?: "mode" | "allowed";
   /** `"tools"`: only beside tools. */
   readonly parallelCalls?: true | "tools";
-  /** The API's keys, and ours. Of two keys for one setting the last is written. */
+  /** The API's keys, and ours. */
   readonly sampling: Readonly<Record<string, keyof Sampling>>;
   /** How many stop strings there may be; absent: any number. */
   readonly stops?: number;
@@ -75,24 +75,29 @@ const ANY_NAME: NameRule = { forbidden: /[^\s\S]/g, max: Number.POSITIVE_INFINIT
 
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
-  const { warnings, names } = out;
-  const request = { ...out.request, messages: new Conversation(able, profile, warnings).adapt(given.messages) };
-  const { messages, tools = [], extra = [] } = request;
-  const things: { state?: Opaque[] }[] = [...tools, ...messages, ...messages.flatMap((message) => partsOf(message))];
-  for (const { state = [] } of [...things, { state: extra }]) warnings.foreign(state.filter((opaque) => !able.carries?.(opaque)));
-  return { request, profile, warnings, names };
+  const { request, warnings } = out;
+  request.messages = new Conversation(able, profile, warnings).adapt(given.messages);
+  const tell = (state: readonly Opaque[] = []) =>
+    warnings.foreign(able.carries ? state.filter((opaque) => !able.carries?.(opaque)) : state);
+  for (const { state } of request.tools ?? []) tell(state);
+  for (const message of request.messages) {
+    tell(message.state);
+    const parts: readonly Part[] = message.role === "tool" ? (message.media ?? []) : message.content;
+    for (const part of parts) if ("state" in part) tell(part.state);
+  }
+  tell(request.extra);
+  return out;
 }
-
-const partsOf = (message: Message): { state?: Opaque[] }[] =>
-  message.role === "tool" ? (message.media ?? []) : (message.content as { state?: Opaque[] }[]);
 
 /** All but the messages. */
 export function adaptSettings(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const warnings = new Warnings(able.wire);
-  const { sampling = {}, stop, parallelCalls, extra = [] } = given;
+  const { sampling, stop, parallelCalls, toolChoice: choice, extra } = given;
   const request: Request = { ...given };
-  const known = Object.values(able.sampling);
-  for (const key of Object.keys(sampling) as (keyof Sampling)[]) if (!known.includes(key)) warnings.dropped(key);
+  if (sampling) {
+    const known: readonly string[] = Object.values(able.sampling);
+    for (const key in sampling) if (!known.includes(key)) warnings.dropped(key);
+  }
   if (stop && stop.length > (able.stops ?? stop.length)) {
     warnings.dropped(able.stops ? `every stop string behind the first ${able.stops}` : "stop");
     request.stop = stop.slice(0, able.stops);
@@ -100,22 +105,18 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
   if (parallelCalls === false && !able.parallelCalls) warnings.dropped("the wish for one call at a time");
   const tools = adaptTools(given, able, profile, warnings);
   request.tools = tools;
-  const { toolChoice: choice } = given;
   const forced = isForced(given);
   if (typeof choice === "object" && "allowed" in choice && able.toolChoice === "mode") request.toolChoice = forced ? "required" : "auto";
   if (!able.toolChoice) {
     delete request.toolChoice;
     if (forced) warnings.add("tool-choice", `${able.wire} cannot be made to call a tool: it may answer in words`);
-  } else if (tools.length === 0 && !extra.some(({ wire, kind }) => wire === able.wire && kind.startsWith("tools["))) {
+  } else if (tools.length === 0 && !extra?.some(({ wire, kind }) => wire === able.wire && kind.startsWith("tools["))) {
     delete request.toolChoice;
     if (able.parallelCalls === "tools") delete request.parallelCalls;
     if (forced) warnings.dropped("a tool choice without tools");
   }
-  const names = new Names(
-    tools.map(({ name }) => name),
-    able.names ?? ANY_NAME,
-  );
-  return { request, profile, warnings, names };
+  const declared = tools.map(({ name }) => name);
+  return { request, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME) };
 }
 
 /** A tool must be called. */
@@ -205,13 +206,16 @@ class Conversation {
     if (message.role === "tool") return this.#result(message);
     if (message.role === "assistant") return this.#assistant(message);
     const { developer, systemAnywhere } = this.#able;
-    const content = message.content.map((part) => (part.type === "media" ? this.#media(part, message.role) : part));
-    if (message.role !== "user" && late && (!systemAnywhere || this.#profile.systemAnywhere === false)) {
+    const { role } = message;
+    const content = message.content
+      .filter((part) => !this.#isNothing(part))
+      .map((part) => (part.type === "media" ? this.#media(part, role) : part));
+    if (role !== "user" && late && (!systemAnywhere || this.#profile.systemAnywhere === false)) {
       this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
       return asUser({ ...message, content });
     }
-    const role = message.role === "developer" && (!developer || this.#profile.developerRole === false) ? "system" : message.role;
-    return { ...message, role, content };
+    const isSystem = role === "developer" && (!developer || this.#profile.developerRole === false);
+    return { ...message, role: isSystem ? "system" : role, content };
   }
 
   #media(media: Media, role: Message["role"]): Text | Media {
@@ -257,8 +261,16 @@ class Conversation {
     return { ...message, content: content.filter((part) => !made.includes(part as Media)) };
   }
 
+  /** A text without words that holds the place of what only another wire knows. */
+  #isNothing(part: Part): boolean {
+    if (part.type !== "text" || part.text !== "" || !part.state || part.state.some(({ wire }) => wire === this.#able.wire)) return false;
+    this.#warnings.foreign(part.state);
+    return true;
+  }
+
   #part(part: Part): Part[] {
     const { thinking, cutCalls } = this.#able;
+    if (this.#isNothing(part)) return [];
     if (part.type === "malformed") return [this.#malformed(part)];
     if (part.type === "thinking" && thinking && !thinking(part) && !this.#profile.unsignedThinking) {
       if (part.text !== "" || part.state) this.#warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
@@ -300,10 +312,9 @@ export function encoded({ request, warnings, names }: Out, { wire }: Abilities, 
   return { path, headers: { "content-type": "application/json", ...headers }, body, context };
 }
 
-/** The settings that a table names, as the API calls them. */
-export function writeSampling({ sampling = {} }: Request, table: Abilities["sampling"]): Draft {
-  const keys = Object.fromEntries(Object.entries(table).map(([key, name]) => [name, key]));
-  return Object.fromEntries(Object.entries(sampling).flatMap(([name, value]) => (keys[name] ? [[keys[name], value]] : [])));
+/** The request as the API counts its tokens: only these keys of it. */
+export function counted({ body, ...rest }: Encoded, path: string, keys: ReadonlySet<string>): Encoded {
+  return { ...rest, path, body: Object.fromEntries(Object.entries(body).filter(([key]) => keys.has(key))) };
 }
 
 /** A schema that was changed, with a word on all that it lost. */

@@ -1,5 +1,5 @@
 /** What the decoders of all wires share: the frames of a stream, or one whole body, are read into events. */
-import { collect } from "../core/fold.ts";
+import { Folding } from "../core/folding.ts";
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.ts";
 import { readError } from "./errors.ts";
@@ -18,9 +18,15 @@ export interface Framing {
 /** How OpenAI's servers say that a stream is over, and some others. */
 const DONE = "[DONE]";
 
+/** How often a frame may differ from the one before it until nobody looks any more. */
+const MAX_MISSES = 8;
+
 export abstract class AnswerReader extends EventWriter implements StreamDecoder {
   readonly #wire: WireId;
   readonly #frames: Framing;
+  /** A frame that said nothing but one text, without that text; and how many frames in a row were not like it. */
+  #frame: { before: string; after: string; say: (text: string) => void } | undefined;
+  #misses = 0;
 
   constructor(wire: WireId, context: WireContext, frames: Framing = new SseReader()) {
     super(context);
@@ -28,6 +34,8 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder 
     this.#frames = frames;
   }
 
+  /** What a frame that says one text means depends on nothing but that text, if all else in it is as in the frame before. */
+  readonly repeats: boolean = false;
   /** One chunk; `text` is how it was written. */
   abstract chunk(chunk: JsonObject, text: string, event: string): void;
   /** A whole answer. */
@@ -71,12 +79,46 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder 
   }
 
   #read({ data, event }: SseEvent): void {
-    if (this.finished || data === "") return;
+    if (this.finished || data === "" || this.#isAgain(data)) return;
     const value = parsed(data);
-    if (isObject(value)) this.#object(value, data, event);
-    else if (data.trim() === DONE) this.end(true);
+    if (isObject(value)) {
+      const said = this.said;
+      this.#object(value, data, event);
+      if (this.repeats && this.#misses++ < MAX_MISSES && this.said === said + 1) this.#remember(data);
+    } else if (data.trim() === DONE) this.end(true);
     else if (event === "error") this.fail(readError(0, {}, data));
     else this.broken(data);
+  }
+
+  /**
+   * Most frames of a stream are the frame before with another word in it. Then the word is all there is to read: parsing the frame would
+   * cost more than everything else that is done with it.
+   */
+  #isAgain(data: string): boolean {
+    if (!this.#frame) return false;
+    const { before, after, say } = this.#frame;
+    const end = data.length - after.length;
+    // Comparing slices is what engines do fastest.
+    if (end <= before.length || data.slice(end) !== after || data.slice(0, before.length) !== before) return false;
+    for (let at = before.length; at < end; at++) {
+      const code = data.charCodeAt(at);
+      if (code < 32 || code === 34 || code === 92) return false;
+    }
+    say(data.slice(before.length, end));
+    this.#misses = 0;
+    return true;
+  }
+
+  /** `data`: a frame that said one thing. */
+  #remember(data: string): void {
+    const event = this.last;
+    this.#frame = undefined;
+    if ((event?.type !== "text" || event.state) && event?.type !== "thinking-delta") return;
+    const word = JSON.stringify(event.text);
+    const at = data.indexOf(word);
+    if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // spelled otherwise, or something else is called like it
+    const say = event.type === "text" ? (text: string) => this.text(text) : (text: string) => this.thinking(text);
+    this.#frame = { before: data.slice(0, at + 1), after: data.slice(at + word.length - 1), say };
   }
 
   /** `event`: it is a chunk of a stream. */
@@ -94,6 +136,10 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder 
 }
 
 export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
-  decodeResponse: (body, context = NO_CONTEXT) => collect(new Reader(context).whole(body)),
+  decodeResponse(body, context = NO_CONTEXT) {
+    const fold = new Folding();
+    for (const event of new Reader(context).whole(body)) fold.add(event);
+    return fold.response();
+  },
   createStreamDecoder: (context = NO_CONTEXT) => new Reader(context),
 });

@@ -11,7 +11,7 @@ export const BRIDGE_PARAMETERS: JsonObject = {
 /** The function that stands for a custom tool; any other tool stays what it is. */
 export function bridgeTool(tool: Tool): Tool {
   if (tool.kind !== "custom") return tool;
-  const { kind: _, grammar, state: __, description, ...rest } = tool;
+  const { kind: _kind, grammar, state: _state, description, ...rest } = tool;
   const rule = grammar && `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, rule].filter(Boolean).join("\n\n");
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
@@ -23,9 +23,9 @@ export function offeredTools({ tools = [], toolChoice }: Request): Tool[] {
   return tools.filter((tool) => !tool.deferred || chosen.includes(tool.name));
 }
 
-/** The names of a request's custom tools: their calls go to the client as plain text. */
-export const customNames = (request: Request): ReadonlySet<string> =>
-  new Set((request.tools ?? []).filter((tool) => tool.kind === "custom").map((tool) => tool.name));
+/** What kind of tool this name stands for: calls of a custom tool go to the client as plain text. */
+export const toolKind = (tools: readonly Tool[] | undefined, name: string): "function" | "custom" =>
+  tools?.find((tool) => tool.name === name)?.kind ?? "function";
 
 /** The text of a custom call. */
 export const customInput = (call: Pick<ToolCall, "arguments">): string =>

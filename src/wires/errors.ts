@@ -173,10 +173,20 @@ function waitOf(headers: Headers, { details }: JsonObject): number | undefined {
   return ms === undefined ? undefined : Math.round(ms);
 }
 
+/** Too long only together with what the answer may take: as Anthropic says it, and vLLM through the years. */
+const WITH_ANSWER = [
+  /(?<prompt>\d+) \+ (?<answer>\d+) > (?<most>\d+)/,
+  /\((?<answer>\d+) > (?<most>\d+) - (?<prompt>\d+)\)/,
+  /length is (?<most>\d+) tokens.*\((?<prompt>\d+) in the \w+, (?<answer>\d+) in the completion/,
+  /length is (?<most>\d+) tokens.*requested (?<answer>\d+) output tokens.*?(?<prompt>\d+) input tokens/,
+];
+
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
-  const [, prompt, answer, most] = /(\d+) \+ (\d+) > (\d+)/.exec(message) ?? []; // Anthropic: with what the answer may take
-  if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most) };
+  for (const pattern of WITH_ANSWER) {
+    const { prompt, answer, most } = pattern.exec(message)?.groups ?? {};
+    if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most), answer: Number(answer) };
+  }
   const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
   if (counts.length < 2) return undefined;
   const [limit, used] = [Math.min(...counts.slice(0, 2)), Math.max(...counts.slice(0, 2))];

@@ -3,6 +3,7 @@ import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment } from "./accumulate.ts";
 import { ownName } from "./names.ts";
+import { added } from "./read.ts";
 import type { WireContext } from "./wire.ts";
 
 export interface End {
@@ -31,6 +32,13 @@ export class EventWriter {
 
   get finished(): boolean {
     return this.#finished;
+  }
+  /** How many events wait to be taken, and the last of them. */
+  get said(): number {
+    return this.#events.length;
+  }
+  get last(): Event | undefined {
+    return this.#events.at(-1);
   }
 
   /** What has happened since the last time. */
@@ -116,7 +124,7 @@ export class EventWriter {
 
   #pass(event: Event): void {
     if (this.#finished) return;
-    if (this.calls.idle) this.#events.push(event);
+    if (this.calls.idle) this.#events = added(this.#events, event);
     else this.#events.push(...this.calls.pass(event));
   }
 }

@@ -23,7 +23,7 @@ export class Names {
   }
 
   /** The name as the target gets it. Depends on nothing but the name, so that a cached prefix stays what it was. */
-  out(name: string): string {
+  readonly out = (name: string): string => {
     const known = this.#sent.get(name);
     if (known !== undefined) return known;
     const { forbidden, max, first } = this.#rule;
@@ -37,7 +37,7 @@ export class Names {
     }
     this.#sent.set(name, sent);
     return sent;
-  }
+  };
 }
 
 /** Our name of what a server calls by another. */

@@ -4,7 +4,7 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
-import { type Field, listOf, parsed } from "./read.ts";
+import { listOf, parsed, restOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
@@ -13,21 +13,35 @@ import type { Draft } from "./wire.ts";
 const NONE: ReadonlySet<string> = new Set();
 
 /** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
-export const opaques = (wire: WireId, rest: JsonObject | undefined, quiet: ReadonlySet<string> = NONE): Opaque[] =>
-  Object.entries(rest ?? {}).map(([kind, data]) =>
-    kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data },
-  );
-
-/** The keys of a value that nobody has read. */
-export const stateOf = (wire: WireId, field: Field, quiet?: ReadonlySet<string>): Opaque[] => opaques(wire, field.rest(), quiet);
+export function opaques(wire: WireId, rest: JsonObject, quiet = NONE): Opaque[] | undefined {
+  let state: Opaque[] | undefined;
+  for (const kind in rest) {
+    const data = rest[kind]!;
+    if (data === null) continue;
+    state ??= [];
+    state.push(kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data });
+  }
+  return state;
+}
 
 /** An object inside of a thing as one state of it, if there is anything in it. */
-export const innerState = (wire: WireId, kind: string, data: JsonObject | undefined): Opaque[] => (data ? [{ wire, kind, data }] : []);
+export function innerState(wire: WireId, kind: string, rest: JsonObject): Opaque[] | undefined {
+  const data = restOf(rest);
+  return data && [{ wire, kind, data }];
+}
 
-/** What was read of a thing, and the state that it carries, if any. */
+/** Of several states that a thing may have, all; `undefined`: it has none. */
+export function joined(...states: (readonly Opaque[] | undefined)[]): Opaque[] | undefined {
+  const given = states.filter((state) => state?.length);
+  return given.length > 0 ? given.flatMap((state) => state ?? []) : undefined;
+}
+
+/** Puts onto a thing that is new the state that it carries, if any. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
-  const state = states.flatMap((list) => list ?? []);
-  return state.length > 0 ? { ...thing, state } : thing;
+  const carrier: T & { state?: Opaque[] } = thing;
+  const state = joined(...states);
+  if (state) carrier.state = state;
+  return carrier;
 }
 
 // ---- Out

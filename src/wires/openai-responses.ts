@@ -3,6 +3,7 @@
  *
  *     {"model": "m", "instructions": "Be brief.", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}]}
  */
+import { counted } from "./adapt.ts";
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
 import { errorOutput, openaiError, readError } from "./errors.ts";
@@ -36,10 +37,6 @@ export const openaiResponses: Wire = {
 
   ...openaiModels,
   encodeTokenCount: ({ tokens }) => ({ object: "response.input_tokens", input_tokens: tokens }),
-  encodeTokenCountRequest(request, profile) {
-    const { body, ...output } = encodeRequest(request, profile);
-    const counted = Object.entries(body).filter(([key]) => COUNTED.has(key));
-    return { ...output, path: "/v1/responses/input_tokens", body: Object.fromEntries(counted) };
-  },
+  encodeTokenCountRequest: (request, profile) => counted(encodeRequest(request, profile), "/v1/responses/input_tokens", COUNTED),
   decodeTokenCount: (body) => numberOf(objectOf(body).input_tokens) ?? 0,
 };

@@ -1,14 +1,69 @@
-/** What OpenAI's two APIs have in common: efforts, and the form of the output. */
-import type { JsonObject, Request, ThinkingSettings, Usage } from "../core/nouns.ts";
+/** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
+import { isObject } from "../core/json.ts";
+import type { Json, JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import { told } from "./adapt.ts";
+import { toolKind } from "./bridge.ts";
 import { Names } from "./names.ts";
-import { defined, type Field, numberOf, objectOf, some } from "./read.ts";
-import type { Source } from "./request-in.ts";
+import { defined, fields, inside, listOf, numberOf, objectOf, oneOf, some, textOf } from "./read.ts";
+import { type Source, toolName } from "./request-in.ts";
 import { strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
 export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
+
+// ---- Tools. In chat completions most of a tool stands inside of its kind: `{"type": "function", "function": {"name": "f"}}`
+
+/** What the text of a custom tool must look like; `inner`: the key of the format that says it, where that is not the format itself. */
+export function readGrammar(format: Json | undefined, inner?: string): Tool["grammar"] {
+  const { type, ...rest } = objectOf(format);
+  const { syntax, definition } = inner ? objectOf(rest[inner]) : rest;
+  const isGrammar = type === "grammar" && typeof syntax === "string" && typeof definition === "string";
+  return isGrammar ? { syntax, definition } : undefined;
+}
+
+export const writeStrict = (schema: JsonObject, what: string, warnings: Warnings): JsonObject => told(strictSchema(schema), what, warnings);
+
+export const writeParameters = ({ name, parameters, strict }: Tool, warnings: Warnings): JsonObject | undefined =>
+  parameters && strict ? writeStrict(parameters, `the parameters of ${name}`, warnings) : parameters;
+
+const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
+
+export function readChoice(
+  from: Source,
+  given: Json | undefined,
+  key: string,
+  tools: readonly Tool[],
+  nameOf?: (tool: Tool) => string,
+): ToolChoice | undefined {
+  if (!isObject(given)) return (given ?? undefined) === undefined ? undefined : oneOf(MODES, given, "", key);
+  const isList = given.type === "allowed_tools";
+  const spec = isList && isObject(given.allowed_tools) ? given.allowed_tools : given;
+  const wanted = isList ? listOf(spec.tools).map(objectOf) : [given];
+  if (wanted.some(({ type = "function" }) => type !== "function" && type !== "custom")) {
+    from.warn(key, given, "tool-choice", "names a tool that only its own server knows");
+    return undefined;
+  }
+  const allowed = wanted.map((tool) => {
+    const kind = textOf(tool.type) ?? "function";
+    const inner = tool[kind];
+    return toolName(isObject(inner) ? inner.name : tool.name, isObject(inner) ? `${key}.${kind}.name` : `${key}.name`, tools, nameOf);
+  });
+  if (!isList) return { name: allowed[0]! };
+  return spec.mode === "required" ? { allowed, required: true } : { allowed };
+}
+
+/** `isWrapped`: chat's form. */
+export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (name: string) => string, isWrapped: boolean): unknown {
+  if (typeof choice === "string") return choice;
+  const named = (own: string) => {
+    const [type, name] = [toolKind(tools, own), nameOf(own)];
+    return isWrapped ? { type, [type]: { name } } : { type, name };
+  };
+  if ("name" in choice) return named(choice.name);
+  const allowed = { mode: choice.required ? "required" : "auto", tools: choice.allowed.map(named) };
+  return { type: "allowed_tools", ...(isWrapped ? { allowed_tools: allowed } : allowed) };
+}
 
 // ---- Thinking
 
@@ -72,28 +127,29 @@ export function writeUsage(usage: Usage, [prompt, answer]: UsageNames): Draft {
 /** What it is called when nobody named it. */
 const OUTPUT_NAME = "output";
 
-/** `inside`: the key that the schema stands under with its name, where that is not the format itself. */
-export function readOutput(format: Field, from: Source, inside?: string): Request["output"] {
-  const type = format.object() && format.at("type").name();
-  if (type === undefined || type === "text") return undefined;
+const OUTPUT = { schema: "schema", name: "name", strict: "strict" } as const;
+
+/** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
+export function readOutput(format: JsonObject | undefined, at: string, from: Source, inner?: string): Request["output"] {
+  const { type, ...flat } = format ?? {};
+  if (!format || type === "text") return undefined;
   if (type === "json_object") return {};
   if (type !== "json_schema") {
-    from.unknown(format, "output", type);
+    from.unknown(at, format, "output", textOf(type));
     return undefined;
   }
-  const spec = inside ? format.at(inside) : format;
-  const name = spec.at("name").string();
-  const [schema, strict] = [spec.at("schema").object(), spec.at("strict").boolean()];
-  from.keep(spec);
-  return defined<NonNullable<Request["output"]>>({ schema, name: name === OUTPUT_NAME ? undefined : name, strict });
+  const place = inner ? inside(at, inner) : at;
+  const spec = inner ? objectOf(flat[inner]) : flat;
+  const [output, rest] = fields<NonNullable<Request["output"]>>(spec, OUTPUT, place);
+  if (output.name === OUTPUT_NAME) delete output.name;
+  from.keep(place, rest);
+  return output;
 }
 
-export function writeOutput(output: NonNullable<Request["output"]>, warnings: Warnings, inside?: string): Draft {
+export function writeOutput(output: NonNullable<Request["output"]>, warnings: Warnings, inner?: string): Draft {
   const { schema, name = OUTPUT_NAME, strict } = output;
   if (!schema) return { type: "json_object" };
   const closed = strict ? writeStrict(schema, "the output's schema", warnings) : schema;
   const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema: closed, strict });
-  return { type: "json_schema", ...(inside ? { [inside]: spec } : spec) };
+  return { type: "json_schema", ...(inner ? { [inner]: spec } : spec) };
 }
-
-export const writeStrict = (schema: JsonObject, what: string, warnings: Warnings): JsonObject => told(strictSchema(schema), what, warnings);

@@ -21,9 +21,14 @@ class RawJson {
   }
 }
 
+/** JSON text without line ends, which can only stand between two values: a body may have to be one line. */
+export const oneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, "");
+
 /** A call's arguments as a value of a body: the object, or its text where printing the object would change it. */
 export const argumentsValue = (call: { arguments: JsonObject; json?: string | undefined }): JsonObject | RawJson =>
-  call.json === undefined || call.json === JSON.stringify(call.arguments) ? call.arguments : new RawJson(call.json, call.arguments);
+  call.json === undefined || call.json === JSON.stringify(call.arguments)
+    ? call.arguments
+    : new RawJson(oneLine(call.json), call.arguments);
 
 export function printBody(body: unknown): string {
   // A string of the body might look like the mark; then there are more marks than texts, and another one is tried.

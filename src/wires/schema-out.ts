@@ -60,11 +60,11 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
       const type = target?.type;
       return walk(typeof type === "string" ? { type, ...rest } : rest, path, open);
     }
-    const { $defs: _, definitions: __, ...named } = target;
+    const { $defs: _defs, definitions: _definitions, ...named } = target;
     return walk({ ...named, ...rest }, path, [...open, $ref]);
   };
   if (!hasRef(schema)) return { schema, lost };
-  const { $defs: _, definitions: __, ...rest } = schema;
+  const { $defs: _defs, definitions: _definitions, ...rest } = schema;
   return { schema: walk(rest, "", []), lost };
 }
 
@@ -124,7 +124,7 @@ function unified(schema: JsonObject, lose: Lose = () => {}): Draft {
     if (some.length < out.anyOf.length) out.nullable = true;
     out.anyOf = some;
     if (some.length === 1 && isObject(some[0])) {
-      const { anyOf: _, ...others } = out;
+      const { anyOf: _anyOf, ...others } = out;
       out = { ...unified(some[0], lose), ...others };
     }
   }
@@ -201,7 +201,7 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices === undefined && schema.allOf === undefined)
     return { schema: schema.type === "object" ? schema : { ...schema, type: "object" }, lost: [] };
-  const { anyOf, oneOf: _, ...rest } = schema;
+  const { anyOf, oneOf: _oneOf, ...rest } = schema;
   const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...(isObject(item) ? item : {}) }).schema);
   const own = unified(rest);

@@ -1,7 +1,8 @@
 /** Values as they stand in a JSON text, for arguments whose bytes must survive: `JSON.parse` keeps neither `1.0` nor 2^53 + 1. */
 import type { Json } from "../core/nouns.ts";
-import { Balance } from "./balance.ts";
+import { oneLine } from "./raw.ts";
 import { parsed } from "./read.ts";
+import { Balance } from "./unfinished.ts";
 
 /** The JSON text of each value of this key, in the order in which they stand; such values are not looked into. The text must be valid. */
 export function valuesOf(text: string, key: string): string[] {
@@ -19,24 +20,28 @@ export function valuesOf(text: string, key: string): string[] {
   return found;
 }
 
-/** The arguments of a request's calls as the client wrote them, to be asked for in the order in which they stand. */
+/** The arguments of calls as they were written, to be asked for in the order in which they stand. */
 export class ArgumentTexts {
-  readonly #texts: string[];
+  readonly #body: unknown;
+  readonly #key: string;
+  #texts: string[] | undefined;
   #next = 0;
 
-  /** `body`: a request. Where it is no text, nobody knows how it was written. */
+  /** `body`: a request or an answer. Where it is no text, nobody knows how it was written. */
   constructor(body: unknown, key: string) {
-    this.#texts = typeof body === "string" ? valuesOf(body, key) : [];
+    this.#body = body;
+    this.#key = key;
   }
 
-  /** The text that stands for this value; those before it stood for something else. */
-  take(value: Json): { json?: string } {
+  /** The text that stands for this value, without line ends; those before it stood for something else. */
+  take(value: Json): string | undefined {
     const wanted = JSON.stringify(value);
+    this.#texts ??= typeof this.#body === "string" ? valuesOf(this.#body, this.#key) : [];
     while (this.#next < this.#texts.length) {
       const json = this.#texts[this.#next++]!;
-      if (JSON.stringify(parsed(json)) === wanted) return { json };
+      if (JSON.stringify(parsed(json)) === wanted) return oneLine(json);
     }
-    return {};
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Server-sent events, `event: ping\ndata: {}\n\n`, as text that may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
+import { added } from "./read.ts";
 
 export interface SseEvent {
   /** What the `event:` line said; `""`: there was none. */
@@ -17,10 +18,10 @@ export class SseReader {
   #afterReturn = false;
   #first = true;
   #event = "";
-  #data: string[] = [];
+  #data: string | undefined;
+  #events: SseEvent[] = [];
 
   feed(text: string): SseEvent[] {
-    const events: SseEvent[] = [];
     let from = 0;
     if (text !== "" && this.#first) {
       this.#first = false;
@@ -43,17 +44,22 @@ export class SseReader {
         carriage = text.indexOf("\r", from);
       }
       if (feed >= 0 && feed < from) feed = text.indexOf("\n", from);
-      this.#endLine(line, events);
+      this.#endLine(line);
     }
     if (from < text.length) this.#line.add(text.slice(from));
-    return events;
+    return this.#take();
   }
 
   /** The end: a last event counts even if the blank line behind it is missing. */
   flush(): SseEvent[] {
-    const events: SseEvent[] = [];
-    this.#endLine(this.#rest(""), events);
-    this.#endLine("", events);
+    this.#endLine(this.#rest(""));
+    this.#endLine("");
+    return this.#take();
+  }
+
+  #take(): SseEvent[] {
+    const events = this.#events;
+    this.#events = [];
     return events;
   }
 
@@ -66,20 +72,25 @@ export class SseReader {
     return line;
   }
 
-  #endLine(line: string, events: SseEvent[]): void {
+  #endLine(line: string): void {
     if (line === "") {
-      if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join("\n") });
+      if (this.#data !== undefined) this.#events = added(this.#events, { event: this.#event, data: this.#data });
       this.#event = "";
-      this.#data = [];
+      this.#data = undefined;
       return;
     }
-    const colon = line.indexOf(":");
-    if (colon === 0) return; // a comment
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
-    if (field === "data") this.#data.push(value);
-    else if (field === "event") this.#event = value;
+    const data = valueOfField(line, "data");
+    if (data === undefined) this.#event = valueOfField(line, "event") ?? this.#event;
+    else this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
   }
+}
+
+/** What a line says of a field; `undefined`: it is another field, or a comment. */
+function valueOfField(line: string, field: string): string | undefined {
+  const colon = field.length;
+  if (!line.startsWith(field)) return undefined;
+  if (line.length === colon) return "";
+  return line[colon] === ":" ? line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1) : undefined;
 }
 
 /** One event. The data is JSON text, which has no line ends of its own. */

@@ -108,12 +108,11 @@ export interface WireContext {
   readonly ids?: readonly string[];
 }
 
-export const contextOf = (request: Request, warnings: readonly Warning[], names: WireContext["names"] = {}): WireContext => ({
-  names,
-  warnings,
-  ids: request.messages.flatMap((message) =>
-    message.role === "assistant" ? message.content.flatMap((part) => ("id" in part && part.id !== undefined ? [part.id] : [])) : [],
-  ),
-});
+export function contextOf({ messages }: Request, warnings: readonly Warning[], names: WireContext["names"] = {}): WireContext {
+  const ids: string[] = [];
+  for (const message of messages)
+    if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
+  return { names, warnings, ids };
+}
 
 export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };

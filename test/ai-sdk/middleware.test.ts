@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { toolsInBand } from "../../src/ai-sdk/index.ts";
 import { usageOf } from "../../src/ai-sdk/stream.ts";
 import { plainText } from "../../src/dialects/prompt.ts";
-import { listDialects } from "../../src/dialects/registry.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { versions } from "./versions.ts";
 
 const streamOf = (parts: LanguageModelV3StreamPart[]): ReadableStream<LanguageModelV3StreamPart> =>
@@ -135,6 +135,45 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     await streamed.consumeStream();
     expect([whole.finishReason, await streamed.finishReason]).toEqual(["length", "length"]);
     expect(ran).toEqual([]);
+  });
+
+  it("says what nobody can read, and runs nothing", async () => {
+    const ran: unknown[] = [];
+    const odd = '<tool_call>\n{"name": "weather", "arguments": [1, 2}\n</tool_call>';
+    const whole = await ai.generateText({ model: wrap(textModel([odd]), "hermes"), prompt: "x", tools: toolset(ran) });
+    expect(whole.warnings).toMatchObject([{ type: "other", message: expect.stringContaining("cannot be read") }]);
+    const errors: unknown[] = [];
+    const streamed = ai.streamText({
+      model: wrap(textModel([odd]), "hermes"),
+      prompt: "x",
+      tools: toolset(ran),
+      onError: ({ error }) => void errors.push(error),
+    });
+    await streamed.consumeStream();
+    expect(errors).toMatchObject([{ message: expect.stringContaining('{"name": "weather", "arguments": [1, 2}') }]);
+    expect(ran).toEqual([]);
+  });
+
+  it("writes calls of the history on lines of their own, and input that is no object as it was written", async () => {
+    const model = textModel(["Fine."]);
+    const call = (toolCallId: string, input: unknown) => ({ type: "tool-call" as const, toolCallId, toolName: "weather", input });
+    const text = (value: string) => ({ type: "text" as const, text: value });
+    await wrap(model, "hermes").doGenerate({
+      prompt: [
+        { role: "user", content: [text("x")] },
+        { role: "assistant", content: [text("Let me look."), call("1", { city: "Oslo" }), call("2", { city: "Rome" }), text("And:")] },
+        { role: "assistant", content: [call("3", '{"city": "Os'), call("4", 7)] },
+      ],
+    });
+    expect(textOf(model.asked[0]!, 1)).toBe(
+      `Let me look.\n${plainText(
+        getDialect("hermes").renderToolCalls([
+          { id: "1", name: "weather", arguments: { city: "Oslo" } },
+          { id: "2", name: "weather", arguments: { city: "Rome" } },
+        ]),
+      )}And:`,
+    );
+    expect(textOf(model.asked[0]!, 2)).toBe('{"city": "Os\n7');
   });
 
   it("lets no tool result forge a control token", async () => {

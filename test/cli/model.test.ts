@@ -39,8 +39,9 @@ async function* run(args: string[]): AsyncGenerator<Line, void, undefined> {
   for await (const line of createInterface({ input: child.stdout! })) yield JSON.parse(line) as Line;
 }
 
-async function first(lines: AsyncIterable<Line>, fits: (line: Line) => boolean): Promise<Line> {
-  for await (const line of lines) if (fits(line)) return line;
+/** The next line that fits; more may come. */
+async function first(lines: AsyncIterator<Line>, fits: (line: Line) => boolean): Promise<Line> {
+  for (let step = await lines.next(); !step.done; step = await lines.next()) if (fits(step.value)) return step.value;
   throw new Error("it ended without that line");
 }
 
@@ -105,6 +106,7 @@ describe("the page of dragoman start", () => {
     url: "http://127.0.0.1:8080",
     engine: { facts },
     call,
+    readyMs: 1234,
     found: [{ url: "http://127.0.0.1:11434", wire: "ollama" }],
   };
   const page = (columns: number) => stripVTControlCharacters(startPage(started, { isTTY: true, columns, write: () => true }));
@@ -120,6 +122,7 @@ describe("the page of dragoman start", () => {
   test("says what the model is, what was found, and what to do", () => {
     const text = page(120);
     for (const word of [
+      "ready in 1.2 s",
       "no language model",
       "http://127.0.0.1:11434 speaks ollama",
       "npx dragoman chat",
@@ -147,6 +150,40 @@ describe("dragoman serve --model", () => {
     const { url } = await first(lines, (line) => line.url !== undefined);
     const answer = await fetch(`${String(url)}/v1/models`);
     expect(await answer.json()).toMatchObject({ data: [{ id: "speaker" }] });
+  });
+
+  test("is an upstream like others in dragoman.toml, beside where the file is; the file read again, it stays loaded", async () => {
+    const config = join(folder, "dragoman.toml");
+    const text = '[upstreams.here]\nmodel = "speaker.gguf"\nparallel = 1\n[models."gemini-*"]\nupstream = "here"\n';
+    writeFileSync(config, text);
+    const lines = run(["serve", "--config", config, "--port", "0"]);
+    const { url } = await first(lines, (line) => line.url !== undefined);
+    const body = readFileSync(fileOf(TRYOUTS.find(({ wire }) => wire === "gemini")!), "utf8");
+    const ask = async (name: string): Promise<string> => {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`${String(url)}/v1beta/models/${name}:generateContent`, { method: "POST", headers, body });
+      return answer.text();
+    };
+    expect(await ask("gemini-2.5-pro")).toContain('"functionCall"');
+    writeFileSync(config, `${text}[aliases]\nmine = "gemini-x"\n`);
+    await first(lines, ({ msg }) => msg === "the configuration was read again");
+    expect(await ask("mine")).toContain('"functionCall"');
+  });
+
+  test("--check of dragoman.toml says what it is, or that it cannot be loaded", () => {
+    const config = join(folder, "check.toml");
+    writeFileSync(config, '[upstreams.here]\nmodel = "speaker.gguf"\ncontext = 256\nparallel = 3\n');
+    const { code, stdout } = dragoman(["serve", "--config", config, "--check"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/upstream here: model speaker: 2\.\d MB, .*, 256 tokens, 3 at once/);
+    const bad = join(folder, "torn.gguf");
+    writeFileSync(bad, readFileSync(model).subarray(0, 5000));
+    writeFileSync(config, '[upstreams.here]\nmodel = "torn.gguf"\n');
+    const torn = dragoman(["serve", "--config", config, "--check"]);
+    expect(torn).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^dragoman: upstream here: cannot load torn.gguf: it is cut off/),
+    });
   });
 
   test("--check says what it is", () => {

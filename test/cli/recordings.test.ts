@@ -1,4 +1,4 @@
-// `dragoman serve --record`, `dragoman show` and `dragoman replay` as processes of their own.
+// `dragoman serve --record`, `dragoman show`, `dragoman replay` and `dragoman compare` as processes of their own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import type { Recording } from "../../src/gateway/recordings/recording.ts";
 import { closeLater, sse, startServer } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
@@ -53,6 +54,7 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   const env = { GATE: "canary-gate-key" };
   const first = await start(["serve", "--upstream", upstream.url, ...flags, "--record", records], LISTENING, env);
   const answer = await ask(first.url);
+  await ask(first.url);
   await first.stop();
   const [name] = readdirSync(records);
   const file = join(records, name!);
@@ -63,12 +65,32 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   expect(stdout).toContain("the client got");
   expect(stdout).toContain("! markup is left in the text: <|im_end|>");
 
+  const list = dragoman(["show", records]);
+  expect(list.stdout).toContain(name);
+  expect(list.stdout).toMatch(/a new prompt\n.*goes on from the one before/s);
+
   const replay = await start(["replay", file, "--fast"], /replaying at (\S+)/);
   const second = await start(["serve", "--upstream", replay.url, ...flags], LISTENING, env);
   expect(await ask(second.url)).toBe(answer);
+
+  expect(dragoman(["compare", file, file])).toEqual({ code: 0, stdout: `same     ${file}\n`.repeat(2), stderr: "" });
+  const other = files.file("other.json", readFileSync(file, "utf8").replaceAll("hello", "hallo, you"));
+  expect(dragoman(["compare", other])).toMatchObject({ code: 0 }); // it was said by the upstream, and so it is heard by the client
+  const wrong = JSON.parse(readFileSync(file, "utf8")) as Recording;
+  const pieces = wrong.client.pieces.map(([ms]) => [ms, ""]);
+  const differs = dragoman(["compare", files.file("wrong.json", { ...wrong, client: { ...wrong.client, pieces } })]);
+  expect(differs).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^differs {2}.*\n {2}then, at 0: ""\n {2}now: {8}"event: message_start/),
+  });
 });
 
-test.each(["show", "replay"])("%s: a file that is no recording is one line", (command) => {
+test("show: a folder without recordings is one line", () => {
+  const { code, stderr } = dragoman(["show", tmpdir()]);
+  expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${tmpdir()}: dragoman serve --record keeps them\n`]);
+});
+
+test.each(["show", "replay", "compare"])("%s: a file that is no recording is one line", (command) => {
   const { code, stderr } = dragoman([command, files.file("a.json", { version: 2 })]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^dragoman: cannot read .*a\.json: it is no recording of version 1\n$/);

@@ -41,7 +41,7 @@ async function asItsPageSays(page) {
     const script = join(place.home, "page.sh");
     writeFileSync(script, `chmod +x ~/bin/*\n${blockOf(page).replaceAll("http://127.0.0.1:8080", gateway.url)}`);
     const run = await runChild("bash", ["-eu", script], { ...place, env: { PATH: path } });
-    return endedWell(run, END) ?? filesAreThere([{ file, content }]) ?? gatewayIsWell(gateway.log);
+    return endedWell(run, END) ?? filesAreThere([{ file, content }]) ?? gatewayIsWell(gateway.log) ?? (await gateway.recordings());
   } finally {
     await gateway?.close();
     upstream.close();

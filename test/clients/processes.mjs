@@ -1,8 +1,8 @@
 // Children: a client in a home of its own with nothing of the user's environment, and the gateway as `dragoman serve` starts it.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -58,11 +58,15 @@ function stop(child) {
   }
 }
 
-/** `dragoman serve`, and the lines of its log. `config` is the text of a dragoman.toml; otherwise there are flags. */
+/**
+ * `dragoman serve`, and the lines of its log. `config` is the text of a dragoman.toml; otherwise there are flags. It records all that happens,
+ * and `recordings` says in words what is wrong with that, or nothing.
+ */
 export async function startGateway({ home, args = [], config, env = {} }) {
   const flags = config === undefined ? args : ["--config", join(home, "dragoman.toml"), ...args];
   if (config !== undefined) writeFileSync(join(home, "dragoman.toml"), config);
-  const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", ...flags], {
+  const records = join(home, "recordings");
+  const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--record", records, ...flags], {
     cwd: home,
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -85,5 +89,19 @@ export async function startGateway({ home, args = [], config, env = {} }) {
     child.kill("SIGKILL");
     await gone;
   };
-  return { url, log, close };
+  const recordings = async () => {
+    child.kill("SIGTERM");
+    await gone;
+    return compared(records, home, Object.values(env));
+  };
+  return { url, log, close, recordings };
+}
+
+/** No secret is in a recording, and played again it gives the client the same bytes. */
+async function compared(folder, home, secrets) {
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  const told = files.find((file) => secrets.some((secret) => readFileSync(file, "utf8").includes(secret)));
+  if (told) return `a secret is in ${basename(told)}`;
+  const { code, stdout, stderr } = await runChild(process.execPath, [MAIN, "compare", ...files], { home, cwd: home, timeoutMs: 300_000 });
+  if (code !== 0) return `played again, it is not the same: ${stdout.slice(Math.max(0, stdout.indexOf("differs")))}${stderr}`;
 }

@@ -22,7 +22,7 @@ const aside = ({ text }) => ({
 const roundOf = ({ text }) => Math.max(0, ...[...text.matchAll(/round-(\d+)-/g)].map(([, n]) => Number(n)));
 
 /** Starts upstream and gateway, runs the agent, and looks at what came of it. */
-async function runAgent(name, wire, { script, config = "", errors, codes, mayGiveUp, check, timeoutMs = 180_000 }) {
+async function runAgent(name, wire, { script, config = "", env: more, errors, codes, mayGiveUp, check, timeoutMs = 180_000 }) {
   const agent = AGENTS[name];
   const place = createHome();
   const fileOf = (round, i, hard = contentOf(2 * (round - 1) + i)) => {
@@ -47,14 +47,15 @@ async function runAgent(name, wire, { script, config = "", errors, codes, mayGiv
     gateway = await startGateway({ home: place.home, config: toml, env: { GATE: KEY } });
     agent.prepare?.(place, gateway.url, KEY);
     const { args, env } = agent.command({ url: gateway.url, key: KEY, prompt: PROMPT });
-    const run = await runChild(agent.binary, [...(agent.program ?? []), ...args], { ...place, env, timeoutMs });
+    const run = await runChild(agent.binary, [...(agent.program ?? []), ...args], { ...place, env: { ...env, ...more }, timeoutMs });
     const asked = upstream.asked.filter(({ tools }) => tools.length > 0);
     return (
       filesAreThere(files) ??
       check?.({ asked, agent, wire, place }) ??
       (mayGiveUp ? undefined : endedWell(run, END, codes)) ??
       gatewayIsWell(gateway.log, errors) ??
-      keyStays(upstream.asked, KEY)
+      keyStays(upstream.asked, KEY) ??
+      (await gateway.recordings())
     );
   } finally {
     await gateway?.close();
@@ -98,6 +99,21 @@ const slow = {
     ({ writing, ending }) =>
     (ask) =>
       roundOf(ask) > 0 ? ending : { ...writing(1), delayMs: 11_000, pauseMs: 1500 },
+};
+
+/**
+ * A call that takes longer than gemini-cli waits, for headers and then between two pieces of it. Its clock is fast: 60 s are 12 s, and 300 s
+ * are 3 s; without signs of life from the gateway it gives up and asks again.
+ */
+const longerThanItsTimeouts = {
+  config: "heartbeat = 0.6",
+  env: { NODE_OPTIONS: `--import=${new URL("./short-clock.mjs", import.meta.url)}`, CLIENT_PATIENCE_MS: "12000,3000" },
+  timeoutMs: 120_000,
+  script:
+    ({ writing, ending }) =>
+    (ask) =>
+      roundOf(ask) > 0 ? ending : { ...writing(1), delayMs: 14_000, pauseMs: 8000, pauseInside: true },
+  check: ({ asked }) => (asked.length === 2 ? undefined : `it asked ${asked.length} times instead of 2: it did not wait for the call`),
 };
 
 /** An answer that breaks off in the middle of a call: nobody may run that call. Then, if the client asks again, all goes well. */
@@ -206,7 +222,7 @@ const inText = {
 const TEXT = Object.keys(TEXTS).map((wire) => ({ title: "calls as text", wire, scenario: inText }));
 
 const RUNS = {
-  "gemini-cli": [...MANNERS, ...TROUBLE, ...TEXT],
+  "gemini-cli": [...MANNERS, ...TROUBLE, { title: "longer than its timeouts", scenario: longerThanItsTimeouts }, ...TEXT],
   "gemini-cli without -m": [FIRST],
   "claude-code": [...MANNERS, ...TROUBLE, ...TEXT, ...overflows("vLLM", "llama-server", "SGLang", "OpenAI")],
   "claude-code 2.1.197": [FIRST, ...mannersOf("anthropic"), ...overflows("vLLM")],

@@ -191,6 +191,7 @@ async function roundTrips(ask, wire) {
       if (args?.city !== CITY) return `${how}: the tool got ${JSON.stringify(args)}`;
       if (said !== END) return `${how}: it said ${JSON.stringify(said)}`;
     }
+    return await gateway.recordings();
   } finally {
     await gateway?.close();
     upstream.close();

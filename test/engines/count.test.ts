@@ -18,8 +18,12 @@ const start = async (answers: Record<string, object>) => {
 };
 
 describe("tokens are counted", () => {
-  test("by vLLM, which renders the chat itself", async () => {
-    const { engine, sent } = await start({ "/version": { version: "0.11" }, "/tokenize": { count: 42, tokens: [] } });
+  test.each([
+    ["vLLM", { "/version": { version: "0.11" } }],
+    ["SGLang", { "/model_info": { model_path: "x" } }],
+    ["an older SGLang", { "/get_model_info": { model_path: "x" } }],
+  ])("by %s, which renders the chat itself", async (_, about) => {
+    const { engine, sent } = await start({ ...about, "/tokenize": { count: 42, tokens: [] } });
     expect(await engine.countTokens(request)).toEqual({ tokens: 42, exact: true });
     expect(sent("/tokenize")).toMatchObject({ model: "m", messages: [{ role: "user", content: "Hi" }], tools: [{ type: "function" }] });
   });
@@ -35,7 +39,7 @@ describe("tokens are counted", () => {
   test.each([
     ["a server that nobody knows", {}],
     ["one that does not count", { "/version": { version: "0.1" } }],
-    ["SGLang", { "/get_model_info": { model_path: "x" } }],
+    ["SGLang without a tokenizer", { "/model_info": { model_path: "x" } }],
   ])("roughly, for %s", async (_, answers) => {
     const { engine } = await start(answers);
     expect(await engine.countTokens(request)).toMatchObject({ exact: false });

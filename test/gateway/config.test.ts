@@ -1,8 +1,21 @@
 // dragoman.toml: what it says, and where its mistakes stand.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/gateway/config.ts";
+import { closeLater } from "../servers.ts";
 
 const environment = { KEY: "sk-canary-1", UP: "sk-canary-2", OPENAI_API_KEY: "sk-canary-3" };
+/** A configuration's path, with an empty file of this name beside it. */
+function writtenBeside(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-config-"));
+  closeLater(() => rmSync(folder, { recursive: true }));
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), "");
+  return join(folder, "dragoman.toml");
+}
+
 const read = (text: string) => readConfig(text, "dragoman.toml", environment);
 
 test("a whole file", () => {
@@ -14,6 +27,7 @@ names = ["gate.example"]
 keys = ["env:KEY"]
 body_limit = 1000
 heartbeat = 5
+headers_after = 2.5
 
 [cors]
 origins = ["https://app.example"]
@@ -48,7 +62,7 @@ max_tokens = 100
     keys: ["sk-canary-1"],
     bodyLimit: 1000,
     origins: ["https://app.example"],
-    patience: { heartbeatMs: 5000 },
+    patience: { heartbeatMs: 5000, headersMs: 2500 },
   });
   expect(settings.upstreams).toMatchObject({
     local: {
@@ -83,7 +97,7 @@ describe("a mistake is one line with its place", () => {
     ["[server]\n\nport = 70000", "dragoman.toml:3: server.port must be a port: 0 to 65535"],
     [
       "[server]\nprot = 1",
-      "dragoman.toml:2: server.prot is not known; known here: host, port, names, keys, insecure, body_limit, heartbeat",
+      "dragoman.toml:2: server.prot is not known; known here: host, port, names, keys, insecure, body_limit, headers_after",
     ],
     ["[upstream.x]", "dragoman.toml:1: upstream is not known; known here: server, cors, upstreams, models, aliases"],
     ['[server]\nkeys = ["env:NOWHERE"]', "dragoman.toml:2: server.keys names the variable NOWHERE, which is not set"],
@@ -133,6 +147,51 @@ test.each([
   ["concurrent = 0", "upstreams.local.concurrent must be a whole number over 0"],
 ])("of an upstream: %s", (line, complaint) => {
   expect(() => read(`[upstreams.local]\nurl = "http://127.0.0.1:8080"\n${line}\n`)).toThrow(complaint);
+});
+
+describe("a model in this process", () => {
+  test("is an upstream with a model in place of a URL", () => {
+    const { upstreams, locals, models } = readConfig(
+      `
+[upstreams.far]
+url = "http://127.0.0.1:8080"
+
+[upstreams.near]
+model = "models/a.gguf"
+gpu = false
+context = 8192
+parallel = 4
+concurrent = 8
+
+[upstreams.tiny]
+model = "embedded"
+
+[models.m]
+upstream = "near"
+`,
+      writtenBeside("models/a.gguf"),
+      environment,
+    );
+    expect(Object.keys(upstreams)).toEqual(["far"]);
+    expect(locals).toEqual({
+      near: { model: expect.stringMatching(/models.a\.gguf$/), gpu: false, context: 8192, parallel: 4, limits: { concurrent: 8 } },
+      tiny: { model: "embedded" },
+    });
+    expect(isAbsolute(locals.near!.model)).toBe(true);
+    expect(models).toMatchObject([{ name: "m", upstream: "near" }]);
+  });
+
+  test.each([
+    ['model = "a.gguf"', /^dragoman\.toml:2: upstreams\.x\.model names a file that is not there: .*a\.gguf$/],
+    ['model = "qwen3:8b"', 'dragoman.toml:2: upstreams.x.model must be a GGUF: a file, its https URL, "hf:owner/repo" or "embedded"'],
+    ['model = ""', "dragoman.toml:2: upstreams.x.model must be a string that is not empty"],
+    ['model = "embedded"\nurl = "http://x"', "dragoman.toml:3: upstreams.x.url has no place beside model: a model runs here, or elsewhere"],
+    ['model = "embedded"\ngpu = "abacus"', "dragoman.toml:3: upstreams.x.gpu must be one of true, false, auto, metal, cuda, vulkan"],
+    ['model = "embedded"\nparallel = 0', "dragoman.toml:3: upstreams.x.parallel must be a whole number over 0"],
+    ['model = "embedded"\nwire = "openai-chat"', /^dragoman\.toml:3: upstreams\.x\.wire is not known; known here: model, gpu, context/],
+  ])("%j", (lines, complaint) => {
+    expect(() => read(`[upstreams.x]\n${lines}\n`)).toThrow(complaint);
+  });
 });
 
 test("a dialect may have its variant behind it", () => {

@@ -1,4 +1,6 @@
 // The edge: keys, names, web pages, bodies. Every refusal is in the caller's own format.
+import { once } from "node:events";
+import { connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { createGateway } from "../../src/gateway/gateway.ts";
@@ -128,6 +130,16 @@ describe("bodies", () => {
     const refused = await ask(url, "POST", SMALLEST[id].path, { headers: json, body: large(3_000_000) });
     expect(refused.status).toBe(413);
     expect(JSON.parse(refused.body)).toEqual(ERROR[id]);
+  });
+  test("too large: who is still sending hears it all the same", async () => {
+    const { port } = await startGateway({ upstreams: { up: scripted() }, bodyLimit: 1000 });
+    const client = connect(port, "127.0.0.1");
+    const length = 20_000_000;
+    client.write(`POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`);
+    await new Promise<void>((resolve, reject) => client.write("x".repeat(length), (error) => (error ? reject(error) : resolve())));
+    const [answer] = (await once(client, "data")) as [Buffer];
+    expect(answer.toString("latin1")).toMatch(/^HTTP\/1\.1 413 /);
+    client.destroy();
   });
   test("of a length that is not told are cut at the limit, too", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() }, bodyLimit: 1000 });

@@ -42,7 +42,7 @@ describe("the model that is asked for", () => {
     expect(await models.resolve("gemini-2.5-pro")).toMatchObject({ upstream: "two", model: "c", rule: { name: "big" } });
     expect(await models.resolve("small-1")).toMatchObject({ upstream: "one", model: "a" });
     expect((await models.list()).map(({ id }) => id)).toEqual(["big", "a", "b", "c"]);
-    await expect(new Models({ one: engine() }, [{ name: "x", alias: "x" }]).resolve("x")).rejects.toThrow("circle");
+    expect(() => new Models({ one: engine() }, [{ name: "x", alias: "x" }]).resolve("x")).toThrow("circle");
   });
   test("its defaults count where the request says nothing, and the client hears the name that it asked for", async () => {
     const up = engine("a", "b");
@@ -74,9 +74,37 @@ describe("a limit that does not fit into the model's context", () => {
   test("is lowered to what does, and a header says so", async () => {
     const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 8000 }] });
     const { url } = await startGateway({ upstreams: { up } });
-    expect((await post(url, 128_000)).headers["x-dragoman-warnings"]).toMatch(/^the limit of 128000 tokens was lowered to 79\d\d/);
+    expect((await post(url, 128_000)).headers["x-dragoman-warnings"]).toMatch(/^the limit of 128000 tokens was lowered to 7[67]\d\d/);
     expect((await post(url, 100)).headers).not.toHaveProperty("x-dragoman-warnings");
-    expect(up.requests.map(({ maxTokens }) => maxTokens)).toEqual([expect.toSatisfy((limit: number) => limit > 7900 && limit < 8000), 100]);
+    expect(up.requests.map(({ maxTokens }) => maxTokens)).toEqual([expect.toSatisfy((limit: number) => limit > 7600 && limit < 7800), 100]);
+  });
+  test.each([
+    [
+      "This model's maximum context length is 4096 tokens. However, you requested CC tokens (51 in the messages, AA in the completion). Please reduce the length.",
+    ],
+    [
+      "'max_tokens' or 'max_completion_tokens' is too large: AA. This model's maximum context length is 4096 tokens and your request has 51 input tokens (AA > 4096 - 51).",
+    ],
+    [
+      "This model's maximum context length is 4096 tokens. However, you requested AA output tokens and your prompt contains at least 51 input tokens, for a total of at least CC tokens.",
+    ],
+  ])("is lowered again where the server counts more than we do: %s", async (wording) => {
+    const limits: number[] = [];
+    const upstream = await startServer((response, { method, body }) => {
+      if (method === "GET") return void response.writeHead(200).end('{"data":[{"id":"m","max_model_len":4096}]}');
+      const limit: number = JSON.parse(body).max_completion_tokens ?? JSON.parse(body).max_tokens;
+      limits.push(limit);
+      const message = wording.replaceAll("AA", String(limit)).replaceAll("CC", String(limit + 51));
+      if (limit + 51 > 4096) response.writeHead(400).end(JSON.stringify({ error: { message, type: "BadRequestError", code: 400 } }));
+      else response.writeHead(200).end('{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}');
+    });
+    const { url } = await startGateway({
+      upstreams: { up: remote(upstream.url) },
+      models: [{ name: "m", upstream: "up", context: 10_000 }], // more than there is
+    });
+    const answer = await post(url, 128_000);
+    expect(answer.status).toBe(200);
+    expect(limits).toEqual([expect.toSatisfy((limit: number) => limit > 4045), 4045]);
   });
   test("is what the configuration says; Ollama hears of it, too", async () => {
     const upstream = await startServer(answering('{"message":{"role":"assistant","content":"Hi"},"done":true,"model":"m"}'));

@@ -11,7 +11,8 @@ import { createMetrics } from "../../src/gateway/metrics.ts";
 import { layered } from "../../src/gateway/modes.ts";
 import { createUpstream } from "../../src/gateway/upstreams.ts";
 import { answering, closeLater, signalOf, sse, startServer } from "../servers.ts";
-import { ask, json, startGateway } from "./start.ts";
+import { signed, startRecorded as startGateway } from "./recorded.ts";
+import { ask } from "./start.ts";
 
 const tools = [
   { type: "function", function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } } },
@@ -20,7 +21,7 @@ const chat = { model: "qwen3-8b", messages: [{ role: "user", content: "Weather i
 const call = promptText(getDialect("hermes").renderToolCalls([{ id: "a", name: "get_weather", arguments: { city: "Oslo" } }]));
 
 const post = async (url: string, body: object) => {
-  const answer = await ask(url, "POST", "/v1/chat/completions", { headers: json, body: JSON.stringify(body) });
+  const answer = await ask(url, "POST", "/v1/chat/completions", { headers: signed, body: JSON.stringify(body) });
   return { ...answer, value: JSON.parse(answer.body) as { choices: [{ message: Record<string, unknown>; finish_reason: string }] } };
 };
 
@@ -161,7 +162,7 @@ describe("over a server that completes text", () => {
   ])("%s", async (_, path, body, mark) => {
     const { url } = await server(call);
     const gateway = await startGateway({ upstreams: { up: createUpstream("completions", { urls: [url] }) } });
-    const { status, body: said } = await ask(gateway.url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    const { status, body: said } = await ask(gateway.url, "POST", path, { headers: signed, body: JSON.stringify(body) });
     expect(status).toBe(200);
     expect(said).toContain(mark);
     expect(said).toContain("Oslo");

@@ -1,11 +1,15 @@
 // Prompt caches live on stable prefixes: what the upstream was sent in one turn, it is sent again in the next, to the byte.
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { Event, Message, Request } from "../../src/core/nouns.ts";
+import type { Event, Message, Request, WireId } from "../../src/core/nouns.ts";
+import { readUrl, routeOf } from "../../src/gateway/routes.ts";
 import { createUpstream } from "../../src/gateway/upstreams.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { startServer } from "../servers.ts";
+import { describeShared } from "../shared.ts";
+import { captures } from "../wires/helpers.ts";
 import { ask, remote, startGateway } from "./start.ts";
 
 const TURNS = 10;
@@ -78,6 +82,45 @@ test.each(listWires().map(({ id }) => id))("ten turns of a client of %s", async 
     if (KEEPS_THINKING.has(id)) expect(body).toContain(`Thought ${n}.`);
   }
   expect(bodies).toHaveLength(TURNS);
+});
+
+describeShared("recorded clients: what goes on from one request to the next is the same bytes", () => {
+  const HISTORY = { "openai-chat": "messages", "openai-responses": "input", anthropic: "messages", gemini: "contents", ollama: "messages" };
+  const said = (body: unknown, wire: WireId): unknown[] => (body as Record<string, unknown[]>)[HISTORY[wire]] ?? [];
+  /** Who said what, without the shape: a client may send a text as a string now and as a list of parts later. */
+  const words = ({ messages }: Request): string[] =>
+    messages.map((message) => {
+      const texts = message.role === "tool" ? [message.output] : message.content.map((part) => ("text" in part ? part.text : part.type));
+      return JSON.stringify([message.role, texts]);
+    });
+  const sent = captures<object>(({ method, body }) => method === "POST" && typeof body === "object").flatMap((capture) => {
+    const visit = { method: "POST", ...readUrl(capture.path), headers: capture.headers };
+    const route = routeOf(visit);
+    if (route.kind !== "generate") return [];
+    const input = { path: route.path, query: visit.query, headers: capture.headers, body: capture.body };
+    return [{ file: capture.file, wire: route.wire, request: getWire(route.wire).decodeRequest(input) }];
+  });
+  const pairs = sent.flatMap((before) =>
+    sent.flatMap((after) => {
+      const [earlier, later] = [words(before.request), words(after.request)];
+      const goesOn =
+        dirname(before.file) === dirname(after.file) && later.length > earlier.length && earlier.every((said, n) => said === later[n]);
+      return goesOn ? [{ before, after, title: `${before.file} and ${after.file}` }] : [];
+    }),
+  );
+
+  test("there are some of every client", () => {
+    const clients = new Set(pairs.map(({ before }) => dirname(before.file)));
+    for (const client of ["gemini-cli", "claude-code", "codex", "opencode-openai-compatible"]) expect(clients).toContain(client);
+  });
+
+  // To its own wire a request goes as the client wrote it, and the client may move its cache marks.
+  test.each(pairs)("$title", ({ before, after }) => {
+    for (const wire of listWires().filter(({ id }) => id !== before.wire)) {
+      const [earlier, later] = [before, after].map(({ request }) => said(wire.encodeRequest(request).body, wire.id));
+      expect(later!.slice(0, earlier!.length).map((item) => JSON.stringify(item))).toEqual(earlier!.map((item) => JSON.stringify(item)));
+    }
+  });
 });
 
 test("codex begins with two developer messages: a template that takes one system text gets one", async () => {

@@ -15,7 +15,7 @@ export interface Started {
   exchanges: Exchange[];
   /** When so many have ended. */
   ended(count: number): Promise<Exchange[]>;
-  close(): Promise<void>;
+  close(options?: { graceMs?: number }): Promise<void>;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Started> {
@@ -40,7 +40,7 @@ export async function startGateway(options: GatewayOptions): Promise<Started> {
       waiting.add(look);
       look();
     });
-  return { url, port, exchanges, ended, close: () => gateway.close() };
+  return { url, port, exchanges, ended, close: (how) => gateway.close(how) };
 }
 
 export const hello: Event[] = [
@@ -60,6 +60,8 @@ export interface Plain {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
+  /** Headers behind the body. */
+  trailers: NodeJS.Dict<string>;
 }
 
 /** As it is asked, to the letter: paths and headers that `fetch` would not send. */
@@ -70,7 +72,12 @@ export function ask(base: string, method: string, path: string, { headers = {}, 
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }),
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+          trailers: response.trailers,
+        }),
       );
       response.on("error", reject);
     });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ErrorCode } from "../../src/core/nouns.ts";
+import type { ErrorCode, ErrorInfo } from "../../src/core/nouns.ts";
 import { ERRORS, errorMessage, errorStatus, openaiError, readError, retryHeaders } from "../../src/wires/errors.ts";
+import { listWires } from "../../src/wires/registry.ts";
 
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
@@ -23,6 +24,35 @@ describe("what we write is read again as the same error", () => {
     const gemini = { error: { code: status, status: ERRORS[code].gemini, message: errorMessage(error, "gemini") } };
     expect(readError(status, {}, gemini)).toMatchObject(expected);
     expect(readError(status, {}, [gemini])).toMatchObject(expected);
+  });
+});
+
+describe("every code on every wire, as an answer and in a stream", () => {
+  /** A wire that has only words cannot say which of its troubles it was. */
+  const wordless: Partial<Record<ErrorCode, ErrorCode>> = { overloaded: "overloaded", timeout: "timeout" };
+  test.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wire) => {
+    for (const code of codes) {
+      const error: ErrorInfo = {
+        code,
+        message: "so it is",
+        retryAfterMs: 2000,
+        ...(code === "context-length" ? { tokens: { used: 9000, limit: 8192 } } : {}),
+      };
+      const { status, headers, body } = wire.encodeError(error);
+      expect(status).toBe(ERRORS[code].own?.[id as "gemini"] ?? ERRORS[code].status);
+      expect(headers).toMatchObject({ "content-type": "application/json", "retry-after": "2" });
+      const read = wire.decodeError(status, headers, body);
+      const isOurs = code === "malformed-call" || code === "internal";
+      expect([code, isOurs ? "upstream" : code]).toContain(read.code);
+      expect(read.message).not.toBe("");
+
+      const encoder = wire.createStreamEncoder({ model: "m", messages: [], stream: id === "ollama" ? "ndjson" : "sse" });
+      const stream = encoder.encode({ type: "start" }) + encoder.encode({ type: "finish", reason: "error", error }) + encoder.end();
+      const decoder = wire.createStreamDecoder();
+      const last = [...decoder.feed(stream), ...decoder.flush()].at(-1);
+      expect(last).toMatchObject({ type: "finish", reason: "error" });
+      if (id !== "ollama" && wordless[code]) expect(last).toMatchObject({ error: { code } });
+    }
   });
 });
 

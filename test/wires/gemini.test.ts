@@ -667,7 +667,7 @@ describe("a bad request says where, and what to do", () => {
       "toolConfig.functionCallingConfig.allowedFunctionNames[0] must be the name of one of the tools",
     ],
     [{ contents: [hi], generationConfig: { candidateCount: 2 } }, "generationConfig.candidateCount must be 1"],
-    [{ contents: [hi], generation_config: { top_p: "1" } }, "generationConfig.top_p must be a number"],
+    [{ contents: [hi], generation_config: { top_p: "1" } }, "generationConfig.topP must be a number"],
     [
       { contents: [hi], generationConfig: { thinkingConfig: { thinkingLevel: "x" } } },
       "generationConfig.thinkingConfig.thinkingLevel must be one of",
@@ -859,7 +859,7 @@ describe("answers to clients", () => {
       stop,
     ]);
     expect(validateStream("gemini", stream)).toEqual([]);
-    expect(stream).toContain('"args":{"a": 1.0,  "b": "\\u2028"}');
+    expect(stream).toContain('"args":{"a": 1.0,"b": "\\u2028"}');
     const chunk = (...parts: object[]) => ({
       candidates: [{ content: { role: "model", parts }, index: 0 }],
       modelVersion: "x",

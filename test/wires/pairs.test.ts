@@ -178,6 +178,35 @@ describe("events come back as they were", () => {
       { numRuns: 30 },
     );
   });
+  test.each(named)("%s: a frame like the one before it says what it would say alone", (_, wire) => {
+    // No two frames in a row are alike when every other one has a blank in it.
+    let frames = 0;
+    const unlike = (text: string): string =>
+      text
+        .split("\n")
+        .map((line) => (/^(data: )?\{/.test(line) && frames++ % 2 === 0 ? line.replace("{", "{ ") : line))
+        .join("\n");
+    const word = fc.oneof(
+      fc.constantFrom("m", "text", "content", "null", '"', "\\", "a\nb", "\u2028", "é", "😀", "}}", "answer-1"),
+      fc.string({ minLength: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), word), { maxLength: 20 }), (spoken) => {
+        const given: Event[] = [
+          { type: "start", id: "answer-1", model: "m" },
+          ...spoken.flatMap(([thinks, text]): Event[] =>
+            thinks ? [{ type: "thinking-start" }, { type: "thinking-delta", text }, { type: "thinking-end" }] : [{ type: "text", text }],
+          ),
+          { type: "finish", reason: "stop" },
+        ];
+        const text = encode(wire, given);
+        const [alike, alone] = [decode(wire, [text]), decode(wire, [unlike(text)])];
+        expect(alike).toEqual(alone);
+        const said = (events: Event[]) => events.map((event) => (event.type === "text" ? event.text : "")).join("");
+        expect(said(alike)).toBe(said(given));
+      }),
+    );
+  });
   test.each(named)("%s: cut at every byte", (_, wire) => {
     const [given] = fc.sample(events, { numRuns: 1, seed: 3 });
     const text = encode(wire, given!);

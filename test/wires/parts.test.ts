@@ -1,15 +1,14 @@
 // The small parts that all wires share: names, media, raw JSON, bridged tools, state, the capsule, events.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event, Message, Opaque, Request } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Message, Opaque, Request } from "../../src/core/nouns.ts";
 import { adapt } from "../../src/wires/adapt.ts";
-import { bridgeTool, customInput, customNames } from "../../src/wires/bridge.ts";
+import { bridgeTool, customInput, toolKind } from "../../src/wires/bridge.ts";
 import { EventWriter } from "../../src/wires/events.ts";
 import { mediaFromUrl, urlOfMedia } from "../../src/wires/media.ts";
 import { Names, ownName } from "../../src/wires/names.ts";
-import { openCapsule, putExtra, putState, sealCapsule, stateOf, withState } from "../../src/wires/opaque.ts";
+import { openCapsule, putExtra, putState, sealCapsule, withState } from "../../src/wires/opaque.ts";
 import { argumentsValue, printBody } from "../../src/wires/raw.ts";
-import { Field } from "../../src/wires/read.ts";
 import { Source } from "../../src/wires/request-in.ts";
 import { Warnings } from "../../src/wires/warnings.ts";
 import { NO_CONTEXT } from "../../src/wires/wire.ts";
@@ -83,8 +82,7 @@ describe("a request that a target cannot take", () => {
     expect(warnings.list).toHaveLength(2);
   });
   test("a key that looks like a path is none", () => {
-    const root = new Field({ "a.b": 1, "c[0]": 2 });
-    const { extra } = new Source("ollama").request(root, { model: "", messages: [] });
+    const { extra } = new Source("ollama").request({ "a.b": 1, "c[0]": 2 }, { model: "", messages: [] });
     const body = {};
     putExtra("ollama", body, { model: "", messages: [], extra: extra! }, new Warnings("ollama"));
     expect(body).toEqual({ "a.b": 1, "c[0]": 2 });
@@ -115,7 +113,7 @@ test("a custom tool becomes a function with one string", () => {
     parameters: { required: ["input"] },
   });
   expect(bridgeTool(tool)).not.toHaveProperty("kind");
-  expect([...customNames({ model: "", messages: [], tools: [tool, { name: "f" }] })]).toEqual(["patch"]);
+  expect(["patch", "f", "g"].map((name) => toolKind([tool, { name: "f" }], name))).toEqual(["custom", "function", "function"]);
   expect(customInput({ arguments: { input: "x" } })).toBe("x");
 });
 
@@ -127,21 +125,15 @@ describe("what a wire does not model", () => {
       model: "m",
       odd: 1,
       deep: { known: 1, odd: { x: [1] } },
-      tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }],
+      tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }] as JsonObject[],
     };
-    const root = new Field(body);
     const rest = new Source(wire);
-    root.at("model");
-    const deep = root.at("deep");
-    deep.at("known");
-    rest.keep(deep);
-    const [search, f, maps] = root.at("tools").list();
-    rest.take(search!);
-    rest.take(maps!, true);
-    f!.at("name");
-    const tool = withState({ name: "f" }, stateOf(wire, f!));
+    rest.keep("deep", { odd: body.deep.odd });
+    rest.take("tools[0]", body.tools[0]);
+    rest.take("tools[2]", body.tools[2], true);
+    const tool = withState({ name: "f" }, rest.state({ odd: true, cache_control: {} }));
     expect(tool.state).toContainEqual({ wire, kind: "cache_control", data: {}, quiet: true });
-    const request: Request = { model: "m", messages: [], extra: [...stateOf(wire, root), ...rest.extra] };
+    const request: Request = { model: "m", messages: [], extra: [...rest.state({ odd: 1 })!, ...rest.extra] };
 
     const warnings = new Warnings("ollama");
     const again = { model: "m", deep: { known: 1 }, tools: [putState(wire, { name: "f" }, tool.state)] };

@@ -20,7 +20,7 @@ export interface Job {
   readonly stops: readonly string[];
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
-  /** Tokens that must stay in the output. */
+  /** Tokens that must stay in the output, or that it ends at: llama-server does not see a stop that it does not write. */
   readonly preserved: readonly string[];
   readonly grammar: Grammar | undefined;
   /** A schema for the whole answer, where the server takes no grammar. */
@@ -45,6 +45,8 @@ export interface Backend {
   readonly holding?: Holding;
   /** Without a limit it stops after a few words. */
   readonly needsLimit?: true;
+  /** It takes control tokens out of the text, and cannot be told otherwise. */
+  readonly strips?: true;
   /** Absent: it takes text only. */
   readonly tokenize?: Tokenize;
   body(job: Job): JsonObject;
@@ -57,6 +59,8 @@ export interface Tokenize {
   body(text: string, options: { model: string; bos: boolean; control: boolean }): JsonObject;
   /** It cannot be told to leave control tokens in the text alone. */
   readonly alwaysControl?: true;
+  /** Its `max_model_len` is what the model takes; SGLang's is the tokenizer's own, and often a number without meaning. */
+  readonly saysContext?: true;
 }
 
 // ---- llama-server
@@ -103,7 +107,13 @@ const llamaServer: Backend = {
 
 // ---- vLLM and SGLang
 
-const openai = (id: "vllm" | "sglang", hold: (tag: Json) => JsonObject, more: JsonObject): Backend => ({
+interface Manner {
+  readonly hold: (tag: Json) => JsonObject;
+  readonly more?: JsonObject;
+  readonly tokenize?: Pick<Tokenize, "saysContext">;
+}
+
+const openai = (id: "vllm" | "sglang", { hold, more, tokenize }: Manner): Backend => ({
   id,
   path: "/v1/completions",
   holding: "structural-tag",
@@ -112,6 +122,7 @@ const openai = (id: "vllm" | "sglang", hold: (tag: Json) => JsonObject, more: Js
     path: "/tokenize",
     body: (prompt, { model, bos }) => ({ model, prompt, add_special_tokens: bos }),
     alwaysControl: true,
+    ...tokenize,
   },
   body: ({ model, prompt, stops, maxTokens, sampling, grammar }) => ({
     model,
@@ -147,6 +158,7 @@ const openai = (id: "vllm" | "sglang", hold: (tag: Json) => JsonObject, more: Js
 const ollama: Backend = {
   id: "ollama",
   path: "/api/generate",
+  strips: true,
   body: ({ model, prompt, stops, maxTokens = -1, sampling, format, options }) => ({
     model,
     prompt: prompt as string,
@@ -170,10 +182,12 @@ const ollama: Backend = {
 
 export const BACKENDS: Readonly<Record<ServerId, Backend>> = {
   "llama-server": llamaServer,
-  vllm: openai("vllm", (tag) => ({ structured_outputs: { structural_tag: JSON.stringify(tag) } }), {
-    spaces_between_special_tokens: false,
+  vllm: openai("vllm", {
+    hold: (tag) => ({ structured_outputs: { structural_tag: JSON.stringify(tag) } }),
+    more: { spaces_between_special_tokens: false },
+    tokenize: { saysContext: true },
   }),
-  sglang: openai("sglang", (tag) => ({ response_format: tag }), {}),
+  sglang: openai("sglang", { hold: (tag) => ({ response_format: tag }) }),
   ollama,
 };
 

@@ -6,7 +6,6 @@
  * Which server it is, and which dialect its model speaks, is found out where it is not said.
  */
 import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { readError } from "../../wires/errors.ts";
 import { getWire } from "../../wires/registry.ts";
@@ -18,10 +17,11 @@ import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
 import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
-import { DialectFinder, type FoundDialect } from "../inband/dialects.ts";
+import { DialectFinder, type FoundDialect, settingOf } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
+import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
-import { contextError, jobOf, limitOf, preservedOf, rendered } from "./job.ts";
+import { jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -68,12 +68,13 @@ export class Completions implements Engine {
 
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { backend, tokens } = await this.#at.server(options);
-    const { dialect, variant } = await this.dialectOf(asked.model, options);
+    const found = await this.dialectOf(asked.model, options);
+    const { dialect, variant } = found;
+    options.onDialect?.(settingOf(found));
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const aside = { headers: options.headers, signal: options.signal }; // recordings keep the exchange, not how it was prepared
-    const tokenized = await tokens?.of(prompt, reservedOf(dialect), asked.model, aside);
+    const tokenized = await tokens?.of(prompt, marksOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
-    const context = tokenized?.context ?? (backend.needsLimit ? (await this.about(asked.model, aside)).context : undefined);
+    const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
@@ -98,7 +99,7 @@ export class Completions implements Engine {
     try {
       const { tokens } = await this.#at.server(options);
       const { dialect, variant } = await this.dialectOf(asked.model, options);
-      const counted = await tokens?.of(rendered(asked, dialect, variant).prompt, reservedOf(dialect), asked.model, options);
+      const counted = await tokens?.of(rendered(asked, dialect, variant).prompt, marksOf(dialect), asked.model, options);
       if (counted) return { tokens: counted.ids.length, exact: true };
     } catch (error) {
       if (options.signal?.aborted) throw this.#thrown(error);
@@ -144,9 +145,6 @@ export class Completions implements Engine {
   }
 }
 
-/** What the model writes or stops at: nobody else may. */
-const reservedOf = (dialect: Dialect): string[] => [...dialect.stops, ...preservedOf(dialect)];
-
 interface Server {
   readonly backend: Backend;
   readonly tokens: Tokens | undefined;
@@ -157,6 +155,7 @@ class Connection {
   readonly http: HttpServer;
   readonly #id: ServerId | undefined;
   #server: Promise<Server> | undefined;
+  readonly #contexts = new Map<string, { until: number; context: number | undefined }>();
 
   constructor({ url, server, key, headers, timeouts, connections }: CompletionsOptions) {
     const wire = server === "ollama" ? "ollama" : "openai-chat";
@@ -177,6 +176,17 @@ class Connection {
     }
   }
 
+  /** How many tokens a model takes, if the server says so; asked now and then, since it may be started again with another. */
+  async contextOf(model: string): Promise<number | undefined> {
+    const known = this.#contexts.get(model);
+    if (known && known.until > Date.now()) return known.context;
+    const { backend } = await this.server({});
+    const { context } = await aboutModel(this.http, backend.id, model);
+    if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
+    this.#contexts.set(model, { until: Date.now() + FRESH_MS, context });
+    return context;
+  }
+
   async #find(options: CallOptions): Promise<Server> {
     const id = this.#id ?? (await identify(this.http, options));
     if (id === undefined) {
@@ -188,4 +198,7 @@ class Connection {
   }
 }
 
+const FRESH_MS = 60_000;
+/** Names come from clients. */
+const MAX_CONTEXTS = 256;
 const KNOWN = Object.keys(BACKENDS).join(", ");

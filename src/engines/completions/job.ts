@@ -1,41 +1,9 @@
 /** A request made into what a server that completes text is sent. */
-import type { ErrorInfo, JsonObject, Request, Tool, Warning } from "../../core/nouns.ts";
+import type { JsonObject, Request, Warning } from "../../core/nouns.ts";
 import type { Dialect, Prompt } from "../../dialects/dialect.ts";
-import { EngineError } from "../error.ts";
-import { held, withFunctions } from "../inband/request.ts";
+import { held } from "../inband/request.ts";
+import { marksOf, type Rendered } from "../rendered.ts";
 import type { Backend, Job } from "./backends.ts";
-
-type Asked = Request & { tools: Tool[] };
-
-export interface Rendered {
-  readonly request: Asked;
-  readonly prompt: Prompt;
-  readonly warnings: readonly Warning[];
-}
-
-/** The prompt, without what only a server that sees and hears can take. */
-export function rendered(given: Request, dialect: Dialect, variant: string | undefined): Rendered {
-  const request = withFunctions(given);
-  let prompt: Prompt;
-  try {
-    prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
-  } catch (error) {
-    throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
-  }
-  const media = prompt.filter((piece) => piece.media);
-  if (media.length === 0) return { request, prompt, warnings: [] };
-  const message = `${media.length === 1 ? "an image or file was" : `${media.length} images or files were`} left out: the upstream takes text only`;
-  return { request, prompt: prompt.filter((piece) => !piece.media), warnings: [{ code: "dropped", message }] };
-}
-
-/** Tokens that the model writes, and that must stay in the output. */
-export const preservedOf = (dialect: Dialect): readonly string[] => dialect.grammar?.([], "auto").preserved ?? [];
-
-export const contextError = (used: number, limit: number): ErrorInfo => ({
-  code: "context-length",
-  message: `the prompt has ${used} tokens, and the model's context ${limit}`,
-  tokens: { used, limit },
-});
 
 /** Where a server stops after 16 tokens by itself, and nobody knows its context. */
 const USUAL_LIMIT = 4096;
@@ -50,8 +18,11 @@ export function limitOf(
   return needed ? (room ?? Math.min(USUAL_LIMIT, context === undefined ? USUAL_LIMIT : context >> 1)) : undefined;
 }
 
+/** What begins a call is a control token, as far as it can be told by its looks: `<|tool_call>`, `[TOOL_CALLS]`, but not `<tool_call>`. */
+const CONTROL = /[|｜[]/;
+
 export function jobOf(
-  request: Asked,
+  request: Rendered["request"],
   dialect: Dialect,
   backend: Backend,
   { prompt, text, limit }: { prompt: Prompt; text: Job["prompt"]; limit: number | undefined },
@@ -65,11 +36,20 @@ export function jobOf(
     maxTokens !== undefined && limit !== undefined && limit < maxTokens
       ? [{ code: "max-tokens", message: `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context` }]
       : [];
+  const stripped: Warning[] =
+    backend.strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value))
+      ? [
+          {
+            code: "control-tokens",
+            message: `the upstream may take the marks of ${dialect.id} out of the text, and then no call can be read`,
+          },
+        ]
+      : [];
   const options = extra.find(({ wire, kind }) => wire === "ollama" && kind === "options")?.data ?? {};
-  const preserved = grammar?.preserved ?? preservedOf(dialect);
+  const preserved = [...new Set([...(grammar?.preserved ?? []), ...marksOf(dialect)])];
   const stops = [...new Set([...dialect.stops, ...stop])];
   return {
     job: { model, prompt: text, stops, maxTokens: limit, sampling, preserved, grammar, format, options: options as JsonObject },
-    warnings: [...warnings, ...lowered],
+    warnings: [...warnings, ...lowered, ...stripped],
   };
 }

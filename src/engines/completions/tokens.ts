@@ -15,6 +15,8 @@ import type { Tokenize } from "./backends.ts";
 
 /** Characters of all pieces that are remembered. */
 const MAX_REMEMBERED = 16 << 20;
+/** A server without a tokenizer is asked again after so long: another one may run there by then. */
+const NONE_MS = 300_000;
 /** Questions at a time: a new conversation has hundreds of pieces. */
 const AT_ONCE = 8;
 
@@ -33,6 +35,8 @@ export class Tokens {
   readonly #tokenize: Tokenize;
   readonly #known = new Remembered(MAX_REMEMBERED);
   #context: number | undefined;
+  /** Until when it counts as known that there is none. */
+  #noneUntil = 0;
 
   constructor(http: HttpServer, tokenize: Tokenize) {
     this.#http = http;
@@ -41,6 +45,7 @@ export class Tokens {
 
   /** `reserved`: more control tokens of the dialect, none of which may come of the data. `undefined`: the server has no tokenizer to ask. */
   async of(prompt: Prompt, reserved: readonly string[], model: string, options: CallOptions): Promise<Tokenized | undefined> {
+    if (this.#noneUntil > Date.now()) return undefined;
     const ask = (text: string, control: boolean, bos = false): Promise<Ids> => this.#ask(text, model, { control, bos }, options);
     const controls = new Map<string, number>();
     try {
@@ -57,8 +62,9 @@ export class Tokens {
       const first = await this.#first(ask);
       return { ids: [...first, ...lists.flat()], ...(this.#context === undefined ? {} : { context: this.#context }) };
     } catch (error) {
-      if (error instanceof NoTokenizer) return undefined;
-      throw error;
+      if (!(error instanceof NoTokenizer)) throw error;
+      this.#noneUntil = Date.now() + NONE_MS;
+      return undefined;
     }
   }
 
@@ -84,13 +90,15 @@ export class Tokens {
     return (await eachOf(halves, (half) => this.#data({ data: half, after }, forbidden, ask))).flat();
   }
 
-  async #ask(text: string, model: string, asked: { control: boolean; bos: boolean }, options: CallOptions): Promise<Ids> {
+  /** Without the tap: recordings keep the exchange, not how it was prepared. */
+  async #ask(text: string, model: string, asked: { control: boolean; bos: boolean }, { headers, signal }: CallOptions): Promise<Ids> {
     const key = `${asked.control ? "c" : "d"}${asked.bos ? "b" : ""} ${model}\n${text}`;
     const known = this.#known.get(key);
     if (known) return known;
     const { path } = this.#tokenize;
     const answer = await this.#http.request("POST", path, {
-      ...options,
+      headers,
+      signal,
       body: JSON.stringify(this.#tokenize.body(text, { model, ...asked })),
     });
     const body = await textOf(answer);
@@ -100,7 +108,7 @@ export class Tokens {
     if (!Array.isArray(tokens)) {
       throw new EngineError({ code: "upstream", message: `the server's tokenizer answered with status ${answer.status}` });
     }
-    if (typeof max_model_len === "number") this.#context = max_model_len;
+    if (this.#tokenize.saysContext && typeof max_model_len === "number") this.#context = max_model_len;
     const ids = tokens.map(Number);
     this.#known.set(key, ids);
     return ids;

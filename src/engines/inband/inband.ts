@@ -4,9 +4,8 @@
  *
  *     createInband(createRemote({ wire: "openai-chat", url }), { dialect: "hermes" })
  */
-import type { Event, Message, Opaque, Part, Request, Text, ToolCall, ToolResult } from "../../core/nouns.ts";
-import type { Dialect, Grammar, Prompt, Scanner } from "../../dialects/dialect.ts";
-import { promptText } from "../../dialects/prompt.ts";
+import type { Event, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
+import type { Dialect, Grammar, Scanner } from "../../dialects/dialect.ts";
 import { around, warning } from "../around.ts";
 import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, ServerId } from "../engine.ts";
@@ -14,6 +13,7 @@ import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
 import { DialectFinder } from "./dialects.ts";
 import { type Holding, held, withFunctions } from "./request.ts";
+import { callsAsText, type PartMake, resultsAsText } from "./text.ts";
 
 export interface InbandOptions {
   /** An id, or `auto`: found out from the server and the model's name. */
@@ -54,6 +54,7 @@ async function* answer(
   dialectOf: (model: string, options: CallOptions) => Promise<Dialect>,
 ): AsyncGenerator<Event[], void, undefined> {
   const dialect = await dialectOf(given.model, options);
+  options.onDialect?.(dialect.id);
   const request = withFunctions(given);
   const about = await engine.about?.(given.model, options).catch(() => undefined);
   const chat = about?.server === undefined ? undefined : CHATS[about.server];
@@ -112,9 +113,6 @@ class Reader {
 
 // ---- The conversation as text
 
-/** What a program or a tool said cannot forge the dialect's marks. */
-const unforged = (prompt: Prompt): string => promptText(prompt, { neutralize: true });
-
 /** The request without tools: all that has to do with them is text. */
 export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...request }: Request, dialect: Dialect): Request {
   const messages: Message[] = [];
@@ -122,7 +120,7 @@ export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...reques
   const answerCalls = (): void => {
     if (results.length === 0) return;
     const media = results.flatMap((result) => result.media ?? []);
-    messages.push({ role: "user", content: [{ type: "text", text: unforged(dialect.renderToolResults(results)) }, ...media] });
+    messages.push({ role: "user", content: [{ type: "text", text: resultsAsText(results, dialect) }, ...media] });
     results = [];
   };
   for (const message of request.messages) {
@@ -132,7 +130,7 @@ export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...reques
     }
     answerCalls();
     const last = messages.at(-1);
-    if (message.role === "assistant") messages.push({ ...message, content: callsAsText(message.content, dialect) });
+    if (message.role === "assistant") messages.push({ ...message, content: callsAsText(message.content, dialect, PARTS) });
     else if (message.role === "user" && last?.role === "user") {
       last.content = [...last.content, ...message.content]; // the results, and what the user said to them
     } else messages.push({ ...message });
@@ -148,30 +146,8 @@ function instructed(messages: readonly Message[], text: string): Message[] {
   return [{ ...first, content: [...first.content, { type: "text", text: `\n\n${text}` }] }, ...rest];
 }
 
-/** Calls that stand together are written together. */
-function callsAsText(parts: readonly Part[], dialect: Dialect): Part[] {
-  const out: Part[] = [];
-  let calls: ToolCall[] = [];
-  const write = (): void => {
-    if (calls.length > 0) say(out, unforged(dialect.renderToolCalls(calls)));
-    calls = [];
-  };
-  for (const part of parts) {
-    if (part.type === "tool-call") {
-      calls.push(part);
-      continue;
-    }
-    write();
-    if (part.type === "malformed") say(out, part.raw);
-    else out.push(part);
-  }
-  write();
-  return out;
-}
-
-function say(out: Part[], text: string): void {
-  const last = out.at(-1);
-  const before: Text | undefined = last?.type === "text" && !last.state ? last : undefined;
-  if (before) out.splice(-1, 1, { type: "text", text: `${before.text}${/\n$/.test(before.text) ? "" : "\n"}${text}` });
-  else out.push({ type: "text", text });
-}
+const PARTS: PartMake<Part> = {
+  callOf: (part) => (part.type === "tool-call" ? part : part.type === "malformed" ? part.raw : undefined),
+  textOf: (part) => (part.type === "text" && !part.state ? part.text : undefined),
+  say: (text) => ({ type: "text", text }),
+};

@@ -10,81 +10,116 @@
 import type { Event, Finish, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
+import { takeEvents } from "../answer.ts";
 import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
-import type { Engine, GenerateOptions } from "../engine.ts";
+import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
 import { CodeTracker } from "./code.ts";
 
 export interface RescueOptions {
   /** The dialect of a model; `undefined`: nobody knows, and nothing is touched. */
-  dialect: (model: string, signal: AbortSignal | undefined) => Promise<Dialect | undefined>;
+  dialect: (model: string, signal: AbortSignal | undefined) => Dialect | undefined | Promise<Dialect | undefined>;
   /** Thinking is taken out of answers to requests without tools, too. */
   always?: boolean | undefined;
 }
 
 /** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
 export function createRescue(engine: Engine, { dialect, always = false }: RescueOptions): Engine {
+  const reader = (request: Request, options: GenerateOptions): Reader | undefined => {
+    const tools = callable(request);
+    return tools.length > 0 || always ? new Reader(request, tools, options, dialect(request.model, options.signal)) : undefined;
+  };
+  const tell: Engine["tell"] =
+    engine.tell &&
+    ((request, options, hear) => {
+      const reading = reader(request, options);
+      return reading ? new Retold(engine, request, options, reading, hear) : engine.tell!(request, options, hear);
+    });
   return around(engine, {
-    ...(engine.stopsOnReturn ? { stopsOnReturn: true } : {}),
-    generate(request, options) {
-      const tools = callable(request);
-      if (tools.length === 0 && !always) return engine.generate(request, options);
-      return new Rescued(engine, request, tools, options ?? {}, dialect(request.model, options?.signal));
+    ...(tell ? { tell } : {}),
+    generate(request, options = {}) {
+      if (tell) return takeEvents((hear) => tell(request, options, hear));
+      const reading = reader(request, options);
+      return reading ? reading.each(engine.generate(request, options)) : engine.generate(request, options);
     },
   });
 }
 
-/** The events of an answer. Not a generator: one that waits for its next event could not be stopped. */
-class Rescued implements AsyncIterableIterator<Event, undefined> {
-  readonly #events: AsyncIterator<Event>;
-  readonly #onWarning: GenerateOptions["onWarning"];
-  readonly #finding: Promise<Dialect | undefined>;
-  readonly #create: (dialect: Dialect) => Rescue;
+/** What is made of an answer's events. */
+class Reader {
+  readonly #hearer: GenerateOptions;
   /** `undefined`: the answer is left alone. */
   #rescue: Rescue | undefined;
-  #begun = false;
-  #ready: Event[] = [];
+  /** As long as nobody knows the dialect. */
+  finding: Promise<void> | undefined;
 
-  constructor(engine: Engine, request: Request, tools: readonly Tool[], options: GenerateOptions, finding: Promise<Dialect | undefined>) {
-    this.#events = engine.generate(request, options)[Symbol.asyncIterator]();
-    this.#onWarning = options.onWarning;
-    this.#finding = finding;
-    this.#create = (dialect) => new Rescue(dialect, request, tools);
+  constructor(request: Request, tools: readonly Tool[], options: GenerateOptions, found: ReturnType<RescueOptions["dialect"]>) {
+    this.#hearer = options;
+    const begin = (dialect: Dialect | undefined): void => {
+      this.finding = undefined;
+      // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
+      if (!dialect || dialect.id === "json") return;
+      this.#rescue = new Rescue(dialect, request, tools);
+      options.onDialect?.(dialect.id);
+    };
+    if (found instanceof Promise) this.finding = found.then(begin);
+    else begin(found);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  read(events: readonly Event[]): readonly Event[] {
+    const rescue = this.#rescue;
+    if (!rescue) return events;
+    const read = events.flatMap((event) => rescue.feed(event));
+    if (events.at(-1)?.type === "finish") this.#tell(rescue);
+    return read;
   }
 
-  async next(): Promise<IteratorResult<Event, undefined>> {
-    for (;;) {
-      const value = this.#ready.shift();
-      if (value) return { value, done: false };
-      const step = await this.#events.next();
-      if (step.done) return { value: undefined, done: true };
-      if (!this.#begun) await this.#begin();
-      if (!this.#rescue) return { value: step.value, done: false };
-      this.#ready = this.#rescue.feed(step.value);
-      if (step.value.type === "finish") this.#tell(this.#rescue);
+  async *each(events: AsyncIterable<Event>): AsyncGenerator<Event, void, undefined> {
+    for await (const event of events) {
+      if (this.finding) await this.finding;
+      yield* this.read([event]);
     }
-  }
-
-  async return(): Promise<IteratorResult<Event, undefined>> {
-    await this.#events.return?.();
-    return { value: undefined, done: true };
-  }
-
-  async #begin(): Promise<void> {
-    this.#begun = true;
-    const dialect = await this.#finding;
-    // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
-    if (dialect && dialect.id !== "json") this.#rescue = this.#create(dialect);
   }
 
   #tell({ calls, dialect }: Rescue): void {
     if (calls.length === 0) return;
     const names = calls.map(({ name }) => name).join(", ");
-    this.#onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
+    this.#hearer.onWarning?.({ code: "rescued", message: `read in the text of the answer, as ${dialect.id} writes calls: ${names}` });
+  }
+}
+
+/** An answer that is told on. What comes before the dialect is known waits. */
+class Retold implements Telling {
+  readonly #reader: Reader;
+  readonly #hear: Hear;
+  readonly #telling: Telling;
+  #waiting: Event[] = [];
+  #stopped = false;
+
+  constructor(engine: Engine, request: Request, options: GenerateOptions, reader: Reader, hear: Hear) {
+    this.#reader = reader;
+    this.#hear = hear;
+    this.#telling = engine.tell!(request, options, (events) => {
+      if (reader.finding) this.#waiting.push(...events);
+      else this.#pass(events);
+    });
+    reader.finding?.then(() => this.#pass(this.#waiting.splice(0)));
+  }
+
+  pause(): void {
+    this.#telling.pause();
+  }
+  resume(): void {
+    this.#telling.resume();
+  }
+  stop(): void {
+    this.#stopped = true;
+    this.#telling.stop();
+  }
+
+  #pass(events: readonly Event[]): void {
+    const read = this.#reader.read(events);
+    if (read.length > 0 && !this.#stopped) this.#hear(read);
   }
 }
 
@@ -98,6 +133,11 @@ function callable({ tools = [], toolChoice = "auto" }: Request): readonly Tool[]
 
 /** No call and no thought is longer; what is stays text. */
 const MAX_HELD = 1 << 20;
+
+/** So much of a text is looked at for words which say that a call is not meant: the sentence that leads to it. */
+const MAX_BEFORE = 160;
+const EXPLAINS =
+  /\b(?:for (?:example|instance)|e\.g\.|examples? (?:of|is|call)|syntax|looks? like|such as|would have been|(?:not|n't|never) call|format (?:is|of)|written (?:as|like))/i;
 
 export class Rescue {
   /** The calls that were read in the text. */
@@ -113,8 +153,9 @@ export class Rescue {
   /** How many characters the scanner has, and no event carries yet. */
   #pending = 0;
   #heldChars = 0;
-  /** Something was said. */
+  /** Something was said; and its end. */
   #spoke = false;
+  #before = "";
   /** The server itself told thinking from text. */
   #thinks = false;
   /** The rest of the answer is text; and the scanner has nothing left of it. */
@@ -193,7 +234,7 @@ export class Rescue {
   /** Whether a call, or a thought, can stand here. */
   #mayBegin(event: Event): boolean {
     if (event.type === "thinking-start") return !this.#spoke && !this.#thinks;
-    return event.type === "control" || !(this.#code.inside("") || this.#code.shown);
+    return event.type === "control" || !(this.#code.inside("") || this.#code.shown || EXPLAINS.test(this.#before));
   }
 
   #isGood(event: Event): boolean {
@@ -213,6 +254,7 @@ export class Rescue {
   #speak(text: string, out: Event[]): void {
     this.#code.see(text);
     this.#spoke ||= text.trim() !== "";
+    this.#before = (this.#before + text).slice(-MAX_BEFORE);
     say(text, out);
   }
 

@@ -48,15 +48,18 @@ const EMBEDDED_DEFAULTS = { gpu: false, threads: 1, sequences: 4, sampling: { te
 export async function createLlama(options: LlamaOptions): Promise<Llama> {
   await loadRuntime(); // before gigabytes are fetched for nothing
   const { onProgress, signal, cacheDir } = options;
+  const given =
+    options.model === "embedded" || options.model === EMBEDDED ? { ...EMBEDDED_DEFAULTS, ...withoutUndefined(options) } : options;
+  const starting = startLlama(given.gpu ?? "auto"); // it tries its binary in a process of its own: meanwhile the file is looked at
+  starting.catch(() => {}); // whoever awaits it hears of it
   const path = await findModel(options.model, {
     cacheDir,
     signal,
     onDownload: (file, loaded, total) => onProgress?.({ phase: "download", file, loaded, total }),
   });
   const file = await checkGguf(path);
-  const given = path === EMBEDDED ? { ...EMBEDDED_DEFAULTS, ...withoutUndefined(options) } : options;
   const spoken = dialectOf(path, file, given);
-  const llama = await startLlama(given.gpu ?? "auto");
+  const llama = await starting;
   const { model, context } = await load(llama, path, given);
   const name = textIn(file.metadata, "general.name");
   const template = templateOf(file);

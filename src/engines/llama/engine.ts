@@ -8,11 +8,12 @@ import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOp
 import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
-import { contextError, type Rendered, rendered } from "../completions/job.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
+import { configured } from "../inband/dialects.ts";
 import { held } from "../inband/request.ts";
+import { contextError, type Rendered, rendered } from "../rendered.ts";
 import { Answer, type Asked, Marks } from "./answer.ts";
 import { Grammars } from "./hold.ts";
 import { Pool } from "./pool.ts";
@@ -65,31 +66,48 @@ export const SAMPLING: Sampling = { temperature: 0.8, topK: 40, topP: 0.95, minP
 /** So many of the last tokens count for penalties. */
 const PENALIZED = 64;
 
+/** What all dialects share that are spoken with one model. */
+class Machine {
+  readonly vocabulary: Vocabulary;
+  readonly grammars: Grammars;
+  readonly sequences: readonly LlamaContextSequence[];
+  readonly pool: Pool;
+  readonly closed = new AbortController();
+
+  constructor({ model, context, facts }: Loaded) {
+    this.vocabulary = new Vocabulary(model);
+    this.grammars = new Grammars(model);
+    this.sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
+    this.pool = new Pool(this.sequences);
+  }
+}
+
 export class LlamaEngine implements Llama {
   readonly facts: LlamaFacts;
   readonly warnings: readonly Warning[];
   readonly #loaded: Loaded;
-  readonly #vocabulary: Vocabulary;
-  readonly #grammars: Grammars;
-  readonly #sequences: readonly LlamaContextSequence[];
-  readonly #pool: Pool;
+  readonly #machine: Machine;
   readonly #marks: Marks;
-  readonly #closed = new AbortController();
 
-  constructor(loaded: Loaded) {
-    const { model, context, dialect, facts, warnings } = loaded;
+  constructor(loaded: Loaded, machine = new Machine(loaded)) {
+    const { model, dialect, facts, warnings } = loaded;
     this.facts = facts;
     this.warnings = warnings;
     this.#loaded = loaded;
-    this.#vocabulary = new Vocabulary(model);
-    this.#grammars = new Grammars(model);
-    this.#sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
-    this.#pool = new Pool(this.#sequences);
-    this.#marks = new Marks(model, this.#vocabulary, dialect);
+    this.#machine = machine;
+    this.#marks = new Marks(model, machine.vocabulary, dialect);
+  }
+
+  speaking(setting: string): LlamaEngine {
+    const found = configured(setting);
+    if (!found) return this;
+    const { dialect, variant = dialect.variants[0] ?? "", why } = found;
+    const facts = { ...this.facts, dialect: dialect.id, variant, why };
+    return new LlamaEngine({ ...this.#loaded, dialect, facts, warnings: [] }, this.#machine);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
-    const signal = options.signal ? AbortSignal.any([options.signal, this.#closed.signal]) : this.#closed.signal;
+    const signal = options.signal ? AbortSignal.any([options.signal, this.#machine.closed.signal]) : this.#machine.closed.signal;
     return closing(signal, () => this.#generate(request, { ...options, signal }));
   }
 
@@ -103,8 +121,8 @@ export class LlamaEngine implements Llama {
   }
 
   async close(): Promise<void> {
-    if (this.#closed.signal.aborted) return;
-    this.#closed.abort();
+    if (this.#machine.closed.signal.aborted) return;
+    this.#machine.closed.abort();
     await this.#loaded.model.dispose(); // and its context with it
   }
 
@@ -113,7 +131,7 @@ export class LlamaEngine implements Llama {
   }
 
   promptTokens(request: Request): number[] {
-    return this.#vocabulary.encode(this.#render(request).prompt);
+    return this.#machine.vocabulary.encode(this.#render(request).prompt);
   }
 
   textOf(tokens: readonly number[]): string {
@@ -121,7 +139,7 @@ export class LlamaEngine implements Llama {
   }
 
   get evaluated(): number {
-    return this.#sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
+    return this.#machine.sequences.reduce((sum, { tokenMeter }) => sum + tokenMeter.usedInputTokens + tokenMeter.usedOutputTokens, 0);
   }
 
   #render(request: Request): Rendered {
@@ -130,7 +148,7 @@ export class LlamaEngine implements Llama {
 
   // ---- One answer
 
-  async *#generate(request: Request, { signal, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+  async *#generate(request: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     let started: Started;
     try {
       started = await this.#start(request);
@@ -139,7 +157,8 @@ export class LlamaEngine implements Llama {
       throw error;
     }
     onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
-    const { sequence, held, release } = await this.#pool.take(started.tokens, signal);
+    onDialect?.(`${this.facts.dialect}/${this.facts.variant}`);
+    const { sequence, held, release } = await this.#machine.pool.take(started.tokens, signal);
     try {
       if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
       const usage = { inputTokens: started.tokens.length, cachedTokens: sequence.nextTokenIndex };
@@ -156,7 +175,7 @@ export class LlamaEngine implements Llama {
   async #start(given: Request): Promise<Started> {
     const { dialect, facts } = this.#loaded;
     const { request, prompt, warnings } = this.#render(given);
-    const tokens = this.#vocabulary.encode(prompt);
+    const tokens = this.#machine.vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
     if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
     const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
@@ -165,7 +184,7 @@ export class LlamaEngine implements Llama {
       prompt,
       tokens,
       limit: Math.min(request.maxTokens ?? room, room),
-      hold: grammar?.gbnf ? await this.#grammars.hold(grammar) : undefined,
+      hold: grammar?.gbnf ? await this.#machine.grammars.hold(grammar) : undefined,
       warnings: [...warnings, ...more],
     };
   }

@@ -8,11 +8,12 @@
 import type { Event, Request, Sampling, Usage } from "../../core/nouns.ts";
 import type { Grammar, Prompt } from "../../dialects/dialect.ts";
 import { getDialect } from "../../dialects/registry.ts";
-import { preservedOf, rendered } from "../completions/job.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing } from "../finish.ts";
+import { configured, settingOf } from "../inband/dialects.ts";
 import { type Holding, held } from "../inband/request.ts";
+import { marksOf, rendered } from "../rendered.ts";
 import { Writer } from "../writer.ts";
 
 export interface TextRuntime {
@@ -51,10 +52,11 @@ export interface TextEngineOptions {
 export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, model = "text" }: TextEngineOptions): Engine {
   const dialect = getDialect(id);
 
-  async function* answer(asked: Request, { signal, onAnswer }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+  async function* answer(asked: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
     const { grammar, warnings: more } = held(dialect, request, runtime.holding, prompt);
     onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more] });
+    onDialect?.(settingOf({ dialect, variant }));
     const writer = new Writer(dialect, request, prompt);
     const { maxTokens, sampling = {}, stop = [] } = request;
     let end: TextEnd = { reason: "stop" };
@@ -63,7 +65,7 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
       end = said;
     };
     yield [{ type: "start", model }];
-    const preserved = grammar?.preserved ?? preservedOf(dialect);
+    const preserved = [...new Set([...(grammar?.preserved ?? []), ...marksOf(dialect)])];
     for await (const text of runtime.generate(prompt, { stops, maxTokens, sampling, grammar, preserved, signal, onEnd })) {
       const events = writer.write(text);
       if (events.length > 0) yield events;
@@ -74,11 +76,16 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
     yield [...last, ...(end.usage ? [{ type: "usage" as const, ...end.usage }] : []), writer.finish(end.reason)];
   }
 
-  return {
+  const engine: Engine = {
     generate: (request, options = {}) => closing(options.signal, () => answer(request, options)),
     countTokens: async (request) => ({ tokens: estimateTokens(request), exact: false }),
     models: async () => [{ id: model }],
     preview: async (request) => ({ dialect: id, prompt: rendered(request, dialect, variant).prompt }),
     close: async () => runtime.close?.(),
+    speaking: (setting) => {
+      const found = configured(setting);
+      return found ? createTextEngine(runtime, { dialect: found.dialect.id, variant: found.variant, model }) : engine;
+    },
   };
+  return engine;
 }

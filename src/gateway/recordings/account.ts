@@ -2,10 +2,11 @@
 import { collect } from "../../core/fold.ts";
 import type { Part, Response, WireId } from "../../core/nouns.ts";
 import { listDialects } from "../../dialects/registry.ts";
-import { BACKENDS, readMessage } from "../../engines/completions/backends.ts";
+import { BACKENDS, type Backend, readMessage } from "../../engines/completions/backends.ts";
 import { Messages } from "../../engines/completions/reading.ts";
 import { getWire } from "../../wires/registry.ts";
 import { type Edge, type Recording, textOfEdge } from "./recording.ts";
+import { pathOf, speechOf } from "./speech.ts";
 
 export interface Account {
   /** What the upstream said: parts, where it speaks a wire; text, where it only completes text. Absent: nothing that can be read. */
@@ -23,24 +24,11 @@ export function accountOf(recording: Recording): Account {
   const last = recording.upstream.at(-1);
   const events = collect(recording.events.map(([, event]) => event));
   const client = recording.exchange.kind === "generate" ? responseOf(recording.client, recording.exchange.wire) : undefined;
-  const upstreamWire = last && wireOf(last);
-  const upstream = last && upstreamWire ? responseOf(last, upstreamWire) : undefined;
-  const text = last && !upstreamWire ? completionOf(last) : undefined;
+  const spoken = last && speechOf(pathOf(last))?.spoken;
+  const upstream = last && spoken && "wire" in spoken ? responseOf(last, spoken.wire) : undefined;
+  const text = last && spoken && "server" in spoken ? completionOf(last, BACKENDS[spoken.server]) : undefined;
   return { upstream, text, events, client, anomalies: anomaliesOf(recording, { upstream, events, client }) };
 }
-
-const WIRES: readonly (readonly [RegExp, WireId])[] = [
-  [/\/chat\/completions$/, "openai-chat"],
-  [/\/responses$/, "openai-responses"],
-  [/\/messages$/, "anthropic"],
-  [/:(?:stream)?[gG]enerateContent$/, "gemini"],
-  [/\/api\/chat$/, "ollama"],
-];
-
-const wireOf = ({ request }: Edge): WireId | undefined => {
-  const path = new URL(request.url, "http://recorded").pathname;
-  return WIRES.find(([pattern]) => pattern.test(path))?.[1];
-};
 
 /** An answer as the wire's own decoder reads it. */
 function responseOf(edge: Edge, id: WireId): Response | undefined {
@@ -55,10 +43,8 @@ function responseOf(edge: Edge, id: WireId): Response | undefined {
 }
 
 /** The text that a server completed. */
-function completionOf(edge: Edge): string | undefined {
-  const path = new URL(edge.request.url).pathname;
-  const backend = Object.values(BACKENDS).find((one) => path.endsWith(one.path));
-  if (!backend || !edge.response || edge.response.status >= 300) return undefined;
+function completionOf(edge: Edge, backend: Backend): string | undefined {
+  if (!edge.response || edge.response.status >= 300) return undefined;
   const messages = new Messages(edge.response.headers["content-type"] ?? "");
   const texts = [...messages.feed(textOfEdge(edge)), ...messages.flush()].map((message) => {
     try {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Event } from "../../core/nouns.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenTap, Tap } from "../tap.ts";
-import { type Edge, type Piece, pieceOf, type Recording } from "./recording.ts";
+import { type Edge, isRecording, type Piece, pieceOf, type Recording } from "./recording.ts";
 import { Secrets } from "./secrets.ts";
 
 export interface RecorderOptions {
@@ -28,8 +28,6 @@ export interface Recorder {
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 1000;
 const KINDS: ReadonlySet<string> = new Set(["generate", "count", "pass"]);
-/** What names of recordings look like; no other file is touched. */
-const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+_req_[0-9a-f]+\.json$/;
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { folder, secrets = [], maxBytes = MAX_BYTES, maxFiles = MAX_FILES, onProblem } = options;
@@ -52,7 +50,7 @@ async function write(folder: string, { wire, id }: Exchange, text: string, maxFi
   const draft = join(folder, `.${name}`);
   await writeFile(draft, text, { mode: 0o600, flag: "wx" });
   await rename(draft, join(folder, name));
-  const names = (await readdir(folder)).filter((one) => NAME.test(one)).toSorted();
+  const names = (await readdir(folder)).filter(isRecording).toSorted();
   await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => unlink(join(folder, one))));
 }
 

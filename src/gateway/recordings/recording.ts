@@ -45,6 +45,12 @@ export function pieceOf(ms: number, bytes: Buffer): Piece {
 
 export const textOfEdge = ({ pieces }: Edge): string => new TextDecoder().decode(Buffer.concat(pieces.map(bytesOfPiece)));
 
+/** The gateway gave the upstream up because nothing more came. */
+export const fellSilent = ({ exchange }: Recording): boolean => exchange.error?.code === "timeout";
+
+/** What names of recordings look like; no other file is touched. */
+export const isRecording = (name: string): boolean => /^\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+_req_[0-9a-f]+\.json$/.test(name);
+
 /** Throws with a sentence for people. */
 export function readRecording(text: string): Recording {
   let value: unknown;

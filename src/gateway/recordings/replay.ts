@@ -5,7 +5,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { listWires } from "../../wires/registry.ts";
-import { bytesOfPiece, type Edge, type Recording } from "./recording.ts";
+import { bytesOfPiece, type Edge, fellSilent, type Recording } from "./recording.ts";
+import { pathOf, speechOf } from "./speech.ts";
 
 export interface ReplayOptions {
   /** Without waiting. */
@@ -20,9 +21,10 @@ export function createReplay(recording: Recording, { fast = false }: ReplayOptio
     request.once("end", () => {
       const path = (request.url ?? "").split("?")[0]!;
       // The last one is the one that the client heard; others stood before it at other URLs.
-      const edge = recording.upstream.findLast((one) => one.request.method === request.method && pathOf(one) === path);
+      const edge = recording.upstream.findLast((one) => one.request.method === request.method && isSame(pathOf(one), path));
       if (edge) {
-        play(edge, response, request, fast, gone.signal).catch(() => response.destroy());
+        const end = !edge.broken ? "whole" : fellSilent(recording) ? "silent" : "broken";
+        play({ edge, end, fast }, response, request, gone.signal).catch(() => response.destroy());
       } else aside(recording, path, response);
     });
   });
@@ -30,16 +32,22 @@ export function createReplay(recording: Recording, { fast = false }: ReplayOptio
   return server;
 }
 
-const pathOf = ({ request }: Edge): string => new URL(request.url).pathname;
+/** What stands before the end of a path is a base URL, and may be another one by now. */
+const isSame = (a: string, b: string): boolean => a === b || (speechOf(a) !== undefined && speechOf(a)?.end === speechOf(b)?.end);
 
 /** What belongs to the connection, not to the answer; and the length of a body that may be another by now. */
 const CONNECTION = /^(?:connection|keep-alive|transfer-encoding|content-length|date|server)$/i;
 
+interface Playing {
+  readonly edge: Edge;
+  readonly end: "whole" | "broken" | "silent";
+  readonly fast: boolean;
+}
+
 async function play(
-  { response: given, ms, pieces, broken }: Edge,
+  { edge: { response: given, ms, pieces }, end, fast }: Playing,
   response: ServerResponse,
   request: IncomingMessage,
-  fast: boolean,
   gone: AbortSignal,
 ): Promise<void> {
   const left = new AbortController();
@@ -61,10 +69,11 @@ async function play(
     await at(piece[0]);
     response.write(bytesOfPiece(piece));
   }
-  if (broken) {
+  if (end === "whole") response.end();
+  else if (end === "broken") {
     await new Promise((resolve) => response.write("", resolve)); // what was said arrives before the end
     response.destroy();
-  } else response.end();
+  }
 }
 
 /** Lists of models, and the marks by which a server is known. */

@@ -10,7 +10,7 @@ const SHAPES = [
   String.raw`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
   String.raw`\bAKIA[A-Z0-9]{16}\b`,
   String.raw`(?<=\bBearer )[A-Za-z0-9._~+/-]{8,}=*`,
-  String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s-]{1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----`,
+  String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\rn\s]{1,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----`,
 ];
 
 /** Headers that may hold one, whatever it looks like. */

@@ -4,7 +4,7 @@ import type { ErrorInfo, Json, JsonObject } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { End } from "../events.ts";
-import { opaques, openCapsule } from "../opaque.ts";
+import { joined, opaques, openCapsule } from "../opaque.ts";
 import { listOf, numberOf, objectOf, parsed, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
@@ -21,12 +21,10 @@ interface Block {
   readonly citations: Json[];
 }
 
-const CALL = words("type id name input");
 const CALLER = words("caller");
-const MESSAGE = words("id type role model content usage");
-const DELTA = words("stop_reason stop_sequence stop_details");
 
 export class MessageReader extends AnswerReader {
+  override readonly repeats = true;
   readonly #blocks = new Map<number, Block>();
   readonly #carried: Carried = new Map();
   /** A call that ended without arguments: whether it was cut, only what follows tells. */
@@ -90,19 +88,19 @@ export class MessageReader extends AnswerReader {
     this.finish(this.#end);
   }
 
-  #messageStart(message: JsonObject): void {
-    this.start(textOf(message.id), textOf(message.model));
-    this.#extend("message_start", "message", restOf(message, MESSAGE), message.usage);
+  #messageStart({ id, type: _type, role: _role, model, content: _content, usage, ...rest }: JsonObject): void {
+    this.start(textOf(id), textOf(model));
+    this.#extend("message_start", "message", restOf(rest), usage);
   }
 
   #messageDelta({ delta: given, usage }: JsonObject): void {
-    const delta = objectOf(given);
-    const native = textOf(delta.stop_reason);
-    const stop = textOf(delta.stop_sequence);
+    const { stop_reason, stop_sequence, stop_details, ...rest } = objectOf(given);
+    const native = textOf(stop_reason);
+    const stop = textOf(stop_sequence);
     if (native !== undefined) this.#end = { reason: STOP_REASONS[native] ?? "stop", native, stop, ended: true };
-    const { explanation, ...about } = objectOf(delta.stop_details);
+    const { explanation, ...about } = objectOf(stop_details);
     this.refusal(textOf(explanation) ?? "");
-    const more = restOf(delta, DELTA);
+    const more = restOf(rest);
     this.#extend("message_delta", "delta", about.category ? { ...more, stop_details: about } : more, usage);
   }
 
@@ -128,9 +126,10 @@ export class MessageReader extends AnswerReader {
     const block: Block = { type, whole: { ...whole }, said: false, json: new Pile(), citations: [...listOf(whole.citations)] };
     this.#blocks.set(index, block);
     if (type === "tool_use") {
-      const id = textOf(whole.id);
-      const state = [...opaques(WIRE, restOf(whole, CALL), CALLER), ...(this.#carried.get(id ?? "") ?? [])];
-      this.call({ index, id, name: textOf(whole.name), state });
+      const { type: _type, id: given, name, input: _input, ...rest } = whole;
+      const id = textOf(given);
+      const state = joined(opaques(WIRE, rest, CALLER), this.#carried.get(id ?? ""));
+      this.call({ index, id, name: textOf(name), state });
     } else if (type === "text") this.text(textOf(whole.text) ?? "");
     else if (type === "thinking") this.#think(block, whole.thinking);
   }
@@ -180,7 +179,7 @@ export class MessageReader extends AnswerReader {
   #callStop(index: number, { said, whole }: Block): void {
     // Some servers send the input whole, with the start of the block.
     const input = said ? {} : objectOf(whole.input);
-    const { json = input } = this.#texts?.take(input) ?? {};
+    const json = this.#texts?.take(input) ?? input;
     if (said) this.call({ index, done: true });
     else if (Object.keys(input).length > 0) this.call({ index, arguments: json, done: true });
     else this.#blank = index;

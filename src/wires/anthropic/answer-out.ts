@@ -5,12 +5,12 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
-import { Balance } from "../balance.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { EMPTY_CAPSULE, putState, sealCapsule } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, parsed } from "../read.ts";
 import { sseEvent } from "../sse.ts";
+import { Balance } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, WIRE } from "./common.ts";
 

@@ -1,5 +1,5 @@
 /** What requests and answers of the Anthropic wire have in common: its tables, and the state that its blocks carry. */
-import type { FinishReason, Json, Opaque, Part, Text, Usage } from "../../core/nouns.ts";
+import type { FinishReason, Json, Opaque, Part, Text, ThinkingSettings, Usage } from "../../core/nouns.ts";
 import { ownState, putState, withState } from "../opaque.ts";
 import { listOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
@@ -28,6 +28,28 @@ export const USAGE = {
   cache_creation_input_tokens: "cacheWriteTokens",
   thinking_tokens: "thinkingTokens",
 } as const satisfies Record<string, keyof Usage>;
+
+export const EFFORTS: Readonly<Record<string, NonNullable<ThinkingSettings["effort"]>>> = {
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "max",
+  max: "max",
+};
+
+export const SAMPLING = { temperature: "temperature", top_p: "topP", top_k: "topK" } as const;
+
+export const TOOL = {
+  name: "name",
+  description: "description",
+  input_schema: "parameters",
+  strict: "strict",
+  defer_loading: "deferred",
+} as const;
+
+/** Where media come from. */
+export const TITLE = { title: "name" } as const;
+export const SOURCE = { media_type: "mediaType", data: "data", url: "url" } as const;
 
 /** The kind of a state that is a whole block, which no noun stands for. */
 export const BLOCK = "block";
@@ -61,7 +83,7 @@ export function withCitations(parts: readonly Part[]): Part[] {
   for (const part of parts) {
     const last = out.at(-1);
     if (part.type === "text" && part.text === "" && citationsOf(part.state).length > 0 && last?.type === "text")
-      out[out.length - 1] = withState(last, last.state, part.state);
+      out[out.length - 1] = withState({ ...last }, last.state, part.state);
     else out.push(part);
   }
   return out;

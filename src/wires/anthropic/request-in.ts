@@ -4,6 +4,7 @@ import { isObject } from "../../core/json.ts";
 import type {
   ErrorInfo,
   Json,
+  JsonObject,
   Media,
   Message,
   Opaque,
@@ -18,12 +19,28 @@ import type {
 } from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { openCapsule, putState, withState } from "../opaque.ts";
-import { defined, type Field, objectOf, readBody, someOf, words } from "../read.ts";
-import { readSampling, readStop, readStream, Source } from "../request-in.ts";
+import {
+  defined,
+  each,
+  fields,
+  flag,
+  inside,
+  isEmpty,
+  listOf,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  someOf,
+  text,
+  words,
+} from "../read.ts";
+import { conversation, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { Headers, WireInput } from "../wire.ts";
-import { BLOCK, type Carried, CONTENT, HEADERS, signed, VERSION, WIRE } from "./common.ts";
-import { EFFORTS, SAMPLING } from "./tables.ts";
+import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -36,36 +53,39 @@ const LOST: ErrorInfo = {
 const QUIET = words("metadata context_management service_tier eager_input_streaming output_config thread");
 
 export function decodeRequest({ headers, body }: WireInput): Request {
-  const root = readBody(body);
-  if (objectOf(objectOf(root.value).thread).type === "continue") throw new BadRequest(LOST);
+  const { model, system, messages, tools, tool_choice, thinking, stream, max_tokens, stop_sequences, ...others } = readBody(body);
+  const { output_config, output_format, ...unread } = others;
+  if (objectOf(unread.thread).type === "continue") throw new BadRequest(LOST);
   const from = new Source(WIRE, QUIET);
-  const messages = [...readSystem(root.at("system"), from), ...new Conversation(from, body).read(root.at("messages"))];
-  const tools = readTools(root, from);
-  const config = root.at("output_config");
-  const thinking = { ...readThinking(root.at("thinking"), from), ...readEffort(config, root, from), ...readKeep(root) };
-  const choice = root.at("tool_choice");
-  const oneCall = choice.at("disable_parallel_tool_use").boolean();
+  const said = [...readSystem(system, from), ...new Conversation(from, body).read(messages)];
+  const declared = readTools(tools, messages, from);
+  const { effort, format, ...configRest } = object(output_config, "", "output_config") ?? {};
+  const settings = object(thinking, "", "thinking");
+  const thinks = { ...readThinking(settings, from), ...readEffort(effort, !settings, from), ...readKeep(unread) };
+  const choice = object(tool_choice, "", "tool_choice");
+  const oneCall = flag(choice?.disable_parallel_tool_use, "tool_choice", "disable_parallel_tool_use");
+  const [sampling, rest] = readSampling(unread, SAMPLING);
   const request = {
-    model: root.at("model").string() ?? "",
-    messages,
-    tools: someOf(tools),
-    toolChoice: readChoice(choice, tools, from),
+    model: text(model, "", "model") ?? "",
+    messages: said,
+    tools: someOf(declared),
+    toolChoice: choice && readChoice(choice, declared, from),
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
-    stream: readStream(root.at("stream")),
-    thinking: Object.keys(thinking).length > 0 ? thinking : undefined,
-    sampling: readSampling(root, SAMPLING),
-    maxTokens: root.at("max_tokens").number(),
-    stop: readStop(root.at("stop_sequences")),
-    output: readOutput(config.at("format"), from) ?? readOutput(root.at("output_format"), from),
+    stream: readStream(stream),
+    thinking: isEmpty(thinks) ? undefined : thinks,
+    sampling,
+    maxTokens: number(max_tokens, "", "max_tokens"),
+    stop: readStop(stop_sequences, "", "stop_sequences"),
+    output: readOutput(format, "output_config", "format", from) ?? readOutput(output_format, "", "output_format", from),
   };
-  from.keep(config);
-  return from.request(root, request, transport(headers));
+  from.keep("output_config", configRest);
+  return from.request(rest, request, transport(headers));
 }
 
 /** What a client asks of the API beside the body: it is for Anthropic's own servers. */
 function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {
   const data = { ...(beta ? { "anthropic-beta": beta } : {}), ...(version && version !== VERSION ? { "anthropic-version": version } : {}) };
-  return Object.keys(data).length > 0 ? [{ wire: WIRE, kind: HEADERS, data, quiet: true }] : [];
+  return isEmpty(data) ? [] : [{ wire: WIRE, kind: HEADERS, data, quiet: true }];
 }
 
 // Content
@@ -73,9 +93,9 @@ function transport({ "anthropic-beta": beta, "anthropic-version": version }: Hea
 /** A line that Claude Code puts in front for Anthropic's books. It changes with every version: for any other model it would only spoil the cached prefix. */
 const BILLING = "x-anthropic-billing-header:";
 
-function readSystem(system: Field, from: Source): Message[] {
+function readSystem(system: Json | undefined, from: Source): Message[] {
   const content = from
-    .content(system, (part) => readPart(part, from))
+    .content(system, "", "system", (part, at) => readPart(part, at, from))
     .map((part) =>
       part.type === "text" && part.text.startsWith(BILLING)
         ? whole(putState(WIRE, { type: "text", text: part.text }, part.state), "", true)
@@ -91,34 +111,33 @@ const whole = (data: Json, text: string, quiet?: boolean): Text => ({
   state: [quiet ? { wire: WIRE, kind: BLOCK, data, quiet } : { wire: WIRE, kind: BLOCK, data }],
 });
 
-function readPart(block: Field, from: Source): Text | Media {
-  const type = block.at("type").name();
-  if (type === "text") return withState<Text>({ type, text: block.at("text").string() ?? "" }, from.state(block));
-  const media = type === "image" || type === "document" ? readMedia(block, type, from) : undefined;
-  const text = textIn(block.value);
-  return media ?? whole(block.value ?? null, text, text !== "");
+function readPart(block: JsonObject, at: string, from: Source): Text | Media {
+  const { type: given, ...fields } = block;
+  const type = name(given, at, "type");
+  if (type === "text") {
+    const { text: said, ...rest } = fields;
+    return withState<Text>({ type, text: text(said, at, "text") ?? "" }, from.state(rest));
+  }
+  const media = type === "image" || type === "document" ? readMedia(fields, at, type === "document", from) : undefined;
+  const said = media ? "" : textIn(block);
+  return media ?? whole(block, said, said !== "");
 }
 
-function readMedia(block: Field, type: "image" | "document", from: Source): Media | undefined {
-  const source = block.at("source");
-  const kind = source.at("type").string();
-  if (kind !== "base64" && kind !== "url") return undefined;
-  const media = defined<Media>({
-    type: "media",
-    mediaType: source.at("media_type").string() ?? (type === "image" ? "image/*" : "application/pdf"),
-    data: source.at("data").string(),
-    url: source.at("url").string(),
-    name: type === "document" ? block.at("title").string() : undefined,
-  });
-  return withState(media, from.inner("source", source), from.state(block));
+function readMedia({ source: given, ...outer }: JsonObject, at: string, isDocument: boolean, from: Source): Media | undefined {
+  const { type, ...source } = object(given, at, "source") ?? {};
+  if (type !== "base64" && type !== "url") return undefined;
+  const [read, inner] = fields<Media>(source, SOURCE, inside(at, "source"));
+  const [named, rest] = isDocument ? fields<Media>(outer, TITLE, at) : [{}, outer];
+  const media: Media = { type: "media", mediaType: isDocument ? "application/pdf" : "image/*", ...read, ...named };
+  return withState(media, from.inner("source", inner), from.state(rest));
 }
 
 /** What can be read in documents of plain text, search results and tool references. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
-  const { type, text, title, source, content, data, tool_name: name } = block;
+  const { type, text, title, source, content, data, tool_name: tool } = block;
   if (type === "text") return typeof text === "string" ? text : "";
-  if (type === "tool_reference") return `The tool ${name} is now available.`;
+  if (type === "tool_reference") return `The tool ${tool} is now available.`;
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
   const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
@@ -129,8 +148,6 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
 
-const isResult = (block: Field) => objectOf(block.value).type === "tool_result";
-
 class Conversation {
   readonly #from: Source;
   readonly #texts: ArgumentTexts;
@@ -140,108 +157,94 @@ class Conversation {
     this.#texts = new ArgumentTexts(body, "input");
   }
 
-  read(list: Field): Message[] {
-    const messages = list.list();
-    if (messages.length === 0) list.fail("must be a list of messages that is not empty");
-    this.#from.calls = new Calls(messages.flatMap((message) => blocksOf(message.at("content")).map((block) => block.at("id").value)));
-    return messages.flatMap((message) => this.#message(message));
+  read(messages: Json | undefined): Message[] {
+    const ids = () => listOf(messages).flatMap((message) => listOf(objectOf(message).content).map((block) => objectOf(block).id));
+    this.#from.calls = new Calls(ids);
+    return conversation(messages, "messages", "messages", (message, at) => this.#message(message, at)).flat();
   }
 
-  #message(message: Field): Message[] {
+  #message({ role: given, content, ...rest }: JsonObject, at: string): Message[] {
     const from = this.#from;
-    const role = message.at("role").oneOf(ROLES);
-    const content = message.at("content");
-    const state = from.state(message);
-    if (role === "assistant") return [withState({ role, content: this.#assistant(content) }, state)];
-    const blocks = blocksOf(content);
-    const results = role === "user" ? blocks.filter(isResult).map((block) => this.#result(block)) : [];
-    // Results come first, whatever stands before them: the API refuses any other order.
-    const said =
-      results.length > 0 ? blocks.filter((block) => !isResult(block)).map((block) => readPart(block, from)) : this.#content(content);
-    return results.length > 0 && said.length + state.length === 0 ? results : [...results, withState({ role, content: said }, state)];
-  }
-
-  #content(content: Field): (Text | Media)[] {
-    return this.#from.content(content, (part) => readPart(part, this.#from));
-  }
-
-  #assistant(content: Field): Part[] {
-    const carried: Carried = new Map();
-    const parts = this.#from.content(content, (block): Part[] => {
-      const type = block.at("type").name();
-      if (type === "tool_use") return [this.#call(block)];
-      if (type === "thinking") return this.#thinking(block, carried);
-      if (type !== "redacted_thinking") return [readPart(block, this.#from)];
-      return [withState<Thinking>({ type: "thinking", text: "" }, this.#from.state(block))]; // its `data`
+    const role = oneOf(ROLES, given, at, "role");
+    const state = from.state(rest);
+    if (role === "assistant") return [withState({ role, content: this.#assistant(content, at) }, state)];
+    const results: ToolResult[] = [];
+    const said = from.content(content, at, "content", (block, place) => {
+      if (role !== "user" || block.type !== "tool_result") return readPart(block, place, from);
+      results.push(this.#result(block, place));
+      return [];
     });
-    return parts.map((part) => (part.type === "tool-call" ? withState(part, part.state, carried.get(part.id)) : part));
+    // Results come first, whatever stands before them: the API refuses any other order.
+    return results.length > 0 && said.length === 0 && !state ? results : [...results, withState({ role, content: said }, state)];
   }
 
-  #thinking(block: Field, carried: Carried): Thinking[] {
-    const text = block.at("thinking").string() ?? "";
-    const signature = block.at("signature").string() ?? "";
+  #assistant(content: Json | undefined, at: string): Part[] {
+    const carried: Carried = new Map();
+    const parts = this.#from.content(content, at, "content", (block, place): Part[] => {
+      const { type, ...fields } = block;
+      if (type === "tool_use") return [this.#call(fields, place)];
+      if (type === "thinking") return this.#thinking(fields, place, carried);
+      if (type !== "redacted_thinking") return [readPart(block, place, this.#from)];
+      return [withState<Thinking>({ type: "thinking", text: "" }, this.#from.state(fields))]; // its `data`
+    });
+    for (const part of parts) if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
+    return parts;
+  }
+
+  #thinking({ thinking: given, signature: sign, ...rest }: JsonObject, at: string, carried: Carried): Thinking[] {
+    const thinking = text(given, at, "thinking") ?? "";
+    const signature = text(sign, at, "signature") ?? "";
     const capsule = openCapsule(signature);
     if (capsule?.call !== undefined) {
       carried.set(capsule.call, capsule.state ?? []);
-      if (text === "") return []; // no thinking, but the carrier of a call's state
+      if (thinking === "") return []; // no thinking, but the carrier of a call's state
     }
     const state = capsule ? capsule.thinkingState : [signed(signature)];
-    return [withState<Thinking>({ type: "thinking", text: text || (capsule?.thinking ?? "") }, state, this.#from.state(block))];
+    return [withState<Thinking>({ type: "thinking", text: thinking || (capsule?.thinking ?? "") }, state, this.#from.state(rest))];
   }
 
-  #call(block: Field): Part {
-    const named = this.#from.calls.add(block.at("id").string(), block.at("name").name());
-    const input = block.at("input");
-    return this.#from.call(named, input, this.#from.state(block), this.#texts.take(input.value ?? {}).json);
+  #call({ id, name: called, input, ...rest }: JsonObject, at: string): Part {
+    const named = this.#from.calls.add(text(id, at, "id"), name(called, at, "name"));
+    return this.#from.call(named, input, at, "input", this.#from.state(rest), this.#texts.take(input ?? {}));
   }
 
-  #result(block: Field): ToolResult {
-    block.at("type");
-    const given = { id: block.at("tool_use_id").string(), name: undefined };
-    const content = block.at("content");
-    const parts = this.#content(content);
+  #result({ type: _type, tool_use_id, content, is_error, ...rest }: JsonObject, at: string): ToolResult {
+    const parts = this.#from.content(content, at, "content", (part, place) => readPart(part, place, this.#from));
     const media = parts.filter((part) => part.type === "media");
     const texts = parts.filter((part) => part.type === "text");
     // Text, then media: more than that the nouns do not say, so the blocks go along.
     const plain = texts.length <= 1 && parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: content.value ?? null, quiet: true }];
+    const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: content ?? null, quiet: true }];
     const result = defined<ToolResult>({
       role: "tool",
-      ...this.#from.calls.answer(given),
+      ...this.#from.calls.answer({ id: text(tool_use_id, at, "tool_use_id"), name: undefined }),
       output: texts.map((part) => part.text).join("\n"),
       media: someOf(media),
-      isError: block.at("is_error").boolean() || undefined,
+      isError: flag(is_error, at, "is_error") || undefined,
     });
-    return withState(result, blocks, this.#from.state(block));
+    return withState(result, blocks, this.#from.state(rest));
   }
 }
 
-const blocksOf = (content: Field): Field[] => (Array.isArray(content.value) ? content.list() : []);
-
 // Tools
 
-function readTools(root: Field, from: Source): Tool[] {
-  const list = root.at("tools").list();
-  const revealed = list.some((tool) => tool.at("defer_loading").value) ? references(root.at("messages").value ?? null) : new Set<Json>();
-  return list.flatMap((tool) => {
-    if ((tool.at("type").string() ?? "custom") !== "custom") {
-      from.take(tool); // a tool of Anthropic's own: it keeps its place in the list
+function readTools(tools: Json | undefined, messages: Json | undefined, from: Source): Tool[] {
+  let revealed: Set<Json> | undefined;
+  return each(tools, "", "tools", (tool, at): Tool[] => {
+    const { type, ...spec } = tool;
+    if ((text(type, at, "type") ?? "custom") !== "custom") {
+      from.take(at, tool); // a tool of Anthropic's own: it keeps its place in the list
       return [];
     }
-    const name = tool.at("name").name();
-    const deferred = tool.at("defer_loading").boolean();
+    const [read, rest] = fields<Tool>(spec, TOOL, at);
+    const made: Tool = { ...read, name: name(spec.name, at, "name") };
+    if (made.deferred) revealed ??= references(messages ?? null);
     // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
-    const known = deferred && revealed.has(name);
-    const read = defined<Tool>({
-      name,
-      description: tool.at("description").string(),
-      parameters: tool.at("input_schema").object(),
-      strict: tool.at("strict").boolean(),
-      deferred: (deferred && !known) || undefined,
-    });
-    const state: Opaque[] = known ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
-    return [withState(read, state, from.state(tool))];
-  });
+    const isKnown = made.deferred && revealed?.has(made.name);
+    if (isKnown) delete made.deferred;
+    const state: Opaque[] = isKnown ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
+    return [withState(made, state, from.state(rest))];
+  }).flat();
 }
 
 /** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
@@ -253,65 +256,62 @@ function references(value: Json, found = new Set<Json>()): Set<Json> {
 }
 
 const CHOICES = { auto: "auto", any: "required", none: "none", tool: "tool" } as const;
-
-function readChoice(choice: Field, tools: readonly Tool[], from: Source): ToolChoice | undefined {
-  if (!choice.object()) return undefined;
-  const mode = choice.at("type").oneOf(CHOICES);
+function readChoice(choice: JsonObject, tools: readonly Tool[], from: Source): ToolChoice | undefined {
+  const { type, disable_parallel_tool_use: _disable_parallel_tool_use, ...rest } = choice;
+  const mode = oneOf(CHOICES, type, "tool_choice", "type");
   if (mode !== "tool") {
-    from.keep(choice);
+    from.keep("tool_choice", rest);
     return mode;
   }
-  const name = choice.at("name").name();
-  if (tools.some((tool) => tool.name === name)) return { name };
-  from.take(choice); // one of Anthropic's own tools
+  const wanted = name(rest.name, "tool_choice", "name");
+  if (tools.some((tool) => tool.name === wanted)) return { name: wanted };
+  from.take("tool_choice", choice); // one of Anthropic's own tools
   return undefined;
 }
 
 // Settings
 
-const THINKING: Readonly<Record<string, ThinkingSettings>> = {
-  enabled: { enabled: true },
-  adaptive: { enabled: true },
-  between_tools: { enabled: true },
-  disabled: { enabled: false },
-};
+const KINDS: Readonly<Record<string, boolean>> = { enabled: true, adaptive: true, disabled: false };
 const DISPLAY: Readonly<Record<string, boolean>> = { summarized: true, omitted: false };
-
-function readThinking(thinking: Field, from: Source): ThinkingSettings {
-  if (!thinking.object()) return {};
-  const type = thinking.at("type").name();
-  const display = thinking.at("display").string();
-  const settings = defined<ThinkingSettings>({
-    ...(THINKING[type] ?? { enabled: true }),
-    budget: thinking.at("budget_tokens").number(),
-    show: display === undefined ? undefined : DISPLAY[display],
+function readThinking(thinking: JsonObject | undefined, from: Source): ThinkingSettings {
+  if (!thinking) return {};
+  const { type, display, budget_tokens, ...rest } = thinking;
+  const kind = name(type, "thinking", "type");
+  if (KINDS[kind] === undefined)
+    from.take("thinking", thinking, true); // `between_tools`, and what is yet to come
+  else from.keep("thinking", rest);
+  return defined<ThinkingSettings>({
+    enabled: KINDS[kind] ?? true,
+    budget: number(budget_tokens, "thinking", "budget_tokens"),
+    show: DISPLAY[text(display, "thinking", "display") ?? ""],
   });
-  if (!THINKING[type] || type === "between_tools") from.take(thinking, true);
-  else from.keep(thinking);
-  return settings;
 }
 
-function readEffort(config: Field, root: Field, from: Source): ThinkingSettings {
-  const given = config.at("effort");
-  const effort = EFFORTS[given.string() ?? ""];
+/** `alone`: nothing else is said of thinking. */
+function readEffort(given: Json | undefined, alone: boolean, from: Source): ThinkingSettings {
+  const word = text(given, "output_config", "effort");
+  if (word === undefined) return {};
+  const effort = EFFORTS[word];
   // Between `high` and `max` the nouns have nothing; and for Anthropic's models an effort alone is no wish to think.
-  if (given.given && (given.value !== effort || !root.at("thinking").given)) from.take(given, true);
+  if (word !== effort || alone) from.take(EFFORT, word, true);
   return effort ? { effort } : {};
 }
 
 /** Whether thinking of earlier turns stays in the prompt: said in an edit of the context, which goes along as it is. */
-function readKeep(root: Field): ThinkingSettings {
-  const edits = JSON.stringify(objectOf(root.value).context_management ?? null);
-  return /"clear_thinking_20251015","keep":("all"|\{"type":"all")/.test(edits) ? { keep: true } : {};
+function readKeep({ context_management: edits }: JsonObject): ThinkingSettings {
+  const keeps = edits && /"clear_thinking_20251015","keep":("all"|\{"type":"all")/.test(JSON.stringify(edits));
+  return keeps ? { keep: true } : {};
 }
 
-function readOutput(format: Field, from: Source): Request["output"] {
-  if (!format.object()) return undefined;
-  if (format.at("type").value !== "json_schema") {
-    from.take(format);
+function readOutput(given: Json | undefined, at: string, key: string, from: Source): Request["output"] {
+  const format = object(given, at, key);
+  if (!format) return undefined;
+  const { type, schema, ...rest } = format;
+  const place = inside(at, key);
+  if (type !== "json_schema") {
+    from.take(place, format);
     return undefined;
   }
-  const schema = format.at("schema").object();
-  from.keep(format);
-  return schema ? { schema } : {};
+  from.keep(place, rest);
+  return defined<NonNullable<Request["output"]>>({ schema: object(schema, place, "schema") });
 }

@@ -1,15 +1,14 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, asUser, type Encoded, encoded, isForced, type Out, told, writeSampling } from "../adapt.ts";
+import { type Abilities, adapt, asUser, counted, type Encoded, encoded, isForced, type Out, told } from "../adapt.ts";
 import { outputText } from "../media.ts";
 import { EMPTY_CAPSULE, fromBase64, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, objectOf, some, someOf, words } from "../read.ts";
+import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { closedSchema, objectSchema } from "../schema-out.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
-import { CONTENT, EFFORT, HEADERS, own, REDACTED, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
-import { EFFORTS, SAMPLING } from "./tables.ts";
+import { CONTENT, EFFORT, EFFORTS, HEADERS, own, REDACTED, SAMPLING, TOOL, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
 
 const NAME_RULE = { forbidden: /[^a-zA-Z0-9_-]/g, max: 128 };
 
@@ -66,11 +65,8 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
 /** The keys that counting takes. */
 const COUNTED = words("model messages system tools tool_choice thinking output_config cache_control speed");
 
-export function encodeTokenCountRequest(request: Request, profile?: WireProfile): Encoded {
-  const { body, ...rest } = encodeRequest(request, profile);
-  const counted = Object.entries(body).filter(([key]) => COUNTED.has(key));
-  return { ...rest, path: "/v1/messages/count_tokens", body: Object.fromEntries(counted) };
-}
+export const encodeTokenCountRequest = (request: Request, profile?: WireProfile): Encoded =>
+  counted(encodeRequest(request, profile), "/v1/messages/count_tokens", COUNTED);
 
 // Messages
 
@@ -221,10 +217,12 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 function writeTools({ request: { tools = [] }, names, warnings }: Out): Draft[] | undefined {
   const revealed = tools.every((tool) => tool.deferred); // at least one must not be deferred
   return someOf(
-    tools.map(({ name, description, parameters = { type: "object", properties: {} }, strict, deferred, state }) => {
-      const input_schema = told(objectSchema(parameters), name, warnings);
-      const defer_loading = revealed ? undefined : deferred;
-      return putState(WIRE, defined<Draft>({ name: names.out(name), description, input_schema, strict, defer_loading }), state);
+    tools.map((tool) => {
+      const { name, parameters: given = { type: "object", properties: {} }, state } = tool;
+      const parameters = told(objectSchema(given), name, warnings);
+      const sent = written({ ...tool, name: names.out(name), parameters }, TOOL);
+      if (revealed) delete sent.defer_loading;
+      return putState(WIRE, sent, state);
     }),
   );
 }
@@ -274,7 +272,7 @@ function writeOutputConfig({ request: { output, thinking, extra }, warnings }: O
 
 /** The API refuses these beside thinking, and `top_p` beside a temperature. */
 function sampled({ request, warnings }: Out, thinking: boolean): Draft {
-  const draft = writeSampling(request, SAMPLING);
+  const draft = written(request.sampling ?? {}, SAMPLING);
   const { temperature, top_p } = draft;
   if (typeof temperature === "number" && temperature > 1) {
     warnings.converted("a temperature over 1", "1");

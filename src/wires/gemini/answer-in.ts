@@ -3,19 +3,13 @@ import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
 import { ArrayReader } from "../json-array.ts";
-import { innerState, opaques, openCapsule } from "../opaque.ts";
+import { innerState, joined, opaques, openCapsule } from "../opaque.ts";
 import { defined, listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import type { WireContext } from "../wire.ts";
-import { argumentsIn } from "./arguments.ts";
 import { FINISH, MALFORMED, PART, SIGNATURE, WIRE } from "./tables.ts";
 
-const ROOT = words("candidates usageMetadata responseId modelVersion");
-const CANDIDATE = words("content finishReason finishMessage index");
-const TEXT = words("text thought");
-const CALL_PART = words("functionCall");
-const CAPSULE_PART = words(`functionCall ${SIGNATURE}`);
-const CALL = words("id name args");
 const COUNTS = words(
   "promptTokenCount candidatesTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount totalTokenCount",
 );
@@ -38,6 +32,7 @@ class Frames implements Framing {
 }
 
 export class GeminiReader extends AnswerReader {
+  override readonly repeats = true;
   #calls = 0;
   #native: string | undefined;
   #blocked = false;
@@ -52,34 +47,43 @@ export class GeminiReader extends AnswerReader {
   }
 
   chunk(chunk: JsonObject, text: string): void {
-    this.start(textOf(chunk.responseId), textOf(chunk.modelVersion));
-    const candidate = objectOf(listOf(chunk.candidates)[0]);
-    const parts = listOf(objectOf(candidate.content).parts).map(objectOf);
-    const spelled = argumentsIn(text, parts.filter((part) => isObject(part.functionCall)).length);
-    for (const part of parts) this.#part(part, isObject(part.functionCall) ? spelled.shift() : undefined);
-    this.#extend(restOf(chunk, ROOT), restOf(candidate, CANDIDATE));
-    Object.assign(this.#counts, chunk.usageMetadata);
-    const blocked = textOf(objectOf(chunk.promptFeedback).blockReason);
+    const { candidates, usageMetadata, responseId, modelVersion, ...outer } = chunk;
+    const { content, finishReason, finishMessage, index: _index, ...inner } = objectOf(listOf(candidates)[0]);
+    this.start(textOf(responseId), textOf(modelVersion));
+    const parts = listOf(objectOf(content).parts).map(objectOf);
+    const texts = new ArgumentTexts(text, "args");
+    for (const part of parts) this.#part(part, texts);
+    this.#extend(restOf(outer), restOf(inner));
+    Object.assign(this.#counts, usageMetadata);
+    const blocked = textOf(objectOf(outer.promptFeedback).blockReason);
     this.#blocked ||= blocked !== undefined;
-    this.#native = textOf(candidate.finishReason) ?? blocked ?? this.#native;
-    this.#message = textOf(candidate.finishMessage) ?? this.#message;
+    this.#native = textOf(finishReason) ?? blocked ?? this.#native;
+    this.#message = textOf(finishMessage) ?? this.#message;
   }
 
-  #part(part: JsonObject, json: string | undefined): void {
+  #part(part: JsonObject, texts: ArgumentTexts): void {
     const { text, functionCall: call } = part;
     if (isObject(call)) {
+      const { id, name, args, ...inner } = call;
       const capsule = openCapsule(textOf(part[SIGNATURE]) ?? ""); // what was thought is in the answer as well
-      const on = [...opaques(WIRE, restOf(part, capsule ? CAPSULE_PART : CALL_PART)), ...(capsule?.state ?? [])];
-      const state = [...innerState(WIRE, "functionCall", restOf(call, CALL)), ...on];
-      const args = json ?? objectOf(call.args);
-      this.call({ index: this.#calls++, id: textOf(call.id), name: textOf(call.name), arguments: args, state, done: true });
+      const others = restOf(part, (key) => key !== "functionCall" && !(capsule && key === SIGNATURE)) ?? {};
+      const state = joined(innerState(WIRE, "functionCall", inner), opaques(WIRE, others), capsule?.state);
+      this.call({
+        index: this.#calls++,
+        id: textOf(id),
+        name: textOf(name),
+        arguments: texts.take(args ?? {}) ?? objectOf(args),
+        state,
+        done: true,
+      });
     } else if (typeof text !== "string") this.text("", [{ wire: WIRE, kind: PART, data: part }]);
     else {
-      const rest = restOf(part, TEXT);
-      if (part.thought !== true) this.text(text, rest && opaques(WIRE, rest));
+      const { text: _text, thought, ...rest } = part;
+      const state = opaques(WIRE, rest);
+      if (thought !== true) this.text(text, state);
       else {
         this.thinking(text);
-        if (rest) this.endThinking(opaques(WIRE, rest));
+        if (state) this.endThinking(state);
       }
     }
   }
@@ -103,7 +107,7 @@ export class GeminiReader extends AnswerReader {
       const counts = keys.map((key) => numberOf(this.#counts[key])).filter((count) => count !== undefined);
       return counts.length > 0 ? counts.reduce((all, count) => all + count) : undefined;
     };
-    const details = restOf(this.#counts, COUNTS);
+    const details = restOf(this.#counts, (key) => !COUNTS.has(key));
     if (details) this.extend({ usageMetadata: details }, true);
     this.usage(
       defined<Usage>({

@@ -23,7 +23,9 @@ export class GeminiAnswer extends Answer {
   /** What became of a call that cannot be read. */
   #unreadable: string | undefined;
   /** Keys for the last chunk. */
-  #tail: JsonObject = {};
+  #last: JsonObject = {};
+  /** What every chunk ends with. */
+  #tail: string | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
@@ -32,7 +34,8 @@ export class GeminiAnswer extends Answer {
   }
 
   text(text: string, state?: readonly Opaque[]): void {
-    this.#parts(state ? encodePart({ type: "text", text, state: [...state] }) : text === "" ? [] : [{ text }]);
+    if (state || this.chunks) this.#parts(encodePart({ type: "text", text, state: [...(state ?? [])] }));
+    else if (text !== "") this.#word(text);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
     this.thought.add(text);
@@ -64,13 +67,13 @@ export class GeminiAnswer extends Answer {
   }
 
   override own({ candidates, ...rest }: JsonObject): void {
-    this.#tail = { ...this.#tail, ...rest };
+    this.#last = { ...this.#last, ...rest };
     const candidate = objectOf(listOf(candidates)[0]);
     if (Object.keys(candidate).length > 0) this.#chunk([], candidate);
   }
 
   finish(finish: Finish): void {
-    const { usageMetadata: details, ...tail } = this.#tail;
+    const { usageMetadata: details, ...tail } = this.#last;
     const usageMetadata = this.usage && { ...encodeUsage(this.usage), ...objectOf(details) };
     const finishReason = reasonOf(finish);
     const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
@@ -107,9 +110,19 @@ export class GeminiAnswer extends Answer {
     else this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion, responseId });
   }
 
+  /** Most chunks say one word: all that has to be printed is the word. */
+  #word(text: string): void {
+    this.#tail ??= printBody({ modelVersion: this.model || undefined, responseId: this.id }).slice(1);
+    const rest = this.#tail === "}" ? "}" : `,${this.#tail}`;
+    this.say(this.#framed(`{"candidates":[{"content":{"role":"model","parts":[{"text":${JSON.stringify(text)}}]},"index":0}]${rest}`));
+  }
+
   print(chunk: Draft): string {
-    // Line ends can only stand between the values of arguments, as the model wrote them.
-    const json = printBody(chunk).replace(/[\r\n\u2028\u2029]/g, (char) => (char < " " ? " " : `\\u${char.charCodeAt(0).toString(16)}`));
+    return this.#framed(printBody(chunk));
+  }
+
+  #framed(chunk: string): string {
+    const json = /[\u2028\u2029]/.test(chunk) ? chunk.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : chunk;
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);

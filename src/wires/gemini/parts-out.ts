@@ -2,9 +2,9 @@
 import type { Media, Text, Thinking, ToolCall } from "../../core/nouns.ts";
 import { ownState, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, objectOf } from "../read.ts";
+import { objectOf, written } from "../read.ts";
 import type { Draft } from "../wire.ts";
-import { PART, WIRE } from "./tables.ts";
+import { MEDIA, PART, WIRE } from "./tables.ts";
 
 /** No part: there is nothing to say. */
 export function encodePart(part: Text | Media | Thinking | ToolCall, name?: string): Draft[] {
@@ -17,9 +17,8 @@ export function encodePart(part: Text | Media | Thinking | ToolCall, name?: stri
 function draftOf(part: Text | Media | Thinking | ToolCall, name: string | undefined): Draft {
   if (part.type === "tool-call") return { functionCall: { id: part.id, name: name ?? part.name, args: argumentsValue(part) } };
   if (part.type !== "media") return part.type === "thinking" ? { text: part.text, thought: true } : { text: part.text };
-  const { mediaType: mimeType, data, url: fileUri, name: displayName } = part;
-  if (data !== undefined) return { inlineData: defined<Draft>({ mimeType, data, displayName }) };
-  return { fileData: defined<Draft>({ mimeType, fileUri, displayName }) };
+  const { data, url, ...rest } = part;
+  return data === undefined ? { fileData: written({ ...rest, url }, MEDIA) } : { inlineData: written({ ...rest, data }, MEDIA) };
 }
 
 /** The API takes no content without parts, and sends none. */

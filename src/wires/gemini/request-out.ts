@@ -1,9 +1,9 @@
 /** Requests to servers: what the nouns say, as `contents`, `systemInstruction`, `tools` and `generationConfig`. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out, told, writeSampling } from "../adapt.ts";
+import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
 import { putState } from "../opaque.ts";
-import { defined, objectOf, some, someOf } from "../read.ts";
+import { defined, objectOf, some, someOf, written } from "../read.ts";
 import { geminiSchema, inlineRefs } from "../schema-out.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
@@ -159,7 +159,7 @@ function writeConfig(out: Out): Draft | undefined {
   const { request } = out;
   const { output } = request;
   return some<Draft>({
-    ...writeSampling(request, SAMPLING),
+    ...written(request.sampling ?? {}, SAMPLING),
     maxOutputTokens: request.maxTokens,
     stopSequences: someOf(request.stop ?? []),
     responseMimeType: output && "application/json",

@@ -1,6 +1,6 @@
 /** The words of the Gemini API, and what they mean in the nouns. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, JsonObject, Sampling, ThinkingSettings, WireId } from "../../core/nouns.ts";
+import type { FinishReason, JsonObject, ThinkingSettings, WireId } from "../../core/nouns.ts";
 
 export const WIRE = "gemini" satisfies WireId;
 
@@ -24,15 +24,18 @@ export const MODES: Readonly<Record<string, "" | "auto" | "none" | "required" | 
   VALIDATED: "allowed",
 };
 
-export const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Called alike on both sides. */
+export const SAMPLING = {
+  temperature: "temperature",
+  topP: "topP",
+  topK: "topK",
+  seed: "seed",
+  presencePenalty: "presencePenalty",
+  frequencyPenalty: "frequencyPenalty",
+} as const;
 
-/** Called alike on both sides; Google's servers take both spellings. */
-export const SAMPLING: Readonly<Record<string, keyof Sampling>> = Object.fromEntries(
-  (["temperature", "topP", "topK", "seed", "presencePenalty", "frequencyPenalty"] as const).flatMap((key) => [
-    [snake(key), key],
-    [key, key],
-  ]),
-);
+/** Bytes (`inlineData`) or where they are (`fileData`). */
+export const MEDIA = { mimeType: "mediaType", data: "data", fileUri: "url", displayName: "name" } as const;
 
 type Effort = NonNullable<ThinkingSettings["effort"]>;
 
@@ -46,20 +49,17 @@ export const LEVELS: Readonly<Record<string, Effort | "">> = {
 /** What older models take instead of a level; the figures of Google's own OpenAI endpoint. */
 export const BUDGETS: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, max: 24_576 };
 
-const words = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
+const all = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
 
 /** `STOP` also after calls: which of the two it was, the calls say. */
 export const FINISH: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
-  ...words("MAX_TOKENS CONTINUATION", "length"),
-  ...words(
+  ...all("MAX_TOKENS CONTINUATION", "length"),
+  ...all(
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION",
     "content-filter",
   ),
-  ...words(
-    "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS OTHER IMAGE_OTHER NO_IMAGE FINISH_REASON_UNSPECIFIED",
-    "error",
-  ),
+  ...all("MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS OTHER IMAGE_OTHER NO_IMAGE FINISH_REASON_UNSPECIFIED", "error"),
 };
 export const MALFORMED = "MALFORMED_FUNCTION_CALL";
 /** What we say, where no word of this API came along. */

@@ -3,18 +3,13 @@ import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { LineReader } from "../ndjson.ts";
-import { innerState, opaques } from "../opaque.ts";
-import { defined, listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
-import { valuesOf } from "../spans.ts";
+import { innerState, joined, opaques } from "../opaque.ts";
+import { defined, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
+import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
 import { DURATIONS, WIRE } from "./common.ts";
 
 const REASONS: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length", load: "stop", unload: "stop" };
-
-const MESSAGE = words("role content thinking tool_calls");
-const LINE = words("model created_at message response thinking tool_calls done done_reason prompt_eval_count eval_count error");
-const CALL = words("id type function");
-const FUNCTION = words("index name arguments");
 
 export class OllamaReader extends AnswerReader {
   #calls = 0;
@@ -24,15 +19,17 @@ export class OllamaReader extends AnswerReader {
   }
 
   chunk(line: JsonObject, text: string): void {
-    const said = isObject(line.message) ? line.message : { ...line, content: line.response ?? "" };
-    this.start(undefined, textOf(line.model));
-    this.#own(line);
-    this.thinking(textOf(said.thinking) ?? "");
-    this.text(textOf(said.content) ?? "");
-    this.#callsOf(listOf(said.tool_calls), text);
-    if (line.done !== true) return;
-    this.usage(defined<Usage>({ inputTokens: numberOf(line.prompt_eval_count), outputTokens: numberOf(line.eval_count) }));
-    const native = textOf(line.done_reason);
+    const { model, created_at: _created_at, message, done, done_reason, prompt_eval_count, eval_count, error: _error, ...others } = line;
+    const { response, ...flat } = others; // `/api/generate` has no message
+    const { role: _role, content, thinking, tool_calls, ...rest } = isObject(message) ? message : { content: response ?? "", ...flat };
+    this.start(undefined, textOf(model));
+    this.#own(isObject(message) ? others : rest, isObject(message) ? rest : {});
+    this.thinking(textOf(thinking) ?? "");
+    this.text(textOf(content) ?? "");
+    this.#callsOf(listOf(tool_calls), text);
+    if (done !== true) return;
+    this.usage(defined<Usage>({ inputTokens: numberOf(prompt_eval_count), outputTokens: numberOf(eval_count) }));
+    const native = textOf(done_reason);
     this.finish({ reason: REASONS[native ?? ""], native, ended: true });
   }
 
@@ -41,23 +38,23 @@ export class OllamaReader extends AnswerReader {
   }
 
   /** What only this wire knows goes ahead of what was said with it. */
-  #own(line: JsonObject): void {
-    const message = restOf(objectOf(line.message), MESSAGE);
-    const known = Object.entries(restOf(line, LINE) ?? {}).filter(([key, value]) => !(key in DURATIONS && value === 0));
-    if (!message && known.length === 0) return;
-    const quiet = !message && known.every(([key]) => key in DURATIONS || key === "context");
-    this.extend({ ...Object.fromEntries(known), ...(message ? { message } : {}) }, quiet);
+  #own(outer: JsonObject, inner: JsonObject): void {
+    const message = restOf(inner);
+    const line = restOf(outer, (key) => !(key in DURATIONS && outer[key] === 0));
+    if (!message && !line) return;
+    const quiet = !message && Object.keys(line ?? {}).every((key) => key in DURATIONS || key === "context");
+    this.extend({ ...line, ...(message ? { message } : {}) }, quiet);
   }
 
   /** Calls come whole. Their numbers are not believed: servers have sent 0 for all of them. */
   #callsOf(list: readonly Json[], line: string): void {
-    const calls = list.map(objectOf);
-    const texts = calls.length > 0 ? valuesOf(line, "arguments") : [];
-    for (const [i, call] of calls.entries()) {
-      const fn = objectOf(call.function);
-      const state = [...opaques(WIRE, restOf(call, CALL)), ...innerState(WIRE, "function", restOf(fn, FUNCTION))];
-      const args = isObject(fn.arguments) ? (texts.length === calls.length ? texts[i] : fn.arguments) : textOf(fn.arguments);
-      this.call({ index: this.#calls++, id: textOf(call.id), name: textOf(fn.name), arguments: args, state, done: true });
+    const texts = new ArgumentTexts(line, "arguments");
+    for (const call of list) {
+      const { id, type: _type, function: fn, ...rest } = objectOf(call);
+      const { index: _index, name, arguments: given, ...inner } = objectOf(fn);
+      const state = joined(opaques(WIRE, rest), innerState(WIRE, "function", inner));
+      const args = isObject(given) ? (texts.take(given) ?? given) : textOf(given);
+      this.call({ index: this.#calls++, id: textOf(id), name: textOf(name), arguments: args, state, done: true });
     }
   }
 }

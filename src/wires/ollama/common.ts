@@ -1,5 +1,5 @@
 /** What requests and answers of Ollama's wire have in common. */
-import type { Sampling, ToolCall } from "../../core/nouns.ts";
+import type { ToolCall } from "../../core/nouns.ts";
 import { argumentsValue } from "../raw.ts";
 import type { Draft } from "../wire.ts";
 
@@ -8,7 +8,9 @@ export const WIRE = "ollama";
 /** Marks a request that asked for a completion: the answer has another shape. */
 export const GENERATE = "/api/generate";
 
-export const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
+export const TOOL = { name: "name", description: "description", parameters: "parameters" } as const;
+
+export const SAMPLING = {
   temperature: "temperature",
   top_p: "topP",
   top_k: "topK",
@@ -17,7 +19,7 @@ export const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
   presence_penalty: "presencePenalty",
   frequency_penalty: "frequencyPenalty",
   repeat_penalty: "repeatPenalty",
-};
+} as const;
 
 /** In nanoseconds; 0: nobody knows. */
 export const DURATIONS = { total_duration: 0, load_duration: 0, prompt_eval_duration: 0, eval_duration: 0 };

@@ -1,13 +1,25 @@
 /** Requests of clients: of `/api/chat`, and of `/api/generate` with its prompt as a user message. */
-import type { Malformed, Media, Message, Opaque, Part, Request, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import type {
+  Json,
+  JsonObject,
+  Malformed,
+  Media,
+  Message,
+  Part,
+  Request,
+  ThinkingSettings,
+  Tool,
+  ToolCall,
+  ToolResult,
+} from "../../core/nouns.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
-import { defined, type Field, readBody, someOf, words } from "../read.ts";
-import { readSampling, readStop, Source } from "../request-in.ts";
+import { joined, withState } from "../opaque.ts";
+import { defined, each, fields, flag, inside, list, name, number, object, oneOf, readBody, someOf, text, words } from "../read.ts";
+import { idsOfCalls, readSampling, readStop, Source } from "../request-in.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireInput } from "../wire.ts";
-import { GENERATE, SAMPLING, WIRE } from "./common.ts";
+import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool" } as const;
 
@@ -32,115 +44,107 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function decodeRequest({ path, body }: WireInput): Request {
-  const root = readBody(body);
+  const { model, tools, stream, think, options, format, ...others } = readBody(body);
   const from = new Source(WIRE, QUIET);
-  const options = root.at("options");
+  const { stop, num_predict, ...settings } = object(options, "", "options") ?? {};
   const isPrompt = path.endsWith("/generate");
-  const think = root.at("think");
+  const [messages, rest] = isPrompt ? readPrompt(others) : readMessages(others, from, new ArgumentTexts(body, "arguments"));
+  const [sampling, optionsRest] = readSampling(settings, SAMPLING, "options");
+  const limit = number(num_predict, "options", "num_predict") ?? 0;
+  from.keep("options", limit < 1 ? { num_predict: num_predict ?? null, ...optionsRest } : optionsRest); // below 1 it is no limit, but another setting
   const request = {
-    model: root.at("model").name(),
-    messages: isPrompt ? readPrompt(root) : readMessages(root.at("messages").list(), from, new ArgumentTexts(body, "arguments")),
-    tools: someOf(
-      root
-        .at("tools")
-        .list()
-        .flatMap((tool) => readTool(tool, from)),
-    ),
-    stream: root.at("stream").boolean() === false ? (false as const) : ("ndjson" as const),
-    thinking: typeof think.value === "string" ? think.oneOf(EFFORTS) : think.given ? { enabled: think.boolean() === true } : undefined,
-    sampling: readSampling(options, SAMPLING),
-    maxTokens: readLimit(options),
-    stop: readStop(options.at("stop")),
-    output: readFormat(root.at("format")),
+    model: name(model, "", "model"),
+    messages,
+    tools: someOf(each(tools, "", "tools", (tool, at) => readTool(tool, at, from)).flat()),
+    stream: flag(stream, "", "stream") === false ? (false as const) : ("ndjson" as const),
+    thinking: readThinking(think),
+    sampling,
+    maxTokens: limit < 1 ? undefined : limit,
+    stop: readStop(stop, "options", "stop"),
+    output: readFormat(format),
   };
-  from.keep(options);
-  return from.request(root, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+  return from.request(rest, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+}
+
+function readThinking(think: Json | undefined): ThinkingSettings | undefined {
+  if (typeof think === "string") return oneOf(EFFORTS, think, "", "think");
+  const enabled = flag(think, "", "think");
+  return enabled === undefined ? undefined : { enabled };
 }
 
 /** No prompt at all asks only to load the model, or to unload it: there is nothing to say. */
-function readPrompt(root: Field): Message[] {
-  const [system, prompt] = [root.at("system").string(), root.at("prompt").string()];
-  const content = [...root.at("images").list().map(readImage), ...textParts(prompt)];
-  return [
-    ...(system ? [{ role: "system" as const, content: textParts(system) }] : []),
-    ...(content.length > 0 ? [{ role: "user" as const, content }] : []),
-  ];
+function readPrompt({ system, prompt, images, ...rest }: JsonObject): [Message[], rest: JsonObject] {
+  const rules = textParts(text(system, "", "system"));
+  const content = [...readImages(images, ""), ...textParts(text(prompt, "", "prompt"))];
+  const messages: Message[] = [];
+  if (rules.length > 0) messages.push({ role: "system", content: rules });
+  if (content.length > 0) messages.push({ role: "user", content });
+  return [messages, rest];
 }
 
-function readMessages(list: readonly Field[], from: Source, texts: ArgumentTexts): Message[] {
-  from.calls = new Calls(list.flatMap((message) => message.at("tool_calls").list()).map((call) => call.at("id").value));
-  return list.map((message) => {
-    const read = readMessage(message, from, texts);
-    return withState(read, from.state(message));
-  });
+function readMessages({ messages, ...rest }: JsonObject, from: Source, texts: ArgumentTexts): [Message[], rest: JsonObject] {
+  from.calls = new Calls(idsOfCalls(messages));
+  return [each(messages, "", "messages", (message, at) => readMessage(message, at, from, texts)), rest];
 }
 
-function readMessage(message: Field, from: Source, texts: ArgumentTexts): Message {
-  const given = message.at("role");
-  const role = given.as(given.string()?.toLowerCase()).oneOf(ROLES);
-  const text = message.at("content").string();
-  const media = message.at("images").list().map(readImage);
+function readMessage({ role: given, content, images, ...others }: JsonObject, at: string, from: Source, texts: ArgumentTexts): Message {
+  const role = oneOf(ROLES, text(given, at, "role")?.toLowerCase(), at, "role");
+  const said = text(content, at, "content");
+  const media = readImages(images, at);
   if (role === "tool") {
-    const [name, older] = [message.at("tool_name").string(), message.at("name").string()];
-    const call = from.calls.answer({ id: message.at("tool_call_id").string(), name: name || older });
-    return defined<ToolResult>({ role, ...call, output: text ?? "", media: someOf(media) });
+    const { tool_name, name: older, tool_call_id, ...rest } = others;
+    const named = text(tool_name, at, "tool_name") || text(older, at, "name");
+    const call = from.calls.answer({ id: text(tool_call_id, at, "tool_call_id"), name: named });
+    return withState(defined<ToolResult>({ role, ...call, output: said ?? "", media: someOf(media) }), from.state(rest));
   }
-  const content = [...media, ...textParts(text)];
-  if (role !== "assistant") return { role, content };
-  const thinking = message.at("thinking").string();
-  const calls = message.at("tool_calls").list();
-  const parts: Part[] = [
-    ...(thinking ? [{ type: "thinking" as const, text: thinking }] : []),
-    ...content,
-    ...calls.map((call) => readCall(call, from, texts)),
-  ];
-  return { role, content: parts };
+  const parts: Part[] = [...media, ...textParts(said)];
+  if (role !== "assistant") return withState({ role, content: [...media, ...textParts(said)] }, from.state(others));
+  const { thinking, tool_calls, ...rest } = others;
+  const thought = text(thinking, at, "thinking");
+  if (thought) parts.unshift({ type: "thinking", text: thought });
+  parts.push(...each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from, texts)));
+  return withState({ role, content: parts }, from.state(rest));
 }
 
-const textParts = (text: string | undefined) => (text ? [{ type: "text" as const, text }] : []);
+const textParts = (said: string | undefined) => (said ? [{ type: "text" as const, text: said }] : []);
 
-function readImage(image: Field): Media {
-  const data = image.name();
-  if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
-  return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
-}
-
-/** What of a call or a tool nobody has read, the keys inside `function` apart. */
-const wrappedState = (field: Field, fn: Field, from: Source): Opaque[] => [
-  ...from.state(field),
-  ...(fn === field ? [] : from.inner("function", fn)),
-];
+const readImages = (images: Json | undefined, at: string): Media[] =>
+  list(images, at, "images").map((image, i) => {
+    const data = name(image, at, `images[${i}]`);
+    if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
+    return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
+  });
 
 /** Its API wants an object as the arguments; clients made for OpenAI's send its text. */
-function readCall(call: Field, from: Source, texts: ArgumentTexts): ToolCall | Malformed {
-  const fn = call.at("function");
-  const named = from.calls.add(call.at("id").string(), fn.at("name").name());
-  const args = fn.at("arguments");
-  fn.at("index");
-  call.at("type");
-  return from.call(named, args, wrappedState(call, fn, from), texts.take(args.value ?? {}).json);
+function readCall(
+  { id, type: _type, function: given, ...rest }: JsonObject,
+  at: string,
+  from: Source,
+  texts: ArgumentTexts,
+): ToolCall | Malformed {
+  const { index: _index, name: called, arguments: args, ...inner } = object(given, at, "function") ?? {};
+  const place = inside(at, "function");
+  const named = from.calls.add(text(id, at, "id"), name(called, place, "name"));
+  const state = joined(from.state(rest), from.inner("function", inner));
+  return from.call(named, args, place, "arguments", state, texts.take(args ?? {}));
 }
 
-function readTool(tool: Field, from: Source): Tool[] {
-  const type = tool.at("type").string() ?? "function";
+function readTool({ type: given, ...tool }: JsonObject, at: string, from: Source): Tool[] {
+  const type = text(given, at, "type") ?? "function";
   if (type !== "function") {
-    from.unknown(tool, "tool", type);
+    from.unknown(at, { type, ...tool }, "tool", type);
     return [];
   }
-  const wrapped = tool.at("function");
-  const fn = wrapped.given ? wrapped : tool;
-  const [description, parameters] = [fn.at("description").string(), fn.at("parameters").object()];
-  return [withState(defined<Tool>({ name: fn.at("name").name(), description, parameters }), wrappedState(tool, fn, from))];
+  const { function: wrapped, ...outer } = tool;
+  const fn = object(wrapped, at, "function");
+  const place = fn ? inside(at, "function") : at;
+  const [read, rest] = fields<Tool>(fn ?? tool, TOOL, place);
+  const made: Tool = { ...read, name: name((fn ?? tool).name, place, "name") };
+  return [fn ? withState(made, from.state(outer), from.inner("function", rest)) : withState(made, from.state(rest))];
 }
 
-/** Below 1 it is no limit, but another setting: it stays where it is. */
-function readLimit(options: Field): number | undefined {
-  const limit = options.object()?.num_predict;
-  return typeof limit === "number" && limit < 1 ? undefined : options.at("num_predict").number();
-}
-
-function readFormat(format: Field): Request["output"] {
-  if (typeof format.value !== "string") return format.given ? { schema: format.object() ?? {} } : undefined;
-  if (format.value === "") return undefined;
-  return format.oneOf({ json: {} });
+function readFormat(format: Json | undefined): Request["output"] {
+  if (typeof format === "string") return format === "" ? undefined : oneOf({ json: {} }, format, "", "format");
+  const schema = object(format, "", "format");
+  return schema && { schema };
 }

@@ -1,13 +1,13 @@
 /** Requests to servers: of `/api/chat`, and of `/api/generate` if they came so. */
 import type { Json, Message, Part, Request, ThinkingSettings, Tool } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out, told, writeSampling } from "../adapt.ts";
+import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
 import { mediaKind, outputText } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { defined, some, someOf } from "../read.ts";
+import { defined, some, someOf, written } from "../read.ts";
 import { ollamaSchema } from "../schema-out.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { encodeCall, GENERATE, SAMPLING, WIRE } from "./common.ts";
+import { encodeCall, GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -30,7 +30,7 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
     stream: !!request.stream, // it would stream by default
     format: output && (output.schema ?? "json"),
     think: writeThinking(thinking, warnings),
-    options: some<Draft>({ ...writeSampling(request, SAMPLING), num_predict: request.maxTokens, stop: request.stop }),
+    options: some<Draft>({ ...written(request.sampling ?? {}, SAMPLING), num_predict: request.maxTokens, stop: request.stop }),
   });
   return encoded(out, ABLE, prompt ? GENERATE : "/api/chat", body);
 }
@@ -62,9 +62,10 @@ function writeMessage(message: Message): Draft {
   return putState(WIRE, draft, state);
 }
 
-function writeTool({ name, description, parameters = { type: "object", properties: {} }, state }: Tool, warnings: Warnings): Draft {
-  const schema = told(ollamaSchema(parameters), `the parameters of ${name}`, warnings);
-  return putState(WIRE, { type: "function", function: defined<Draft>({ name, description, parameters: schema }) }, state);
+function writeTool(tool: Tool, warnings: Warnings): Draft {
+  const { name, parameters: given = { type: "object", properties: {} }, state } = tool;
+  const parameters = told(ollamaSchema(given), `the parameters of ${name}`, warnings);
+  return putState(WIRE, { type: "function", function: written({ ...tool, parameters }, TOOL) }, state);
 }
 
 function writeThinking(thinking: ThinkingSettings | undefined, warnings: Warnings): Json | undefined {

@@ -3,20 +3,12 @@ import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
-import { innerState, opaques } from "../opaque.ts";
+import { innerState, joined, opaques } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
-import { listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { WireContext } from "../wire.ts";
 import { signatureOf } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
-
-const CHUNK = words("id object created model choices usage error obfuscation");
-const CHOICE = words("index delta message finish_reason stop_reason");
-const DELTA = words("role content reasoning_content reasoning refusal tool_calls function_call");
-const CALL = words("index id type function custom extra_content");
-const FUNCTION = words("name arguments");
-const USAGE = words("prompt_tokens completion_tokens total_tokens prompt_tokens_details completion_tokens_details");
-const DETAILS = words("cached_tokens cache_write_tokens reasoning_tokens");
 
 /** What rides along has the shape of a chunk. */
 const SHAPES = {
@@ -29,6 +21,7 @@ const SHAPES = {
 };
 
 export class ChatReader extends AnswerReader {
+  override readonly repeats = true;
   #reason: FinishReason | undefined;
   #native: string | undefined;
   #stop: string | undefined;
@@ -52,30 +45,45 @@ export class ChatReader extends AnswerReader {
   }
 
   #read(chunk: JsonObject, whole: boolean): void {
-    this.start(textOf(chunk.id), textOf(chunk.model));
-    this.#unknown(chunk, CHUNK, "chunk");
-    for (const item of listOf(chunk.choices)) {
-      const choice = objectOf(item);
-      if ((numberOf(choice.index) ?? 0) !== 0) continue; // one answer was asked for
-      this.#delta(objectOf(choice.delta ?? choice.message), whole);
-      this.#unknown(choice, CHOICE, "choice");
-      const native = textOf(choice.finish_reason);
-      if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
-      this.#stop = textOf(choice.stop_reason) ?? this.#stop;
-    }
-    const { usage } = chunk;
-    if (!isObject(usage)) return;
+    const { id, object: _object, created: _created, model, choices, usage, error: _error, obfuscation: _obfuscation, ...rest } = chunk;
+    this.start(textOf(id), textOf(model));
+    this.#unknown(rest, "chunk");
+    for (const item of listOf(choices)) this.#choice(objectOf(item), whole);
+    if (isObject(usage)) this.#usage(usage);
+  }
+
+  #choice({ index, delta, message, finish_reason, stop_reason, ...rest }: JsonObject, whole: boolean): void {
+    if ((numberOf(index) ?? 0) !== 0) return; // one answer was asked for
+    this.#delta(objectOf(delta ?? message), whole);
+    this.#unknown(rest, "choice");
+    const native = textOf(finish_reason);
+    if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
+    this.#stop = textOf(stop_reason) ?? this.#stop;
+  }
+
+  #usage(usage: JsonObject): void {
     this.usage(readUsage(usage, CHAT_USAGE));
-    this.#unknown(usage, USAGE, "usage");
-    for (const key of ["prompt_tokens_details", "completion_tokens_details"] as const) this.#unknown(objectOf(usage[key]), DETAILS, key);
+    const {
+      prompt_tokens: _prompt_tokens,
+      completion_tokens: _completion_tokens,
+      total_tokens: _total_tokens,
+      prompt_tokens_details,
+      completion_tokens_details,
+      ...rest
+    } = usage;
+    const { cached_tokens: _cached_tokens, cache_write_tokens: _cache_write_tokens, ...prompt } = objectOf(prompt_tokens_details);
+    const { reasoning_tokens: _reasoning_tokens, ...completion } = objectOf(completion_tokens_details);
+    this.#unknown(rest, "usage");
+    this.#unknown(prompt, "prompt_tokens_details");
+    this.#unknown(completion, "completion_tokens_details");
   }
 
   #delta(delta: JsonObject, whole: boolean): void {
-    const { content, tool_calls, function_call: legacy } = delta;
-    this.thinking(textOf(delta.reasoning_content) || textOf(delta.reasoning) || "");
+    const { role: _role, content, reasoning_content, reasoning, refusal, tool_calls, function_call: legacy, ...rest } = delta;
+    this.thinking(textOf(reasoning_content) || textOf(reasoning) || "");
     if (typeof content === "string") this.text(content);
     else for (const part of listOf(content)) this.#part(objectOf(part));
-    this.refusal(textOf(delta.refusal) ?? "");
+    this.refusal(textOf(refusal) ?? "");
     if (tool_calls) {
       for (const [i, item] of listOf(tool_calls).entries()) {
         const call = objectOf(item);
@@ -86,7 +94,7 @@ export class ChatReader extends AnswerReader {
       }
     }
     if (isObject(legacy)) this.call({ ...functionOf(legacy), index: 0, done: whole });
-    this.#unknown(delta, DELTA, "delta");
+    this.#unknown(rest, "delta");
   }
 
   /** Mistral's content is a list where it thinks. */
@@ -96,12 +104,10 @@ export class ChatReader extends AnswerReader {
   }
 
   /** Passes on what is not modelled. What every chunk repeats, the server's bookkeeping, is said once. */
-  #unknown(value: JsonObject, known: ReadonlySet<string>, place: keyof typeof SHAPES): void {
-    const rest = restOf(value, known);
-    if (!rest) return;
+  #unknown(rest: JsonObject, place: keyof typeof SHAPES): void {
     const isSaid = place === "choice" || place === "delta";
-    const fresh = isSaid ? rest : Object.fromEntries(Object.entries(rest).filter(([key, item]) => this.#isNews(`${place} ${key}`, item)));
-    if (Object.keys(fresh).length > 0) this.extend(SHAPES[place](fresh), !isSaid);
+    const fresh = restOf(rest, (key) => isSaid || this.#isNews(`${place} ${key}`, rest[key]!));
+    if (fresh) this.extend(SHAPES[place](fresh), !isSaid);
   }
 
   #isNews(key: string, item: Json): boolean {
@@ -113,23 +119,20 @@ export class ChatReader extends AnswerReader {
 }
 
 function fragmentOf(call: JsonObject): CallFragment {
-  const { custom } = call;
+  const { index: _index, id, type: _type, function: fn, custom, extra_content, ...others } = call;
   const fragment: CallFragment = isObject(custom)
     ? { name: textOf(custom.name), input: textOf(custom.input) ?? "" }
-    : functionOf(objectOf(call.function));
-  const rest = restOf(call, CALL);
-  const carried = call.extra_content === undefined ? undefined : signatureOf(call).state;
-  if (rest || carried) fragment.state = [...(carried ?? []), ...opaques(WIRE, rest), ...(fragment.state ?? [])];
-  fragment.id = textOf(call.id);
+    : functionOf(objectOf(fn));
+  const carried = extra_content === undefined ? undefined : signatureOf(call).state;
+  fragment.state = joined(carried, opaques(WIRE, others), fragment.state);
+  fragment.id = textOf(id);
   return fragment;
 }
 
-function functionOf(fn: JsonObject): CallFragment {
-  const { name, arguments: args } = fn;
-  const rest = restOf(fn, FUNCTION);
+function functionOf({ name, arguments: args, ...rest }: JsonObject): CallFragment {
   return {
     name: textOf(name),
     arguments: typeof args === "string" || isObject(args) ? args : undefined,
-    state: rest && innerState(WIRE, "function", rest),
+    state: innerState(WIRE, "function", rest),
   };
 }

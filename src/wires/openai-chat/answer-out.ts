@@ -1,13 +1,13 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
-import { customInput, customNames } from "../bridge.ts";
-import { CustomInput } from "../custom-input.ts";
+import { customInput, toolKind } from "../bridge.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
+import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
@@ -25,7 +25,6 @@ interface Call {
 
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
-  readonly #custom: ReadonlySet<string>;
   readonly #created: number;
   #head: string | undefined;
   #opened = false;
@@ -34,7 +33,6 @@ export class ChatAnswer extends Answer {
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
-    this.#custom = customNames(request);
     this.#created = Math.floor(this.now().getTime() / 1000);
   }
 
@@ -42,17 +40,23 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string): void {
-    if (text !== "") this.#delta({ content: text });
+    if (text !== "") this.#word("content", text);
   }
   thinking(text: string): void {
     this.thought.add(text);
-    this.#delta({ reasoning_content: text });
+    this.#word("reasoning_content", text);
   }
   override refusal(text: string): void {
     this.#delta({ refusal: text });
   }
   beat(): void {
     this.say(HEARTBEAT);
+  }
+
+  /** Most chunks say one word: all that has to be printed is the word. */
+  #word(key: string, text: string): void {
+    if (this.chunks || !this.#opened) this.#delta({ [key]: text });
+    else this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{"${key}":${JSON.stringify(text)}},"finish_reason":null}]}`));
   }
 
   /** The first one says whose words these are. */
@@ -65,9 +69,11 @@ export class ChatAnswer extends Answer {
   /** What all chunks share is printed once. */
   print(chunk: Draft): string {
     const json = JSON.stringify(chunk);
-    if (chunk.error) return sseEvent(json);
+    return sseEvent(chunk.error ? json : this.#headed + json.slice(1));
+  }
+  get #headed(): string {
     this.#head ??= `${JSON.stringify(this.#heading("chat.completion.chunk")).slice(0, -1)},`;
-    return sseEvent(this.#head + json.slice(1));
+    return this.#head;
   }
 
   #heading(object: string): Draft {
@@ -77,7 +83,7 @@ export class ChatAnswer extends Answer {
   // Calls
 
   override callStart({ id, index, name, state }: ToolStart): void {
-    const custom = this.#custom.has(name);
+    const custom = toolKind(this.request.tools, name) === "custom";
     const start = custom
       ? { index, id, type: "custom", custom: { name, input: "" } }
       : { index, id, type: "function", function: { name, arguments: "" } };
@@ -163,7 +169,7 @@ export class ChatAnswer extends Answer {
     const calls: Draft[] = [];
     for (const { choices, ...more } of chunks) {
       const { delta, ...rest } = (choices as Draft[])[0] ?? {};
-      const { role: _, tool_calls, ...said } = (delta ?? {}) as Draft;
+      const { role: _role, tool_calls, ...said } = (delta ?? {}) as Draft;
       for (const { index, ...piece } of (tool_calls ?? []) as (Draft & { index: number })[]) calls[index] = grow(calls[index] ?? {}, piece);
       grow(message, said);
       grow(choice, rest);

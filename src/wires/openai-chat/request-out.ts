@@ -1,15 +1,15 @@
 /** A request for a server, written. */
-import type { Media, Message, Part, Request, Text, Tool, ToolCall, ToolChoice } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out, writeSampling } from "../adapt.ts";
-import { customInput } from "../bridge.ts";
+import type { Media, Message, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
+import { type Abilities, adapt, type Encoded, encoded, type Out } from "../adapt.ts";
+import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, writeOutput, writeStrict } from "../openai.ts";
-import { defined, someOf } from "../read.ts";
+import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
+import { defined, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { isSignature, signatureContent } from "./signature.ts";
-import { OFFICIAL_SAMPLING, SAMPLING, WIRE } from "./tables.ts";
+import { OFFICIAL_SAMPLING, SAMPLING, TOOL, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -42,13 +42,13 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   const { official, maxTokensField = "max_completion_tokens", thinkingField = "reasoning_content" } = profile;
   const able = official ? OFFICIAL : ABLE;
   const out = adapt(given, thinkingField ? able : { ...able, thinking: () => false }, profile);
-  const { request, warnings } = out;
+  const { request, warnings, names } = out;
   const { model, messages, tools = [], stream, thinking, output } = request;
   const body = defined<Draft>({
     model,
     messages: messages.map((message) => writeMessage(message, out, thinkingField || "reasoning_content")),
     tools: someOf(tools.map((tool) => writeTool(tool, out))),
-    tool_choice: request.toolChoice && writeChoice(request.toolChoice, out),
+    tool_choice: request.toolChoice && writeChoice(request.toolChoice, request, names.out, true),
     parallel_tool_calls: request.parallelCalls,
     stream: stream === undefined ? undefined : stream !== false,
     stream_options: stream ? { include_usage: true } : undefined,
@@ -56,7 +56,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     [maxTokensField]: request.maxTokens,
     stop: request.stop,
     response_format: output && writeOutput(output, warnings, "json_schema"),
-    ...writeSampling(request, able.sampling),
+    ...written(request.sampling ?? {}, able.sampling),
   });
   return encoded(out, able, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
 }
@@ -103,7 +103,7 @@ function writeCall(call: ToolCall, { request, profile, names }: Out): Draft {
   const { id } = call;
   const name = names.out(call.name);
   const was = ownState(WIRE, call.state, "custom") !== undefined;
-  const isCustom = profile.customTools !== false && (was || isCustomTool(request, call.name));
+  const isCustom = profile.customTools !== false && (was || toolKind(request.tools, call.name) === "custom");
   const draft: Draft = isCustom
     ? { id, type: "custom", custom: { name, input: customInput(call) } }
     : { id, type: "function", function: { name, arguments: call.json ?? JSON.stringify(call.arguments) } };
@@ -116,28 +116,11 @@ function writeCall(call: ToolCall, { request, profile, names }: Out): Draft {
   );
 }
 
-const isCustomTool = ({ tools }: Request, name: string): boolean =>
-  tools?.some((tool) => tool.name === name && tool.kind === "custom") ?? false;
-
 // Tools
 
 function writeTool(tool: Tool, { names, warnings }: Out): Draft {
-  const { description, parameters, strict, response, grammar, state } = tool;
-  const name = names.out(tool.name);
-  if (tool.kind === "custom") {
-    const format = grammar && { type: "grammar", grammar: { ...grammar } };
-    return putState(WIRE, { type: "custom", custom: defined<Draft>({ name, description, format }) }, state);
-  }
-  const schema = parameters && strict ? writeStrict(parameters, `the parameters of ${tool.name}`, warnings) : parameters;
-  return putState(WIRE, { type: "function", function: defined<Draft>({ name, description, parameters: schema, strict, response }) }, state);
-}
-
-function writeChoice(choice: ToolChoice, { request, names }: Out): unknown {
-  if (typeof choice === "string") return choice;
-  const named = (name: string) => {
-    const type = isCustomTool(request, name) ? "custom" : "function";
-    return { type, [type]: { name: names.out(name) } };
-  };
-  if ("name" in choice) return named(choice.name);
-  return { type: "allowed_tools", allowed_tools: { mode: choice.required ? "required" : "auto", tools: choice.allowed.map(named) } };
+  const { kind = "function", grammar, state } = tool;
+  const sent = written({ ...tool, name: names.out(tool.name), parameters: writeParameters(tool, warnings) }, TOOL);
+  if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
+  return putState(WIRE, { type: kind, [kind]: sent }, state);
 }

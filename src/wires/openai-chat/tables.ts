@@ -1,35 +1,25 @@
 /** The words of chat completions, and what they mean. */
-import type { FinishReason, Sampling } from "../../core/nouns.ts";
-import { words } from "../read.ts";
+import type { FinishReason } from "../../core/nouns.ts";
 
 export const WIRE = "openai-chat";
 
-export const ROLES = {
-  system: "system",
-  developer: "developer",
-  user: "user",
-  assistant: "assistant",
-  tool: "tool",
-  function: "tool",
-} as const;
-
-export const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
-
-export const OFFICIAL_SAMPLING: Readonly<Record<string, keyof Sampling>> = {
+export const OFFICIAL_SAMPLING = {
   temperature: "temperature",
   top_p: "topP",
   seed: "seed",
   presence_penalty: "presencePenalty",
   frequency_penalty: "frequencyPenalty",
-};
+} as const;
 /** With those of the servers that speak like it. */
-export const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
-  ...OFFICIAL_SAMPLING,
-  top_k: "topK",
-  min_p: "minP",
-  repeat_penalty: "repeatPenalty",
-  repetition_penalty: "repeatPenalty",
-};
+export const SAMPLING = { ...OFFICIAL_SAMPLING, top_k: "topK", min_p: "minP", repetition_penalty: "repeatPenalty" } as const;
+
+export const TOOL = {
+  name: "name",
+  description: "description",
+  parameters: "parameters",
+  strict: "strict",
+  response: "response",
+} as const;
 
 /** Of those with the same meaning the first is written. */
 export const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -42,8 +32,3 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
   tool_use: "tool-calls",
   error: "error",
 };
-
-/** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
-export const QUIET = words(
-  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations",
-);

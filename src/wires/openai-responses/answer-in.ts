@@ -93,7 +93,7 @@ export class ResponseReader extends AnswerReader {
       const open = this.#itemOf(event, item, step !== "done");
       if (step === "done") this.#done(open, item);
     } else if (type && !IDLE.test(type)) {
-      const { response: _, sequence_number: __, ...rest } = event;
+      const { response: _response, sequence_number: _sequence_number, ...rest } = event;
       this.extend({ ...rest, type });
     }
   }
@@ -183,7 +183,7 @@ export class ResponseReader extends AnswerReader {
       if (ITEMS.has(String(item.type))) this.#done(this.#itemOf({ output_index }, item), item);
       else this.extend({ type: "response.output_item.done", output_index, item });
     }
-    const rest = restOf(response, KNOWN);
+    const rest = restOf(response, (key) => !KNOWN.has(key));
     const isQuiet = Object.keys(rest ?? {}).every((key) => QUIET.has(key));
     if (rest) this.extend(rest, isQuiet);
     // It always counts everything: nothing of a kind is no news.

@@ -5,15 +5,15 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, type ToolStart } from "../answer-out.ts";
-import { customInput } from "../bridge.ts";
-import { CustomInput } from "../custom-input.ts";
+import { customInput, toolKind } from "../bridge.ts";
 import { openaiError } from "../errors.ts";
 import { EMPTY_CAPSULE, putState, sealCapsule } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
+import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { defaultsOf, ENCRYPTED, instructionsOf, mintedId, own, ToolBook, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, ENCRYPTED, instructionsOf, mintedId, own, WIRE } from "./items.ts";
 import { settingsOf } from "./request-out.ts";
 
 /** An item being written. */
@@ -34,7 +34,6 @@ const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_outp
 export class ResponseAnswer extends Answer {
   /** What the last event says of the response. */
   readonly #response: Draft = {};
-  readonly #book: ToolBook;
   readonly #output: Draft[] = [];
   #sequence = 0;
   #next = 0;
@@ -49,7 +48,6 @@ export class ResponseAnswer extends Answer {
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
-    this.#book = new ToolBook(request);
   }
 
   override encode(event: Event): string {
@@ -63,7 +61,7 @@ export class ResponseAnswer extends Answer {
     if (this.#response.id !== undefined) return;
     const { id, options, request } = this;
     this.#seed = id?.replace(/\W/g, "") || options.mintId?.(0) || Math.random().toString(36).slice(2);
-    const { include: _, ...settings } = settingsOf(request);
+    const { include: _include, ...settings } = settingsOf(request);
     Object.assign(this.#response, {
       id: id ?? mintedId("resp", this.#seed),
       object: "response",
@@ -251,9 +249,9 @@ export class ResponseAnswer extends Answer {
   override callStart({ id, name, state }: Pick<ToolStart, "id" | "name" | "state">): void {
     this.#closeReasoning();
     this.#closeMessage("completed");
-    const custom = this.#book.isCustom(name);
+    const custom = toolKind(this.request.tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
-    const fields = { type, status: "in_progress", call_id: id, ...this.#book.nameOf(name), [field]: "" };
+    const fields = { type, status: "in_progress", call_id: id, ...calledBy(this.request.tools, name), [field]: "" };
     this.#call = this.#open(prefix, fields, own(state, "id"));
     if (custom) this.#call.input = new CustomInput();
   }
@@ -295,7 +293,7 @@ export class ResponseAnswer extends Answer {
   // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response
 
   override own(data: JsonObject): void {
-    const { type, item, item_id, output_index, sequence_number: _, ...fields } = data;
+    const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
     if (typeof type !== "string") Object.assign(this.#response, { ...data, ...this.#response });
     else if (isObject(item)) {

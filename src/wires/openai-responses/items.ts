@@ -1,7 +1,7 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
-import { openCapsule, ownState } from "../opaque.ts";
-import { listOf, objectOf, textOf, words } from "../read.ts";
+import { opaques, openCapsule, ownState } from "../opaque.ts";
+import { listOf, objectOf, restOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
 
@@ -12,7 +12,7 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 // ---- State
 
 /** What has to do with the API's own bookkeeping. */
-export const QUIET: ReadonlySet<string> = words(
+export const QUIET = words(
   `id status phase annotations logprobs detail caller created_by internal_chat_message_metadata_passthrough prompt_cache_breakpoint client_metadata
   metadata prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
 );
@@ -22,20 +22,20 @@ export const own = (state: readonly Opaque[] | undefined, kind: string): Json | 
 
 export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, kind, data, quiet: true });
 
-const KNOWN = /^(type|role|content|summary|encrypted_content|call_id|name|namespace|arguments|input|output)$/;
+const KNOWN = words("type role content summary encrypted_content call_id name namespace arguments input output");
 
 /** What of an item has no noun. That it is complete is always said again, but not of custom calls. */
-export const itemState = (item: JsonObject): Opaque[] =>
-  Object.entries(item).flatMap(([kind, data]) => {
-    const isKnown = KNOWN.test(kind) || data === null || (kind === "id" && isMinted(data));
-    if (isKnown || (kind === "status" && data === "completed" && item.type !== "custom_tool_call")) return [];
-    return QUIET.has(kind) ? quietState(kind, data) : { wire: WIRE, kind, data };
-  });
+export function itemState(item: JsonObject): Opaque[] {
+  const rest = restOf(item, (key) => !KNOWN.has(key));
+  const isSaid = ({ kind, data }: Opaque) =>
+    (kind === "id" && isMinted(data)) || (kind === "status" && data === "completed" && item.type !== "custom_tool_call");
+  return (rest && opaques(WIRE, rest, QUIET)?.filter((opaque) => !isSaid(opaque))) ?? [];
+}
 
 /** A reasoning item as thinking. What its server sealed goes back as it came; what we sealed is opened. `call`: the state belongs to that one, whose own item has no place for it. */
 export function readReasoning(item: JsonObject): { text: string; state: Opaque[]; call?: string } {
-  const [content = [], summary = []] = ["content", "summary"].map((key) =>
-    listOf(item[key]).map((part) => textOf(objectOf(part).text) ?? ""),
+  const [content = [], summary = []] = [item.content, item.summary].map((list) =>
+    listOf(list).map((part) => textOf(objectOf(part).text) ?? ""),
   );
   const text = content.length > 0 ? content.join("") : summary.join("\n\n");
   const sealed = textOf(item.encrypted_content);
@@ -56,30 +56,29 @@ export const flatName = (namespace: Json | undefined, name: string): string =>
 
 export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "namespace")).name);
 
-/** The tools of a request, as calls name them. */
-export class ToolBook {
-  readonly #tools: ReadonlyMap<string, Tool>;
-
-  constructor({ tools = [] }: Pick<Request, "tools">) {
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-  }
-  isCustom(name: string): boolean {
-    return this.#tools.get(name)?.kind === "custom";
-  }
-  namespaceOf(name: string): string | undefined {
-    return namespaceOf(this.#tools.get(name));
-  }
-  /** `otherwise`: how a name is sent that is in no namespace. */
-  nameOf(
-    name: string,
-    namespace = this.namespaceOf(name),
-    otherwise: (name: string) => string = (name) => name,
-  ): { name: string; namespace?: string } {
-    return namespace === undefined ? { name: otherwise(name) } : { name: name.slice(flatName(namespace, "").length), namespace };
-  }
+/** How a call names a tool. `namespace`: what the call itself says; `otherwise`: how a name is sent that is in none. */
+export function calledBy(
+  tools: readonly Tool[] | undefined,
+  name: string,
+  otherwise: (name: string) => string = (name) => name,
+  namespace = namespaceIn(tools, name),
+): { name: string; namespace?: string } {
+  return namespace === undefined ? { name: otherwise(name) } : { name: name.slice(flatName(namespace, "").length), namespace };
 }
 
-// ---- Settings
+export const namespaceIn = (tools: readonly Tool[] | undefined, name: string): string | undefined =>
+  namespaceOf(tools?.find((tool) => tool.name === name));
+
+// ---- Tools and settings
+
+export const TOOL = {
+  name: "name",
+  description: "description",
+  parameters: "parameters",
+  strict: "strict",
+  output_schema: "response",
+  defer_loading: "deferred",
+} as const;
 
 export const SAMPLING = { temperature: "temperature", top_p: "topP" } as const;
 
@@ -95,9 +94,11 @@ export const defaultsOf = (thinking: Request["thinking"]): JsonObject => ({
 /** What a file is called when nobody named it. */
 export const fileName = ({ mediaType }: Media): string => `file.${mediaType.slice(mediaType.indexOf("/") + 1)}`;
 
-/** A plain system text in front stands apart from the items. */
+/** A plain system text in front stands apart from the items; it is as plain with the cache marks of another wire. */
 export function instructionsOf(message: Message | undefined): string | undefined {
-  if (message?.role !== "system" || message.state || message.content.length !== 1) return undefined;
+  if (message?.role !== "system" || hasOwn(message) || message.content.length !== 1) return undefined;
   const [text] = message.content;
-  return text?.type === "text" && !text.state ? text.text || undefined : undefined;
+  return text?.type === "text" && !hasOwn(text) ? text.text || undefined : undefined;
 }
+
+const hasOwn = ({ state }: { state?: readonly Opaque[] }): boolean => state?.some(({ wire }) => wire === WIRE) ?? false;

@@ -1,106 +1,130 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
-import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolChoice, ToolResult } from "../../core/nouns.ts";
+import type {
+  Json,
+  JsonObject,
+  Media,
+  Message,
+  Opaque,
+  Part,
+  Request,
+  Text,
+  ThinkingSettings,
+  Tool,
+  ToolResult,
+} from "../../core/nouns.ts";
+import { toolKind } from "../bridge.ts";
 import { Calls } from "../calls.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readOutput } from "../openai.ts";
-import { defined, type Field, objectOf, readBody, someOf } from "../read.ts";
-import { readSampling, readStream, Source, toolName } from "../request-in.ts";
+import { EFFORTS, readChoice, readGrammar, readOutput } from "../openai.ts";
+import {
+  defined,
+  each,
+  fail,
+  fields,
+  flag,
+  listOf,
+  name,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  readBody,
+  restOf,
+  someOf,
+  text,
+} from "../read.ts";
+import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
+  calledBy,
   defaultsOf,
   fileName,
   flatName,
   itemState,
-  namespaceOf,
+  namespaceIn,
   QUIET,
   quietState,
   readReasoning,
   SAMPLING,
-  ToolBook,
+  TOOL,
   WIRE,
 } from "./items.ts";
 
 /** What lives on the server that made it. */
-const STORED = {
-  previous_response_id: "is not kept here: send the whole conversation as input",
-  conversation: "is not kept here: send the whole conversation as input",
-  background: "is not possible here: stream the answer, or wait for it",
-} as const;
+const NOT_KEPT = "is not kept here: send the whole conversation as input";
+const STORED: Readonly<Record<string, string>> = { background: "is not possible here: stream the answer, or wait for it" };
 
 export function decodeRequest({ body }: WireInput): Request {
-  const root = readBody(body);
-  for (const [key, why] of Object.entries(STORED)) {
-    const field = root.at(key);
-    if (field.value) field.fail(why);
-  }
+  const { model, instructions, input, tools, tool_choice, parallel_tool_calls, stream, reasoning, ...others } = readBody(body);
+  const { max_output_tokens, text: form, store, include, previous_response_id, conversation, background, ...unread } = others;
+  for (const [key, value] of Object.entries({ previous_response_id, conversation, background }))
+    if (value) fail(key, STORED[key] ?? NOT_KEPT, value);
   const from = new Source(WIRE, QUIET);
-  const tools = readTools(root.at("tools"), from);
-  const text = root.at("text");
-  const thinking = readThinking(root.at("reasoning"), from);
+  const declared = readTools(tools, "", from);
+  const { format, ...formRest } = object(form, "", "text") ?? {};
+  const thinking = readThinking(object(reasoning, "", "reasoning"), from);
+  const [sampling, rest] = readSampling(unread, SAMPLING);
   const request = {
-    model: root.at("model").string() ?? "",
-    messages: readMessages(root, tools, from),
-    tools: someOf(tools),
-    toolChoice: readChoice(root.at("tool_choice"), tools, from),
-    parallelCalls: root.at("parallel_tool_calls").boolean(),
-    stream: readStream(root.at("stream")),
+    model: text(model, "", "model") ?? "",
+    messages: readMessages(text(instructions, "", "instructions"), input, declared, from),
+    tools: someOf(declared),
+    toolChoice: readChoice(from, tool_choice, "tool_choice", declared, (tool) => calledBy(declared, tool.name).name),
+    parallelCalls: flag(parallel_tool_calls, "", "parallel_tool_calls"),
+    stream: readStream(stream),
     thinking,
-    sampling: readSampling(root, SAMPLING),
-    maxTokens: root.at("max_output_tokens").number(),
-    output: readOutput(text.at("format"), from),
+    sampling,
+    maxTokens: number(max_output_tokens, "", "max_output_tokens"),
+    output: readOutput(object(format, "text", "format"), "text.format", from),
   };
-  from.keep(text);
-  for (const [key, value] of Object.entries(defaultsOf(thinking))) {
-    const field = root.at(key);
-    if (JSON.stringify(field.value ?? null) !== JSON.stringify(value)) from.take(field, true);
-  }
-  return from.request(root, request);
+  from.keep("text", formRest);
+  const defaults = defaultsOf(thinking);
+  for (const [key, value] of Object.entries({ store, include }))
+    if (JSON.stringify(value ?? null) !== JSON.stringify(defaults[key])) from.take(key, value, true);
+  return from.request(rest, request);
 }
 
 // Items
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(root: Field, tools: readonly Tool[], from: Source): Message[] {
-  const instructions = root.at("instructions").string();
-  const input = root.at("input");
-  const list = typeof input.value === "string" ? [] : input.list();
-  from.calls = new Calls(list.map((item) => item.at("call_id").value));
+function readMessages(instructions: string | undefined, input: Json | undefined, tools: readonly Tool[], from: Source): Message[] {
+  const isText = typeof input === "string";
   const items = new Items(tools, from);
+  from.calls = new Calls(() => listOf(input).map((item) => objectOf(item).call_id));
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
-  if (typeof input.value === "string") items.messages.push({ role: "user", content: readContent(input, from) });
-  for (const item of list) items.add(item);
-  if (items.messages.length + from.extra.length === 0) input.fail("must be a string, or a list of items that is not empty");
+  if (isText) items.messages.push({ role: "user", content: readContent(input, "", "input", from) });
+  else each(input, "", "input", (item, at) => items.add(item, at));
+  if (items.messages.length + from.extra.length === 0) fail("input", "must be a string, or a list of items that is not empty", input);
   return items.messages;
 }
 
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
 class Items {
   readonly messages: Message[] = [];
-  readonly #book: ToolBook;
+  readonly #tools: readonly Tool[];
   readonly #from: Source;
   #afterText = false;
 
   constructor(tools: readonly Tool[], from: Source) {
-    this.#book = new ToolBook({ tools: [...tools] });
+    this.#tools = tools;
     this.#from = from;
   }
 
-  add(item: Field): void {
-    const type = item.at("type").string() ?? "message";
-    const state = itemState(objectOf(item.value));
-    if (type === "message") this.#message(item, state);
+  add(item: JsonObject, at: string): void {
+    const type = text(item.type, at, "type") ?? "message";
+    if (type === "message") this.#message(item, at);
     else if (type === "reasoning") this.#reasoning(item);
-    else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call", state);
-    else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item, state);
-    else if (type === "item_reference") this.#from.warn(item, type, "is stored elsewhere: send the item itself, with store: false");
-    else this.#from.unknown(item, "item", type);
+    else if (type === "function_call" || type === "custom_tool_call") this.#call(item, at, type === "custom_tool_call");
+    else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item, at);
+    else if (type === "item_reference") this.#from.warn(at, item, type, "is stored elsewhere: send the item itself, with store: false");
+    else this.#from.unknown(at, item, "item", type);
   }
 
-  #message(item: Field, state: Opaque[]): void {
-    const role = item.at("role").oneOf(ROLES);
-    const content = readContent(item.at("content"), this.#from);
+  #message(item: JsonObject, at: string): void {
+    const role = oneOf(ROLES, item.role, at, "role");
+    const content = readContent(item.content, at, "content", this.#from);
+    const state = itemState(item);
     if (role === "assistant") {
       if (this.#afterText) this.#push({ role, content: [] });
       const [first = { type: "text" as const, text: "" }, ...others] = content;
@@ -115,37 +139,40 @@ class Items {
     }
   }
 
-  #reasoning(item: Field): void {
-    const { text, state, call: id } = readReasoning(objectOf(item.value));
+  #reasoning(item: JsonObject): void {
+    const { text, state, call: id } = readReasoning(item);
     if (id === undefined) this.#say(withState({ type: "thinking", text }, state));
     const parts = this.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
     const call = parts.findLast((part) => part.type === "tool-call" && part.id === id);
-    if (call?.type === "tool-call") call.state = [...(call.state ?? []), ...state];
+    if (call?.type === "tool-call") withState(call, call.state, state);
   }
 
-  #call(item: Field, custom: boolean, state: Opaque[]): void {
-    const namespace = item.at("namespace").string();
-    const name = flatName(namespace, item.at("name").name());
-    const named = this.#from.calls.add(item.at("call_id").string(), name);
-    const marks: Opaque[] = [];
+  #call(item: JsonObject, at: string, isCustom: boolean): void {
+    const namespace = text(item.namespace, at, "namespace");
+    const called = flatName(namespace, name(item.name, at, "name"));
+    const named = this.#from.calls.add(text(item.call_id, at, "call_id"), called);
+    const state: Opaque[] = [];
     // What the tools tell need not be kept.
-    if (namespace !== this.#book.namespaceOf(name) && namespace !== undefined) marks.push(quietState("namespace", namespace));
-    if (custom && !this.#book.isCustom(name)) marks.push(quietState("custom", true));
-    const all = [...marks, ...state];
-    const [args, input] = [item.at("arguments"), item.at("input").string() ?? ""];
-    args.string();
-    const call: Part = custom ? withState({ type: "tool-call", ...named, arguments: { input } }, all) : this.#from.call(named, args, all);
-    if (!custom && call.type === "tool-call" && objectOf(item.value).status === "incomplete") call.truncated = true;
+    if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
+    if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
+    state.push(...itemState(item));
+    if (isCustom) {
+      const input = text(item.input, at, "input") ?? "";
+      this.#say(withState<Part>({ type: "tool-call", ...named, arguments: { input } }, state));
+      return;
+    }
+    const call = this.#from.call(named, text(item.arguments, at, "arguments"), at, "arguments", state);
+    if (call.type === "tool-call" && item.status === "incomplete") call.truncated = true;
     this.#say(call);
   }
 
-  #result(item: Field, state: Opaque[]): void {
-    const given = { id: item.at("call_id").string(), name: item.at("name").string() };
-    const { value = "" } = item.at("output");
-    const parts = Array.isArray(value) ? readContent(item.at("output"), this.#from) : [];
-    const output = Array.isArray(value) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : value;
+  #result(item: JsonObject, at: string): void {
+    const named = this.#from.calls.answer({ id: text(item.call_id, at, "call_id"), name: text(item.name, at, "name") });
+    const given = item.output ?? "";
+    const parts = Array.isArray(given) ? readContent(given, at, "output", this.#from) : [];
+    const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
     const media = someOf(parts.filter((part) => part.type === "media"));
-    this.#push(withState(defined<ToolResult>({ role: "tool", ...this.#from.calls.answer(given), output, media }), state));
+    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), itemState(item)));
   }
 
   #push(message: Message): void {
@@ -164,100 +191,87 @@ class Items {
 // Content
 
 /** What is always said, and so need not be kept. */
-const DEFAULTS: ReadonlySet<string> = new Set(["annotations []", "logprobs []", 'detail "auto"']);
+const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 
-const readContent = (content: Field, from: Source): (Text | Media)[] =>
-  from.content(content, (part): (Text | Media)[] => {
-    const type = part.at("type").name();
-    const read = Object.hasOwn(PARTS, type) ? PARTS[type]?.(part) : undefined;
-    if (!read) {
-      from.unknown(part, "part", type);
+const readContent = (content: Json | undefined, at: string, key: string, from: Source): (Text | Media)[] =>
+  from.content(content, at, key, ({ type: kind, ...part }, place): (Text | Media)[] => {
+    const type = name(kind, place, "type");
+    const reader = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
+    if (!reader) {
+      from.unknown(place, { type, ...part }, "part", type);
       return [];
     }
-    const state = from.state(part).filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
+    const [read, rest] = reader(part, place);
+    const state = from.state(rest)?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
     return [withState(read, read.state, state)];
   });
 
-const textPart = (part: Field): Text => ({ type: "text", text: part.at("text").string() ?? "" });
+/** A part, and what is left of it. */
+type PartReader = (part: JsonObject, at: string) => [Text | Media, rest: JsonObject];
 
-const PARTS: Readonly<Record<string, (part: Field) => Text | Media>> = {
-  input_text: textPart,
-  output_text: textPart,
-  text: textPart,
+const readText: PartReader = ({ text: said, ...rest }, at) => [{ type: "text", text: text(said, at, "text") ?? "" }, rest];
+
+const PARTS: Readonly<Record<string, PartReader>> = {
+  input_text: readText,
+  output_text: readText,
+  text: readText,
   /** A refusal is text that the model said; the state tells the same wire what it was. */
-  refusal: (part) => ({ type: "text", text: part.at("refusal").string() ?? "", state: [quietState("refusal", true)] }),
-  input_image: (part) => mediaFromUrl(part.at("image_url").string(), "image/*"),
-  input_file: (part) => {
-    const [data, url, name] = ["file_data", "file_url", "filename"].map((key) => part.at(key).string());
-    const media = mediaFromUrl(data ?? url, "application/octet-stream");
-    if (data !== undefined && media.data === undefined) Object.assign(media, { data, url: undefined });
-    return defined<Media>({ ...media, name: name === fileName(media) ? undefined : name });
+  refusal: ({ refusal, ...rest }, at) => [
+    { type: "text", text: text(refusal, at, "refusal") ?? "", state: [quietState("refusal", true)] },
+    rest,
+  ],
+  input_image: ({ image_url, ...rest }, at) => [mediaFromUrl(text(image_url, at, "image_url"), "image/*"), rest],
+  input_file({ file_data, file_url, filename, ...rest }, at) {
+    const [data, named] = [text(file_data, at, "file_data"), text(filename, at, "filename")];
+    const media = mediaFromUrl(data ?? text(file_url, at, "file_url"), "application/octet-stream");
+    if (data !== undefined && media.data === undefined) {
+      media.data = data;
+      delete media.url;
+    }
+    if (named !== undefined && named !== fileName(media)) media.name = named;
+    return [media, rest];
   },
 };
 
 // Tools
 
-function readTools(list: Field, from: Source): Tool[] {
-  return list.list().flatMap((tool): Tool[] => {
-    const type = tool.at("type").string() ?? "function";
+const readTools = (tools: Json | undefined, at: string, from: Source): Tool[] =>
+  each(tools, at, "tools", ({ type: given, ...tool }, place): Tool[] => {
+    const type = text(given, place, "type") ?? "function";
     if (type === "namespace") {
-      const name = tool.at("name").name();
-      const inner = readTools(tool.at("tools"), from);
-      const mark = quietState("namespace", { name, ...tool.rest() });
-      return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
+      const { tools: inner, name: space, ...rest } = tool;
+      const named = name(space, place, "name");
+      const mark = quietState("namespace", { name: named, ...restOf(rest) });
+      return readTools(inner, place, from).map((item) => withState({ ...item, name: flatName(named, item.name) }, [mark], item.state));
     }
-    if (type === "function" || type === "custom") return [readTool(tool, type, from)];
-    from.unknown(tool, "tool", type);
+    if (type === "function" || type === "custom") return [readTool(tool, place, type, from)];
+    from.unknown(place, { type, ...tool }, "tool", type);
     return [];
-  });
-}
+  }).flat();
 
-function readTool(tool: Field, type: "function" | "custom", from: Source): Tool {
-  const isFunction = type === "function";
-  const [strict, format] = isFunction ? [tool.at("strict")] : [undefined, tool.at("format")];
-  const isGrammar = format?.at("type").value === "grammar";
-  const read = defined<Tool>({
-    name: tool.at("name").name(),
-    description: tool.at("description").string(),
-    parameters: isFunction ? tool.at("parameters").object() : undefined,
+function readTool(tool: JsonObject, at: string, kind: "function" | "custom", from: Source): Tool {
+  const [{ strict, ...read }, rest] = fields<Tool>(tool, TOOL, at);
+  const made: Tool = { ...read, name: name(tool.name, at, "name") };
+  if (kind === "function") {
     // Only here a function is strict unless it says that it is not.
-    strict: strict?.boolean() || undefined,
-    kind: isFunction ? undefined : type,
-    grammar: isGrammar ? { syntax: format.at("syntax").name(), definition: format.at("definition").name() } : undefined,
-    response: isFunction ? tool.at("output_schema").object() : undefined,
-    deferred: tool.at("defer_loading").boolean() || undefined,
-  });
-  return withState(read, strict?.given === false ? [quietState("strict", null)] : [], from.state(tool));
-}
-
-const MODES = { auto: "auto", none: "none", required: "required" } as const;
-
-function readChoice(choice: Field, tools: readonly Tool[], from: Source): ToolChoice | undefined {
-  if (!choice.given) return undefined;
-  if (typeof choice.value === "string") return choice.oneOf(MODES);
-  const some = choice.at("type").name() === "allowed_tools";
-  const wanted = some ? choice.at("tools").list() : [choice];
-  if (wanted.some((tool) => !/^(function|custom)$/.test(String(tool.at("type").value)))) {
-    from.warn(choice, "tool-choice", "names a tool that only its own server knows");
-    return undefined;
+    if (strict) made.strict = strict;
+    return withState(made, strict === undefined ? [quietState("strict", null)] : [], from.state(rest));
   }
-  const names = wanted.map((tool) => {
-    const name = tool.at("name");
-    const found = tools.find((tool) => tool.name === name.value);
-    return found?.name ?? toolName(name, tools, (tool) => tool.name.slice(flatName(namespaceOf(tool), "").length));
-  });
-  if (!some) return { name: names[0] ?? "" };
-  return choice.at("mode").value === "required" ? { allowed: names, required: true } : { allowed: names };
+  const { format, ...others } = rest;
+  const grammar = readGrammar(format);
+  made.kind = kind;
+  if (grammar) made.grammar = grammar;
+  return withState(made, from.state(grammar || objectOf(format).type === "text" ? others : rest));
 }
 
 // Settings
 
-function readThinking(reasoning: Field, from: Source): ThinkingSettings | undefined {
-  if (!reasoning.object()) return undefined;
-  const [effort, summary] = [reasoning.at("effort"), reasoning.at("summary")];
+function readThinking(reasoning: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
+  if (!reasoning) return undefined;
+  const { effort = null, summary = null, ...rest } = reasoning;
   // Where there are several words for one thing, we say another.
-  if (effort.value === "max") from.take(effort, true);
-  if (summary.given && summary.value !== "auto") from.take(summary, true);
-  from.keep(reasoning);
-  return { ...(effort.given ? effort.oneOf(EFFORTS) : {}), ...(summary.given ? { show: true } : {}) };
+  if (effort === "max") from.take("reasoning.effort", effort, true);
+  if (summary !== null && summary !== "auto") from.take("reasoning.summary", summary, true);
+  from.keep("reasoning", rest);
+  return { ...(effort === null ? {} : oneOf(EFFORTS, effort, "reasoning", "effort")), ...(summary === null ? {} : { show: true }) };
 }

@@ -1,16 +1,16 @@
 /** Requests to servers. */
 import { isObject } from "../../core/json.ts";
-import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolChoice, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out, writeSampling } from "../adapt.ts";
-import { customInput } from "../bridge.ts";
+import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out } from "../adapt.ts";
+import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import { Names } from "../names.ts";
 import { putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, writeOutput, writeStrict } from "../openai.ts";
-import { defined, objectOf, someOf, textOf } from "../read.ts";
+import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
+import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { defaultsOf, fileName, instructionsOf, mintedId, own, SAMPLING, ToolBook, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, fileName, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -61,14 +61,14 @@ class Items {
   readonly #names: Names;
   readonly #ids = new Names([], { forbidden: /[^\s\S]/g, max: 64 });
   readonly #profile: WireProfile;
-  readonly #book: ToolBook;
+  readonly #tools: readonly Tool[] | undefined;
   /** The calls whose results are results of custom tools. */
   readonly #custom = new Set<string>();
 
   constructor({ request, profile, names }: Out, messages: readonly Message[]) {
     this.#names = names;
     this.#profile = profile;
-    this.#book = new ToolBook(request);
+    this.#tools = request.tools;
     for (const message of messages) {
       if (message.role === "tool") this.#result(message);
       else if (message.role === "assistant") this.#assistant(message.content);
@@ -109,10 +109,10 @@ class Items {
   }
 
   #call({ id, name, arguments: args, json, truncated, state = [] }: ToolCall): void {
-    const called = this.#book.nameOf(name, textOf(own(state, "namespace")), (name) => this.#names.out(name));
+    const called = calledBy(this.#tools, name, this.#names.out, textOf(own(state, "namespace")));
     const call = { call_id: this.#ids.out(id), ...called };
     const others = state.filter(({ kind }) => !/^(namespace|custom)$/.test(kind));
-    if (this.#profile.customTools !== false && (this.#book.isCustom(name) || own(state, "custom"))) {
+    if (this.#profile.customTools !== false && (toolKind(this.#tools, name) === "custom" || own(state, "custom"))) {
       this.#custom.add(id);
       this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, others);
     } else {
@@ -156,13 +156,13 @@ function writeSaid({ text, state = [] }: Text): Draft {
 function settings(out: Out): Draft {
   const { request, warnings } = out;
   const { tools = [], toolChoice, parallelCalls, maxTokens, thinking, output, extra } = request;
-  const named = namedBy(out);
+  const nameOf = (name: string) => calledBy(tools, name, out.names.out).name;
   const word = (key: string, given: unknown) => (own(extra, `reasoning.${key}`) === undefined ? given : undefined);
   return defined<Draft>({
-    tools: someOf(writeTools(tools, named, warnings)),
-    tool_choice: toolChoice && writeChoice(toolChoice, named),
+    tools: someOf(writeTools(tools, nameOf, warnings)),
+    tool_choice: toolChoice && writeChoice(toolChoice, request, nameOf, false),
     parallel_tool_calls: parallelCalls,
-    ...writeSampling(request, SAMPLING),
+    ...written(request.sampling ?? {}, SAMPLING),
     max_output_tokens: maxTokens,
     reasoning:
       thinking &&
@@ -176,25 +176,7 @@ function settings(out: Out): Draft {
   });
 }
 
-/** How a tool's name is sent, and the tools that have it. */
-interface Named {
-  readonly book: ToolBook;
-  readonly nameOf: (name: string) => string;
-}
-
-function namedBy({ request, names }: Out): Named {
-  const book = new ToolBook(request);
-  return { book, nameOf: (name) => book.nameOf(name, undefined, (name) => names.out(name)).name };
-}
-
-function writeChoice(choice: ToolChoice, { book, nameOf }: Named): unknown {
-  const named = (name: string) => ({ type: book.isCustom(name) ? "custom" : "function", name: nameOf(name) });
-  if (typeof choice === "string") return choice;
-  if ("name" in choice) return named(choice.name);
-  return { type: "allowed_tools", mode: choice.required ? "required" : "auto", tools: choice.allowed.map(named) };
-}
-
-function writeTools(tools: readonly Tool[], { nameOf }: Named, warnings: Warnings): Draft[] {
+function writeTools(tools: readonly Tool[], nameOf: (name: string) => string, warnings: Warnings): Draft[] {
   const list: Draft[] = [];
   let open: { name: unknown; tools: Draft[] } | undefined;
   for (const tool of tools) {
@@ -209,18 +191,14 @@ function writeTools(tools: readonly Tool[], { nameOf }: Named, warnings: Warning
   return list;
 }
 
-function writeTool(given: Tool, name: string, warnings: Warnings): Draft {
-  const { kind, description, parameters, strict, response, grammar, deferred, state = [] } = given;
-  const schema = strict && parameters ? writeStrict(parameters, `the parameters of ${given.name}`, warnings) : parameters;
-  const form =
-    kind === "custom"
-      ? { type: kind, format: grammar ? { type: "grammar", ...grammar } : { type: "text" } }
-      : {
-          type: "function",
-          parameters: schema ?? null,
-          strict: strict ?? (own(state, "strict") === null ? null : false),
-          output_schema: response,
-        };
+function writeTool(tool: Tool, name: string, warnings: Warnings): Draft {
+  const { kind: type = "function", strict, grammar, state = [] } = tool;
+  const sent: Draft = { type, ...written({ ...tool, name }, TOOL) };
+  if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
+  else {
+    sent.parameters = writeParameters(tool, warnings) ?? null;
+    sent.strict = strict ?? (own(state, "strict") === null ? null : false);
+  }
   const others = state.filter(({ kind }) => kind !== "namespace");
-  return putState(WIRE, defined<Draft>({ ...form, name, description, defer_loading: deferred }), others);
+  return putState(WIRE, sent, others);
 }

@@ -25,7 +25,8 @@ const MODELS = {
 
 /**
  * `script` gets `{ text, body, tools, streamed, n }` (the request as it came, and parsed; the names of its tools; how many came before)
- * and gives `{ thinking, text, calls, manner }`, or `{ status, error }`; `delayMs` before it answers at all, `pauseMs` behind its first piece.
+ * and gives `{ thinking, text, calls, manner }`, or `{ status, error }`; `delayMs` before it answers at all, `pauseMs` behind its first
+ * piece or, with `pauseInside`, in the middle of it all.
  */
 export async function startUpstream(wireId, script) {
   const wire = WIRES[wireId] ?? TEXTS[wireId];
@@ -64,7 +65,7 @@ function listed(wireId, pathname) {
 }
 
 async function send(response, wire, { streamed }, answer) {
-  const { manner = {}, status = 200, delayMs = 0, pauseMs = 0 } = answer;
+  const { manner = {}, status = 200, delayMs = 0, pauseMs = 0, pauseInside = false } = answer;
   const json = { "content-type": "application/json" };
   if (delayMs > 0) await later(delayMs);
   if (status !== 200) return void response.writeHead(status, json).end(JSON.stringify(wire.error(answer)));
@@ -72,10 +73,12 @@ async function send(response, wire, { streamed }, answer) {
   const type = wire === ollama ? "application/x-ndjson" : manner.array ? "application/json" : "text/event-stream";
   response.writeHead(200, { "content-type": type });
   response.socket.setNoDelay(true);
-  for (const [i, piece] of writes(wire.stream(answer, manner), manner).entries()) {
+  const pieces = writes(wire.stream(answer, manner), manner);
+  const pauseAt = pauseInside ? pieces.length >> 1 : 0;
+  for (const [i, piece] of pieces.entries()) {
     if (response.destroyed) return;
     if (!response.write(piece)) await drained(response);
-    if (i === 0 && pauseMs > 0) await later(pauseMs);
+    if (i === pauseAt && pauseMs > 0) await later(pauseMs);
     else if (i % 8 === 0) await new Promise(setImmediate); // so that it leaves before the next is written
   }
   if (answer.cut === "gone") response.destroy();

@@ -256,7 +256,10 @@ describe("held", () => {
   });
   test("Ollama takes no grammar: what is not enforced is said", async () => {
     const { warnings } = await bodyFor("ollama", { ...asking, toolChoice: "required" });
-    expect(warnings).toMatchObject([{ code: "not-enforced", message: expect.stringContaining('the tool choice "required"') }]);
+    expect(warnings).toMatchObject([
+      { code: "not-enforced", message: expect.stringContaining('the tool choice "required"') },
+      { code: "control-tokens", message: expect.stringContaining("gemma4") },
+    ]);
     const { body, warnings: none } = await bodyFor("ollama", { ...hi, output: { schema: { type: "object" } } });
     expect(body.format).toEqual({ type: "object" });
     expect(none).toEqual([]);
@@ -276,14 +279,37 @@ describe("held", () => {
   });
 });
 
+test("llama-server is told of every token that ends an answer, or it would not see it", async () => {
+  for (const dialect of listDialects()) {
+    const server = await startFake("llama-server", () => ({ text: ["OK"] }));
+    await run(engineAt(server.url, { dialect: dialect.id }), asking);
+    expect(server.asked[0]!.preserved_tokens).toEqual(expect.arrayContaining([...dialect.stops]));
+  }
+});
+
+test("Ollama takes control tokens out of what it completes: that is said of dialects that are made of them, and of no others", async () => {
+  const warned: string[] = [];
+  for (const dialect of listDialects()) {
+    const server = await startFake("ollama", () => ({ text: ["OK"] }));
+    const { warnings } = await run(engineAt(server.url, { dialect: dialect.id }), asking);
+    if (warnings.some(({ code }) => code === "control-tokens")) warned.push(dialect.id);
+  }
+  expect(warned).toEqual(expect.arrayContaining(["gemma4", "harmony", "kimi-k2", "mistral"]));
+  for (const id of ["hermes", "qwen3-coder", "glm", "llama3", "json"]) expect(warned).not.toContain(id);
+});
+
 // ---- Limits
 
 describe("limits", () => {
-  test("vLLM stops after 16 tokens by itself: it always gets a limit, of what fits", async () => {
-    const server = await startFake("vllm", () => ({ text: ["OK"] }), { context: 500 });
-    await run(engineAt(server.url), hi);
+  test.each(["vllm", "sglang"] as const)("%s stops after 16 tokens by itself: it always gets a limit, of what fits", async (id) => {
+    const server = await startFake(id, () => ({ text: ["OK"] }), { context: 500, model: hi.model });
+    const engine = engineAt(server.url);
+    await run(engine, hi);
     const { prompt, max_tokens } = server.asked[0]!;
     expect(max_tokens).toBe(500 - prompt.length);
+    const before = sentTo(server.seen, "/v1/models").length;
+    await run(engine, hi);
+    expect(sentTo(server.seen, "/v1/models")).toHaveLength(before); // it is asked once, not for each answer
   });
   test("a limit that does not fit is lowered, and said", async () => {
     const server = await startFake("vllm", () => ({ text: ["OK"] }), { context: 500 });
@@ -350,4 +376,16 @@ test("one connection serves models of several dialects", async () => {
   await run(other, hi);
   expect(sentTo(server.seen, "/props")).toHaveLength(1);
   expect(server.asked.map(({ stop }) => stop)).toEqual([gemma4.stops, getDialect("hermes").stops]);
+});
+
+test("a server without a tokenizer is asked for it once, not for every answer", async () => {
+  const server = await startServer((response, { url }) => {
+    const said = 'data: {"content":"Hi"}\n\ndata: {"content":"","stop":true,"stop_type":"eos"}\n\n';
+    const answer = url === "/tokenize" ? answering("{}", { status: 404 }) : answering(said, { "content-type": "text/event-stream" });
+    return answer(response, {} as never, {} as never);
+  });
+  const engine = engineAt(server.url, { server: "llama-server" });
+  for (let n = 0; n < 3; n++) expect((await run(engine, hi)).content).toEqual([{ type: "text", text: "Hi" }]);
+  const after = server.seen.findIndex(({ url }) => url === "/completion");
+  expect(server.seen.slice(after).map(({ url }) => url)).toEqual(["/completion", "/completion", "/completion"]);
 });

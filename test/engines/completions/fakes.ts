@@ -1,4 +1,5 @@
-// llama-server, vLLM, SGLang and Ollama as far as an engine needs them, with a real tokenizer: they know which ids are control tokens.
+// llama-server, vLLM, SGLang and Ollama as far as an engine needs them (their sources of August 2026), with a real tokenizer: they know which
+// ids are control tokens, and do not write them unless they are told to.
 import type { JsonObject } from "../../../src/core/nouns.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { listDialects } from "../../../src/dialects/registry.ts";
@@ -49,13 +50,18 @@ export async function startFake(
       const text = String(body.content ?? body.prompt);
       const special = id !== "llama-server" || body.parse_special === true;
       const first = (body.add_special ?? body.add_special_tokens) ? [bos] : [];
-      return json({ tokens: [...first, ...idsOf(text, special)], ...(id === "llama-server" ? {} : { max_model_len: context }) });
+      const tokens = [...first, ...idsOf(text, special)];
+      const length = { vllm: context, sglang: 1e30 }[id as string]; // SGLang says what the tokenizer's file says
+      return json({ tokens, ...(length === undefined ? {} : { count: tokens.length, max_model_len: length }) });
     }
     const about = ABOUT[id][path];
     if (about) return json(about({ template, model, context }));
     if (path === PATHS[id]) {
       server.asked.push(body as Fake["asked"][number]);
-      const { text, end = "stop", word } = answer(body);
+      const wrong = REFUSALS[id]?.(body);
+      if (wrong !== undefined) return json({ error: { code: 400, message: wrong, type: "invalid_request_error" } }, 400);
+      const { text: said, end = "stop", word } = answer(body);
+      const text = said.map((piece) => hidden(id, body).reduce((rest, token) => rest.replaceAll(token, ""), piece));
       const written = STREAMS[id](text, { end, word, prompt: Array.isArray(body.prompt) ? body.prompt.length : 7, model });
       response.writeHead(200, { "content-type": id === "ollama" ? "application/x-ndjson" : "text/event-stream" });
       for (const piece of written) response.write(piece);
@@ -80,12 +86,32 @@ const ABOUT: Readonly<Record<ServerId, Readonly<Record<string, (facts: Facts) =>
     "/v1/models": models,
   },
   vllm: { "/version": () => ({ version: "0.20.0" }), "/v1/models": models },
-  sglang: { "/get_model_info": ({ model }) => ({ model_path: `org/${model}` }), "/v1/models": models },
+  sglang: { "/model_info": ({ model }) => ({ model_path: `org/${model}` }), "/v1/models": models },
   ollama: {
     "/api/version": () => ({ version: "0.20.0" }),
     "/api/tags": ({ model }) => ({ models: [{ name: model, model }] }),
-    "/api/show": ({ template, context }) => ({ template, model_info: { "x.context_length": context } }),
+    "/api/show": ({ template, context }) => ({ template, capabilities: ["completion"], model_info: { "x.context_length": context } }),
   },
+};
+
+/** The control tokens that it takes out of its output. */
+function hidden(id: ServerId, { skip_special_tokens, preserved_tokens = [] }: JsonObject): readonly string[] {
+  if (id === "llama-server") return CONTROLS.filter((token) => !(preserved_tokens as string[]).includes(token));
+  return id === "ollama" || skip_special_tokens === false ? [] : CONTROLS;
+}
+
+/** What it does not take. */
+const REFUSALS: Readonly<Partial<Record<ServerId, (body: JsonObject) => string | undefined>>> = {
+  "llama-server": ({ grammar_lazy, grammar_triggers = [], preserved_tokens = [] }) => {
+    const triggers = grammar_triggers as { type: number; value: string }[];
+    if (grammar_lazy && triggers.length === 0) return "Error: no triggers set for lazy grammar!";
+    const lost = triggers.find(
+      ({ type, value }) => type === 1 && CONTROLS.includes(value) && !(preserved_tokens as string[]).includes(value),
+    );
+    return lost && `Grammar trigger word should be marked as preserved token: ${lost.value}`;
+  },
+  vllm: ({ prompt, max_tokens }) => (typeof max_tokens === "number" && prompt !== undefined ? undefined : "it would stop after 16 tokens"),
+  sglang: ({ max_tokens }) => (Number.isSafeInteger(max_tokens) ? undefined : "max_tokens: Input should be a valid integer"),
 };
 
 const PATHS: Readonly<Record<ServerId, string>> = {
@@ -106,11 +132,12 @@ const data = (value: unknown): string => `data: ${typeof value === "string" ? va
 
 function openaiStream(word: "stop_reason" | "matched_stop") {
   return (text: readonly string[], { end, word: stop, prompt, model }: End): string[] => {
-    const chunk = (choice: object) => data({ id: "cmpl-1", model, choices: [{ index: 0, ...choice }], usage: null });
+    const head = { id: "cmpl-1", object: "text_completion", created: 1, model };
+    const chunk = (choice: object) => data({ ...head, choices: [{ index: 0, logprobs: null, ...choice }], usage: null });
     return [
       ...text.map((piece) => chunk({ text: piece, finish_reason: null })),
       chunk({ text: "", finish_reason: end, [word]: stop ?? null }),
-      data({ id: "cmpl-1", model, choices: [], usage: { prompt_tokens: prompt, completion_tokens: text.length } }),
+      data({ ...head, choices: [], usage: { prompt_tokens: prompt, completion_tokens: text.length } }),
       data("[DONE]"),
     ];
   };
@@ -118,11 +145,17 @@ function openaiStream(word: "stop_reason" | "matched_stop") {
 
 const STREAMS: Readonly<Record<ServerId, (text: readonly string[], end: End) => string[]>> = {
   "llama-server": (text, { end, word, prompt, model }) => [
-    ...text.map((content) => data({ content, stop: false })),
+    ...text.map((content, n) =>
+      data({ index: 0, content, tokens: [], stop: false, id_slot: 0, tokens_predicted: n + 1, tokens_evaluated: prompt }),
+    ),
     data({
+      index: 0,
       content: "",
+      tokens: [],
+      id_slot: 0,
       stop: true,
       model,
+      truncated: false,
       stop_type: end === "length" ? "limit" : word ? "word" : "eos",
       stopping_word: word ?? "",
       tokens_evaluated: prompt,
@@ -168,6 +201,7 @@ export function controlsOf(dialect: Dialect): string[] {
 }
 
 /** One for all, since it is large: it has the control tokens of every dialect. */
-export const vocabulary: Vocabulary = bpeVocabulary([...new Set(listDialects().flatMap(controlsOf))]);
+const CONTROLS = [...new Set(listDialects().flatMap(controlsOf))].toSorted((a, b) => b.length - a.length);
+export const vocabulary: Vocabulary = bpeVocabulary(CONTROLS);
 
 export const sentTo = (seen: readonly Seen[], path: string): Seen[] => seen.filter(({ url }) => url.split("?")[0] === path);

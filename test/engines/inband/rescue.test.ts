@@ -73,6 +73,9 @@ describe.each(dialects.map((dialect) => [dialect.id, dialect] as const))("%s", (
     ["indented", `So:\n\n    ${call}`],
     ["of a tool that is not declared", promptText(dialect.renderToolCalls([{ ...oslo, name: "rm" }]))],
     ["twice, with words between", `${call}\nand then\n${call}`],
+    ["as an example", `For example, a call looks like this:\n${call}`],
+    ["as what is not meant", `I will not call it, but it would have been ${call}`],
+    ["as syntax", `The syntax of a tool call is: ${call}`],
     ["cut", call.slice(0, Math.ceil(call.length / 2))],
   ];
   describe("a call that the text shows is text", () => {

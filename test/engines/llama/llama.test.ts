@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
 import type { Event, Media, Message, Request, Response, Text, Tool } from "../../../src/core/nouns.ts";
+import { promptText } from "../../../src/dialects/prompt.ts";
+import { getDialect } from "../../../src/dialects/registry.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
 import { createLlama, type Llama, type LlamaOptions } from "../../../src/engines/llama/index.ts";
+import { layered } from "../../../src/gateway/modes.ts";
 import { randomModel, scriptedModel, vocabulary, writeGguf } from "./gguf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dragoman-llama-"));
@@ -61,6 +65,25 @@ describe("a model of random weights", () => {
       sequences: 3,
     });
     expect(await engine.models()).toEqual([{ id: "model-0", name: "Random FunctionGemma", contextLength: 2048 }]);
+  });
+
+  test("the same model speaks another dialect where a rule says so, and its tools are explained once", async () => {
+    const asked = ask("Hi", { tools: [weather], maxTokens: 3, ...dice(3) });
+    const spoken: string[] = [];
+    const own = layered(engine, {});
+    const other = layered(engine, { dialect: "hermes", tools: "inband" });
+    for (const one of [own, other])
+      for await (const event of one.generate(asked, { onDialect: (id) => spoken.push(id) })) expect(event.type).not.toBe("malformed");
+    expect(spoken).toEqual(["functiongemma/google-functiongemma-270m-it", expect.stringMatching(/^hermes\//)]);
+    const promptOf = async (one: Engine) => {
+      const preview = await one.preview!(asked);
+      return "prompt" in preview ? promptText(preview.prompt) : "";
+    };
+    const prompt = await promptOf(other);
+    expect(prompt.split("The weather of a city")).toHaveLength(2);
+    expect(prompt).toBe(promptText(getDialect("hermes").render(asked)));
+    expect(await promptOf(layered(engine, { tools: "inband" }))).toBe(await promptOf(engine));
+    expect(() => engine.speaking!("hermes/none")).toThrow("unknown variant");
   });
 
   test("streams: start, text in pieces, usage, one finish at the end", async () => {

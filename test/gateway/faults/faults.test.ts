@@ -1,17 +1,18 @@
-// What clients see while things break. The upstream is another process, and it is really killed.
+// What clients see while things break. The upstream is another process, and it is really killed. All of it is recorded, and played again.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
-import { createGateway, type Gateway } from "../../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { freePort } from "../../servers.ts";
-import { ask, json, STREAMED } from "../start.ts";
+import { freePort, within } from "../../servers.ts";
+import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
+import { ask, STREAMED, startGateway as startPlain } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -41,18 +42,12 @@ async function startUpstream(...kind: string[]): Promise<Upstream> {
   return { url, process: child, get: async (path) => (await ask(url, "GET", path)).body };
 }
 
-interface Started {
-  url: string;
-  gateway: Gateway;
-}
+/** In front of these URLs of one upstream. */
+const startGateway = (urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<RecordedGateway> =>
+  startRecorded({ upstreams: { up: remoteAt(...urls) }, ...options });
 
-async function startGateway(urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<Started> {
-  const engine = createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`) });
-  const gateway = createGateway({ upstreams: { up: engine }, port: 0, ...options });
-  const { url } = await gateway.listen();
-  closers.push(() => gateway.close());
-  return { url, gateway };
-}
+const remoteAt = (...urls: readonly string[]) =>
+  createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream });
 
 /** The smallest streamed request of a wire, for this model. */
 function asking(wire: WireId, model: string): { path: string; body: string } {
@@ -62,14 +57,14 @@ function asking(wire: WireId, model: string): { path: string; body: string } {
 
 const post = (base: string, wire: WireId, model: string) => {
   const { path, body } = asking(wire, model);
-  return ask(base, "POST", path, { headers: json, body });
+  return ask(base, "POST", path, { headers: signed, body });
 };
 
 /** The answer while it comes. */
 async function opened(base: string, wire: WireId, model: string): Promise<{ response: IncomingMessage; leave: () => void }> {
   const { hostname, port } = new URL(base);
   const { path, body } = asking(wire, model);
-  const request = httpRequest({ hostname, port, method: "POST", path, headers: json, agent: false });
+  const request = httpRequest({ hostname, port, method: "POST", path, headers: signed, agent: false });
   request.on("error", () => {});
   request.end(body);
   const [response] = (await once(request, "response")) as [IncomingMessage];
@@ -125,6 +120,16 @@ describe.each(WIRES)("%s", (wire) => {
     expect({ status, wait: headers["retry-after"] }).toEqual({ status: 429, wait: "7" });
   });
 
+  test("429 with retry-after that takes a while, but less than the headers are waited for, has them too", async () => {
+    const upstream = await startUpstream();
+    const { url } = await startGateway([upstream.url]);
+    const answer = post(url, wire, "limit-late");
+    await upstream.get("/asked?of=limit-late");
+    await upstream.get("/release?of=limit-late");
+    const { status, headers } = await answer;
+    expect({ status, wait: headers["retry-after"] }).toEqual({ status: 429, wait: "7" });
+  });
+
   test("a long silence and then 503: headers after the patience, heartbeats, an error of the wire's own", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url], { patience: { headersMs: 30, heartbeatMs: 30 } });
@@ -155,13 +160,13 @@ describe.each(WIRES)("%s", (wire) => {
     expect(body).toContain("done");
   });
 
-  test("a client that leaves stops the upstream", async () => {
+  test("a client that leaves stops the upstream within a second", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url]);
     const { response, leave } = await opened(url, wire, "stall");
     await until(response, (text) => text.includes("before"));
     leave();
-    await upstream.get("/left?of=stall");
+    await within(1000, upstream.get("/left?of=stall"));
   });
 });
 
@@ -216,7 +221,7 @@ describe("several URLs", () => {
 describe("limits", () => {
   test("so many at a time, so many in line, and the next one is told to come back", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(createRemote({ wire: "openai-chat", url: `${upstream.url}/v1` }), { concurrent: 1, queue: 1 });
+    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, queue: 1 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -232,7 +237,7 @@ describe("limits", () => {
 
   test("who waits too long is told so, and who leaves the line frees it", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(createRemote({ wire: "openai-chat", url: `${upstream.url}/v1` }), { concurrent: 1, waitMs: 30 });
+    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, waitMs: 30 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -255,14 +260,26 @@ test("a client that does not read holds the upstream up", async () => {
 
 test("closing lets streams end", async () => {
   const upstream = await startUpstream();
-  const { url, gateway } = await startGateway([upstream.url]);
+  const { url, close } = await startGateway([upstream.url]);
   const { response } = await opened(url, "openai-chat", "stall");
   const before = await until(response, (text) => text.includes("before"));
-  const closed = gateway.close({ graceMs: 60_000 });
+  const closed = close({ graceMs: 60_000 });
   await upstream.get("/release?of=stall");
   const rest = await until(response, () => false);
   expect(textIn(eventsIn("openai-chat", before + rest))).toBe("beforeafter");
   await closed;
+});
+
+test("closing does not wait for clients that say nothing, or do not go", async () => {
+  const upstream = await startUpstream();
+  const { url, port, close } = await startPlain({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+  const silent = connect(port, "127.0.0.1");
+  await once(silent, "connect");
+  const { response } = await opened(url, "openai-chat", "stall");
+  await until(response, (text) => text.includes("before"));
+  const closed = Promise.all([once(silent, "close"), close({ graceMs: 1 })]);
+  expect(await until(response, () => false)).toContain("aborted");
+  await within(10_000, closed);
 });
 
 test("a thousand streams at a time: none is lost or mixed up, and nothing is left open", async () => {
@@ -273,7 +290,7 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     return { sockets: counts.TCPSocketWrap ?? 0, servers: counts.TCPServerWrap ?? 0, timers: counts.Timeout ?? 0 };
   };
   const before = resources();
-  const { url, gateway } = await startGateway([upstream.url]);
+  const { url, recordings } = await startGateway([upstream.url]);
   const wires = Array.from({ length: 1000 }, (_, n) => WIRES[n % WIRES.length]!);
   const answers = await Promise.all(wires.map((wire, n) => post(url, wire, `fine ${n}`)));
   for (const [n, { status, body }] of answers.entries()) {
@@ -281,9 +298,8 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     expect(status).toBe(200);
     expect(textIn(eventsIn(wires[n]!, body))).toBe(expected);
   }
-  expect(JSON.parse(await upstream.get("/counts"))).toEqual({ open: 0, asked: 1000 });
-  await gateway.close();
-  closers.splice(closers.length - 1, 1);
+  expect(JSON.parse(await upstream.get("/counts"))).toMatchObject({ open: 0, asked: 1000 });
+  expect(await recordings()).toHaveLength(1000);
   await new Promise((resolve) => setImmediate(resolve));
   const after = resources();
   expect({ sockets: after.sockets! <= before.sockets!, servers: after.servers, timers: after.timers! <= before.timers! }).toEqual({
@@ -291,4 +307,9 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     servers: before.servers,
     timers: true,
   });
+  const connections = async (): Promise<number> => (JSON.parse(await upstream.get("/counts")) as { connections: number }).connections;
+  const alone = async (): Promise<void> => {
+    while ((await connections()) > 1); // the one that asks
+  };
+  await within(5000, alone());
 });

@@ -1,10 +1,12 @@
 // A chat server in a process of its own that does what its model's name says: it stalls, dies, sends garbage, answers late. It says its port
-// on stdout. An argument is what it does whatever the name. `/release?of=x` lets go what waits under that name, `/left?of=x` answers when that client is gone.
+// on stdout. An argument is what it does whatever the name. `/release?of=x` lets go what waits under that name, `/left?of=x` answers when that client is gone,
+// `/asked?of=x` when it has come.
 import { createServer } from "node:http";
 
 const waiting = new Map();
 const left = new Map();
 const written = new Map();
+const asking = new Map();
 let [open, asked] = [0, 0];
 
 const promiseIn = (map, name) => {
@@ -85,6 +87,10 @@ const PLAYS = {
 const REFUSALS = {
   limit: (response) =>
     response.writeHead(429, { "content-type": "application/json", "retry-after": "7" }).end('{"error":{"message":"slow down"}}'),
+  "limit-late": async (response, name) => {
+    await promiseIn(waiting, name).promise;
+    REFUSALS.limit(response);
+  },
   busy: (response) => response.writeHead(503, { "content-type": "application/json" }).end('{"error":{"message":"not now"}}'),
   reset: (response) => response.destroy(),
   late: async (response, name) => {
@@ -102,7 +108,8 @@ const server = createServer(async (request, response) => {
   }
   if (pathname === "/left") return promiseIn(left, of).promise.then(() => response.end("{}"));
   if (pathname === "/full") return promiseIn(waiting, `${of} full`).promise.then(() => response.end(String(written.get(of))));
-  if (pathname === "/counts") return response.end(JSON.stringify({ open, asked }));
+  if (pathname === "/asked") return promiseIn(asking, of).promise.then(() => response.end("{}"));
+  if (pathname === "/counts") return server.getConnections((_, connections) => response.end(JSON.stringify({ open, asked, connections })));
   if (pathname === "/v1/models") return response.writeHead(200, { "content-type": "application/json" }).end('{"object":"list","data":[]}');
   if (pathname !== "/v1/chat/completions") return response.writeHead(404).end("{}");
   let body = "";
@@ -111,6 +118,7 @@ const server = createServer(async (request, response) => {
   const kind = process.argv[2] ?? name.split(" ")[0];
   asked++;
   open++;
+  promiseIn(asking, name).resolve();
   response.once("close", () => {
     open--;
     promiseIn(left, name).resolve();

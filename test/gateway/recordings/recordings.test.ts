@@ -1,4 +1,5 @@
 // Exchanges kept as files: both edges to the byte, no secret in any, and played again they give the client the same bytes.
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,15 +8,18 @@ import { describe, expect, test } from "vitest";
 import { show } from "../../../src/cli/recordings.ts";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createCompletions } from "../../../src/engines/completions/completions.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
+import { createScripted } from "../../../src/engines/scripted.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { accountOf } from "../../../src/gateway/recordings/account.ts";
+import { compareRecording } from "../../../src/gateway/recordings/compare.ts";
 import { createRecorder, type RecorderOptions } from "../../../src/gateway/recordings/recorder.ts";
 import { type Recording, readRecording, textOfEdge } from "../../../src/gateway/recordings/recording.ts";
 import { createReplay } from "../../../src/gateway/recordings/replay.ts";
 import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { answering, closeLater, sse, startServer } from "../../servers.ts";
+import { answering, closeLater, freePort, sse, startServer } from "../../servers.ts";
 import { ask, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
@@ -73,25 +77,6 @@ const upstreamOf = (wire: WireId) =>
     return undefined;
   });
 
-/** What differs from one exchange to the next: ids that are minted at random, and the time. */
-const settled = (text: string, exchange: { id: string }): string =>
-  text
-    .replaceAll(exchange.id.slice("req_".length), "ID")
-    .replaceAll(/"(created|created_at|completed_at)":("[^"]*"|\d+)/g, '"$1":0')
-    .replaceAll(/\b(resp|msg|rs|fc|ctc|item|chatcmpl|call|toolu)_?-?[0-9a-z]{8,}[\w-]*/g, "$1_ID")
-    .replaceAll(/"responseId":"[^"]*"/g, '"responseId":"ID"')
-    .replaceAll(/"(total_duration|load_duration|prompt_eval_duration|eval_duration)":\d+/g, '"$1":0');
-
-async function replayed(given: Recording): Promise<{ url: string }> {
-  const server = createReplay(given, { fast: true });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closeLater(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
 describe.each(WIRES)("a client that speaks %s", (client) => {
   test.each(WIRES)("an upstream that speaks %s: both edges are kept, and play again to the same bytes", async (wire) => {
     const upstream = await upstreamOf(wire);
@@ -106,41 +91,73 @@ describe.each(WIRES)("a client that speaks %s", (client) => {
     expect(kept!.events.map(([, event]) => event.type)).toContain("tool-end");
     expect(accountOf(kept!).anomalies).toEqual([]);
 
-    const { url } = await replayed(kept!);
-    const second = await recording({ upstreams: { up: createRemote({ wire, url }) } });
-    const again = await ask(second.url, "POST", path, { headers: json, body: kept!.client.request.body });
-    const [repeated] = await second.read(1);
-    expect(settled(again.body, repeated!.exchange)).toBe(settled(answer.body, kept!.exchange));
+    expect(await compareRecording(kept!)).toMatchObject({ same: true });
   });
 });
 
 describe("replays", () => {
+  const recordedOnce = async (engine: Engine, wire: WireId): Promise<Recording> => {
+    const { url, read } = await recording({ upstreams: { up: engine } });
+    const { path, body } = STREAMED[wire];
+    await ask(url, "POST", path, { headers: json, body: JSON.stringify(body) });
+    return (await read(1))[0]!;
+  };
+
+  test("a difference is found, and where it is", async () => {
+    const { url } = await upstreamOf("openai-chat");
+    const kept = await recordedOnce(createRemote({ wire: "openai-chat", url }), "anthropic");
+    const [first, ...rest] = kept.client.pieces;
+    const changed = { ...kept, client: { ...kept.client, pieces: [...rest, first!] } };
+    const { same, recorded, now } = await compareRecording(changed);
+    expect(same).toBe(false);
+    expect(now.body).not.toBe(recorded.body);
+    expect(await compareRecording(kept)).toMatchObject({ same: true, recorded: now });
+  });
+
   test("an answer that broke off breaks off again", async () => {
     const upstream = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(sse({ choices: [{ index: 0, delta: { content: "Hel" } }] }), () => response.destroy());
     });
-    const first = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
-    const { path, body } = STREAMED.anthropic;
-    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
-    const [kept] = await first.read(1);
-    expect(kept!.upstream.at(-1)).toMatchObject({ broken: true });
-    expect(accountOf(kept!).anomalies.join()).toContain("broke off");
-    const second = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: (await replayed(kept!)).url }) } });
-    const again = await ask(second.url, "POST", path, { headers: json, body: JSON.stringify(body) });
-    const hosts = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
-    expect(hosts(settled(again.body, (await second.read(1))[0]!.exchange))).toBe(hosts(settled(answer.body, kept!.exchange)));
+    const kept = await recordedOnce(createRemote({ wire: "openai-chat", url: upstream.url }), "anthropic");
+    expect(kept.upstream.at(-1)).toMatchObject({ broken: true });
+    expect(accountOf(kept).anomalies.join()).toContain("broke off");
+    expect(await compareRecording(kept)).toMatchObject({ same: true });
+  });
+
+  test("an upstream that fell silent falls silent again", async () => {
+    const upstream = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sse({ choices: [{ index: 0, delta: { content: "Hel" } }] }));
+    });
+    const engine = createRemote({ wire: "openai-chat", url: upstream.url, timeouts: { idle: 50 } });
+    const kept = await recordedOnce(engine, "gemini");
+    expect(kept.exchange.error).toMatchObject({ code: "timeout" });
+    expect(await compareRecording(kept)).toMatchObject({ same: true });
   });
 
   test("a status is answered again", async () => {
     const upstream = await startServer(answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "3" }));
-    const first = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
-    const { path, body } = STREAMED.gemini;
-    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
-    const [kept] = await first.read(1);
-    const second = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: (await replayed(kept!)).url }) } });
-    const again = await ask(second.url, "POST", path, { headers: json, body: JSON.stringify(body) });
-    expect([again.status, again.headers["retry-after"], again.body]).toEqual([answer.status, "3", answer.body]);
+    const kept = await recordedOnce(createRemote({ wire: "openai-chat", url: upstream.url }), "gemini");
+    expect(kept.client.response).toMatchObject({ status: 429, headers: { "retry-after": "3" } });
+    expect(await compareRecording(kept)).toMatchObject({ same: true, now: { status: 429 } });
+  });
+
+  test("what no upstream said is told by the events", async () => {
+    const refused = await recordedOnce(createRemote({ wire: "openai-chat", url: `http://127.0.0.1:${await freePort()}` }), "anthropic");
+    expect(await compareRecording(refused)).toMatchObject({ same: true, now: { status: 529 } });
+    const inProcess = await recordedOnce(
+      createScripted(() => weather),
+      "ollama",
+    );
+    expect(inProcess.upstream).toEqual([]);
+    expect(await compareRecording(inProcess)).toMatchObject({ same: true, now: { status: 200 } });
+  });
+
+  test("a base URL of the upstream's own, and a model in its path", async () => {
+    const upstream = await upstreamOf("gemini");
+    const kept = await recordedOnce(createRemote({ wire: "gemini", url: `${upstream.url}/some/where` }), "openai-responses");
+    expect(kept.upstream[0]!.request.url).toContain("/some/where/");
+    expect(await compareRecording(kept)).toMatchObject({ same: true });
   });
 
   test("a server that completes text is known again", async () => {
@@ -154,16 +171,28 @@ describe("replays", () => {
       ];
       return answering(sse(...said), { "content-type": "text/event-stream" })(response, {} as never, {} as never);
     });
-    const engineAt = (url: string) => createCompletions({ url, dialect: "hermes" });
-    const first = await recording({ upstreams: { up: engineAt(upstream.url) } });
-    const { path, body } = STREAMED["openai-chat"];
-    const answer = await ask(first.url, "POST", path, { headers: json, body: JSON.stringify(body) });
-    const [kept] = await first.read(1);
-    expect(kept!.upstream).toHaveLength(1); // the exchange, and not how it was prepared
-    expect(accountOf(kept!).text).toBe("Hello");
-    const second = await recording({ upstreams: { up: engineAt((await replayed(kept!)).url) } });
-    const again = await ask(second.url, "POST", path, { headers: json, body: JSON.stringify(body) });
-    expect(settled(again.body, (await second.read(1))[0]!.exchange)).toBe(settled(answer.body, kept!.exchange));
+    const kept = await recordedOnce(createCompletions({ url: upstream.url, dialect: "hermes" }), "openai-chat");
+    expect(kept.upstream).toHaveLength(1); // the exchange, and not how it was prepared
+    expect(kept.exchange.dialect).toBe("hermes");
+    expect(accountOf(kept).text).toBe("Hello");
+    expect(await compareRecording(kept)).toMatchObject({ same: true });
+    const replay = createReplay(kept, { fast: true }).listen(0, "127.0.0.1");
+    await once(replay, "listening");
+    closeLater(() => replay.close());
+    const again = createCompletions({ url: `http://127.0.0.1:${(replay.address() as AddressInfo).port}` });
+    closeLater(() => again.close());
+    expect(await again.about("m")).toMatchObject({ server: "llama-server" });
+  });
+
+  test.each<[string, (kept: Recording) => Recording, RegExp]>([
+    ["was cut", (kept) => ({ ...kept, cut: true }), /too long/],
+    ["holds no answer", (kept) => ({ ...kept, exchange: { ...kept.exchange, kind: "count" } }), /no answer/],
+  ])("one that %s cannot be compared", async (_, change, why) => {
+    const kept = await recordedOnce(
+      createScripted(() => weather),
+      "ollama",
+    );
+    await expect(compareRecording(change(kept))).rejects.toThrow(why);
   });
 });
 

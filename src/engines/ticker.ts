@@ -1,14 +1,16 @@
 /** One timer for all that is open: a timer of its own for each stream, put off with each piece, would cost more than what it guards. */
 
-export interface Watched {
-  /** What there is to do at this time, in milliseconds of `performance.now()`. */
-  tick(now: number): void;
+import { Roster, type Seated } from "./roster.ts";
+
+export interface Watched extends Seated {
+  /** What there is to do at this time, in milliseconds of `performance.now()`, or before the next time. */
+  tick(now: number, next: number): void;
 }
 
 const MAX_MS = 1000;
 
 export class Ticker {
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new Roster<Watched>();
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
 
@@ -28,7 +30,7 @@ export class Ticker {
 
   #tick(): void {
     const now = performance.now();
-    for (const one of this.#watched) one.tick(now);
+    this.#watched.each((one) => one.tick(now, now + this.#everyMs));
     if (this.#watched.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,0 +1,127 @@
+/** The events of one answer, folded into a response. `fold.ts` adds what a call that is still being written holds so far. */
+import type { Event, Opaque, OpenCall, Part, Response } from "./nouns.ts";
+
+export interface Fold {
+  add(event: Event): void;
+  /** The answer so far. */
+  response(): Response;
+}
+
+/** Arguments that grow: their JSON text goes in, what they hold so far comes out. */
+export interface GrowingArguments {
+  add(json: string): void;
+  readonly value: OpenCall["partial"];
+}
+
+export class Folding implements Fold {
+  readonly #response: Response = { content: [] };
+  /** The part that grows with the next delta of its kind. */
+  #growing: { type: "text" | "thinking"; text: string; state?: Opaque[] } | undefined;
+  readonly #open = new Map<string, { id: string; index: number; name: string; arguments: GrowingArguments }>();
+  readonly #growingArguments: (() => GrowingArguments) | undefined;
+
+  /** Without an argument open calls are not followed: whoever has the whole answer has none. */
+  constructor(growingArguments?: () => GrowingArguments) {
+    this.#growingArguments = growingArguments;
+  }
+
+  add(event: Event): void {
+    const response = this.#response;
+    switch (event.type) {
+      case "start":
+        if (event.id !== undefined) response.id = event.id;
+        if (event.model !== undefined) response.model = event.model;
+        break;
+      case "text":
+        if (event.text === "" && event.state) {
+          this.#push({ type: "text", text: "", state: event.state }); // state with a place of its own
+        } else this.#grow("text", event.text, event.state);
+        break;
+      case "thinking-start":
+        this.#growing = undefined;
+        break;
+      case "thinking-delta":
+        this.#grow("thinking", event.text);
+        break;
+      case "thinking-end":
+        if (event.state) this.#grow("thinking", "", event.state);
+        this.#growing = undefined;
+        break;
+      case "tool-start":
+        if (this.#growingArguments) {
+          const { id, index, name } = event;
+          this.#open.set(id, { id, index, name, arguments: this.#growingArguments() });
+        }
+        break;
+      case "tool-delta":
+        this.#open.get(event.id)?.arguments.add(event.json);
+        break;
+      case "tool-end":
+      case "malformed":
+        if (event.id !== undefined) this.#open.delete(event.id);
+        this.#push(partOf(event));
+        break;
+      case "refusal":
+        response.refusal = (response.refusal ?? "") + event.text;
+        break;
+      case "extension":
+        this.#growing = undefined; // what comes after it is not what came before it
+        response.extensions = [
+          ...(response.extensions ?? []),
+          { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },
+        ];
+        break;
+      case "usage": {
+        const { type: _, ...usage } = event;
+        response.usage = { ...response.usage, ...usage };
+        break;
+      }
+      case "finish": {
+        const { type: _, ...finish } = event;
+        response.finish = finish;
+        break;
+      }
+      case "control":
+        break;
+    }
+  }
+
+  response(): Response {
+    const last = [...this.#open.values()].at(-1);
+    const response: Response = { ...this.#response, content: [...this.#response.content] };
+    if (last) response.open = { type: "open-call", id: last.id, index: last.index, name: last.name, partial: last.arguments.value };
+    return response;
+  }
+
+  #push(part: Part): void {
+    this.#response.content.push(part);
+    this.#growing = undefined;
+  }
+
+  #grow(type: "text" | "thinking", text: string, state?: Opaque[]): void {
+    if (this.#growing?.type === type) this.#growing.text += text;
+    else {
+      const part = { type, text };
+      this.#push(part);
+      this.#growing = part;
+    }
+    if (state && this.#growing) this.#growing.state = [...(this.#growing.state ?? []), ...state];
+  }
+}
+
+function partOf(event: Extract<Event, { type: "tool-end" | "malformed" }>): Part {
+  if (event.type === "malformed") {
+    const { raw, code, reason, id } = event;
+    return id === undefined ? { type: "malformed", raw, code, reason } : { type: "malformed", raw, code, reason, id };
+  }
+  const { id, name, arguments: args, json, truncated, state } = event;
+  return {
+    type: "tool-call",
+    id,
+    name,
+    arguments: args,
+    ...(json === undefined ? {} : { json }),
+    ...(truncated ? { truncated } : {}),
+    ...(state ? { state } : {}),
+  };
+}

@@ -1,0 +1,37 @@
+/** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
+import type { ErrorInfo, Request, Tool, Warning } from "../core/nouns.ts";
+import type { Dialect, Prompt } from "../dialects/dialect.ts";
+import { EngineError } from "./error.ts";
+import { withFunctions } from "./inband/request.ts";
+
+export interface Rendered {
+  readonly request: Request & { tools: Tool[] };
+  readonly prompt: Prompt;
+  readonly warnings: readonly Warning[];
+}
+
+/** The prompt, without what only a model that sees and hears can take. */
+export function rendered(given: Request, dialect: Dialect, variant: string | undefined): Rendered {
+  const request = withFunctions(given);
+  let prompt: Prompt;
+  try {
+    prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
+  } catch (error) {
+    throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
+  }
+  const media = prompt.filter((piece) => piece.media);
+  if (media.length === 0) return { request, prompt, warnings: [] };
+  const message = `${media.length === 1 ? "an image or file was" : `${media.length} images or files were`} left out: the upstream takes text only`;
+  return { request, prompt: prompt.filter((piece) => !piece.media), warnings: [{ code: "dropped", message }] };
+}
+
+/** Tokens that the model writes or ends at: they must stay in the output, and nobody else may write them. */
+export const marksOf = (dialect: Dialect): readonly string[] => [
+  ...new Set([...(dialect.grammar?.([], "auto").preserved ?? []), ...dialect.stops]),
+];
+
+export const contextError = (used: number, limit: number): ErrorInfo => ({
+  code: "context-length",
+  message: `the prompt has ${used} tokens, and the model's context ${limit}`,
+  tokens: { used, limit },
+});

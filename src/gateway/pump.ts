@@ -1,0 +1,40 @@
+/** An engine that gives its events one by one, for somebody who wants to be told. */
+import type { Event } from "../core/nouns.ts";
+import type { Hear, Telling } from "../engines/engine.ts";
+
+export class Pump implements Telling {
+  readonly #controller = new AbortController();
+  #held: Promise<void> | undefined;
+  #release: (() => void) | undefined;
+
+  /** `broke`: the engine threw, which none should. */
+  constructor(generate: (signal: AbortSignal) => AsyncIterable<Event>, hear: Hear, broke: (error: unknown) => void) {
+    this.#run(generate, hear).catch(broke);
+  }
+
+  pause(): void {
+    this.#held ??= new Promise((resolve) => {
+      this.#release = resolve;
+    });
+  }
+  resume(): void {
+    this.#held = undefined;
+    this.#release?.();
+  }
+  stop(): void {
+    this.#controller.abort();
+    this.#release?.();
+  }
+
+  async #run(generate: (signal: AbortSignal) => AsyncIterable<Event>, hear: Hear): Promise<void> {
+    const { signal } = this.#controller;
+    for await (const event of generate(signal)) {
+      if (signal.aborted) return;
+      hear([event]);
+      if (this.#held) await this.#held;
+    }
+    if (!signal.aborted) hear([CUT]); // unless it is over, and nobody listens
+  }
+}
+
+const CUT: Event = { type: "finish", reason: "error", error: { code: "upstream", message: "the answer ended before its end" } };

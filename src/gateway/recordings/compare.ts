@@ -1,0 +1,204 @@
+/**
+ * A recording played through the gateway as it is now: does the client still get the same bytes? With it, a bug report is a test.
+ *
+ *     const { same, recorded, now } = await compareRecording(readRecording(text));
+ *
+ * The upstream says what it said then, and the client asks what it asked. What no two exchanges share is left out on both sides: the time,
+ * heartbeats, the exchange's own id and the upstream's address.
+ */
+import { request as httpRequest, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { ErrorInfo, Event, WireId } from "../../core/nouns.ts";
+import { around } from "../../engines/around.ts";
+import type { Engine } from "../../engines/engine.ts";
+import { createScripted } from "../../engines/scripted.ts";
+import { createGateway } from "../gateway.ts";
+import type { ModelRule } from "../models.ts";
+import type { Patience } from "../options.ts";
+import { createUpstream, knownByUrl } from "../upstreams.ts";
+import { type Edge, fellSilent, type Recording, textOfEdge } from "./recording.ts";
+import { createReplay } from "./replay.ts";
+import { pathOf, speechOf } from "./speech.ts";
+
+export interface Comparison {
+  readonly same: boolean;
+  readonly recorded: Heard;
+  readonly now: Heard;
+}
+
+/** What a client hears, without what is never the same. */
+export interface Heard {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Throws with a sentence for people where there is nothing to compare. */
+export async function compareRecording(recording: Recording): Promise<Comparison> {
+  const { exchange, client, cut } = recording;
+  if (exchange.kind !== "generate" || client.request.method === "") throw new Error("it holds no answer of a model");
+  if (cut) throw new Error("it was too long to be kept whole");
+  const upstream = await openUpstream(recording, isTimed(recording));
+  let again: Said = { id: "", error: undefined };
+  const gateway = createGateway({
+    port: 0,
+    upstreams: { recorded: upstream.engine },
+    models: [ruleOf(recording)],
+    patience: patienceOf(recording),
+    onExchange: ({ id, error }) => {
+      again = { id, error };
+    },
+  });
+  try {
+    const { port } = await gateway.listen();
+    const answer = await ask(port, client.request);
+    await gateway.close(); // the exchange is over
+    return judged(recording, answer, again);
+  } finally {
+    await gateway.close();
+    upstream.close();
+  }
+}
+
+// ---- The upstream, again
+
+interface Upstream {
+  readonly engine: Engine;
+  close(): void;
+}
+
+async function openUpstream(recording: Recording, timed: boolean): Promise<Upstream> {
+  const played = recording.upstream.at(-1);
+  const speech = played?.response && speechOf(pathOf(played));
+  if (!played || !speech) return { engine: told(recording, timed), close: () => {} };
+  const server = createReplay(recording, { fast: !timed });
+  const urls = [await listen(server)];
+  const timeouts = fellSilent(recording) ? { idle: SILENT_MS } : {};
+  const { spoken } = speech;
+  const engine =
+    "wire" in spoken
+      ? createUpstream(spoken.wire, { urls, timeouts, profile: knownByUrl(played.request.url)?.profile })
+      : createUpstream("completions", { urls, timeouts, server: spoken.server });
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { engine, close };
+}
+
+function listen(server: Server): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
+}
+
+/** Where no upstream answered, or the model was in the process, there are only the events. */
+const told = ({ events }: Recording, timed: boolean): Engine =>
+  around(createScripted([]), {
+    async *generate(): AsyncGenerator<Event, void, undefined> {
+      let now = 0;
+      for (const [ms, event] of events) {
+        if (timed && ms > now) await pause(ms - now);
+        now = ms;
+        yield event;
+      }
+    },
+  });
+
+const SILENT_MS = 100;
+
+/** The dialect that was found out then is given now: who told it is not in the recording. */
+function ruleOf({ exchange, upstream }: Recording): ModelRule {
+  const { upstreamModel: model, tools, rescue, dialect } = exchange;
+  const played = upstream.at(-1);
+  const speech = played && speechOf(pathOf(played));
+  const isNative = speech !== undefined && "wire" in speech.spoken && (tools ?? "native") === "native";
+  return { name: "*", upstream: "recorded", model, tools, dialect, rescue: isNative && dialect !== undefined ? (rescue ?? "auto") : false };
+}
+
+// ---- Time: a silence that the client heard is played as long as it was
+
+const isTimed = (recording: Recording): boolean =>
+  headersWereEarly(recording) || textOfEdge(recording.client).search(BEATS[recording.exchange.wire]) >= 0;
+
+function headersWereEarly({ client, upstream, events }: Recording): boolean {
+  const answered = upstream.at(-1)?.response?.ms ?? events[0]?.[0];
+  return client.response !== undefined && answered !== undefined && client.response.ms < answered;
+}
+
+const NEVER_MS = 1e9;
+
+/** As the recording shows it; somewhat less, since a heartbeat may come earlier than then, but not behind what it came before. */
+function patienceOf(recording: Recording): Patience {
+  const { client, exchange } = recording;
+  let last = client.response?.ms ?? 0;
+  const gaps = client.pieces.flatMap(([ms, content]) => {
+    const gap = ms - last;
+    last = ms;
+    return typeof content === "string" && content.search(BEATS[exchange.wire]) >= 0 && gap > 1 ? [gap] : [];
+  });
+  return {
+    headersMs: headersWereEarly(recording) ? 1 : NEVER_MS,
+    heartbeatMs: gaps.length > 0 ? Math.min(...gaps) * 0.8 : NEVER_MS,
+  };
+}
+
+// ---- The client, again
+
+/** What belongs to the connection; and what would keep the gateway from answering, now that it listens somewhere else. */
+const NOT_AGAIN = /^(?:host|origin|connection|keep-alive|content-length|transfer-encoding|content-encoding|accept-encoding|expect)$/i;
+
+function ask(port: number, { method, url: path, headers: given, body }: Edge["request"]): Promise<Heard> {
+  const headers = Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_AGAIN.test(name)));
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+    });
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+/** What an exchange says in its answer of itself. */
+interface Said {
+  readonly id: string;
+  readonly error?: ErrorInfo | undefined;
+}
+
+function judged({ exchange, client }: Recording, answer: Heard, again: Said): Comparison {
+  const recorded = settled({ status: client.response?.status ?? 0, body: textOfEdge(client) }, exchange.wire, exchange);
+  const now = settled(answer, exchange.wire, again);
+  const isSame = recorded.status === now.status && recorded.body === now.body;
+  // Who left heard only the beginning.
+  return { same: exchange.outcome === "aborted" ? now.body.startsWith(recorded.body) : isSame, recorded, now };
+}
+
+// ---- What is never the same
+
+const COMMENT = /^:[^\n]*\n\n/gm;
+const BEATS: Readonly<Record<WireId, RegExp>> = {
+  "openai-chat": COMMENT,
+  "openai-responses": COMMENT,
+  anthropic: /^event: ping\ndata: [^\n]*\n\n/gm,
+  gemini: /^data: \{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*\r?\n\r?\n/gm,
+  ollama: /^\{[^\n]*"message":\{"role":"assistant","content":""\},"done":false\}\n/gm,
+};
+const TIMES = /"(created|created_at|completed_at)":(?:\d+|"[^"]*")/g;
+
+function settled({ status, body }: Heard, wire: WireId, { id, error }: Said): Heard {
+  let text = body
+    .replace(BEATS[wire], "")
+    .replace(/^\n+/, "") // where nothing streams
+    .replaceAll(TIMES, '"$1":0')
+    .replaceAll(id.slice("req_".length), "ID");
+  if (error) text = text.replaceAll(quoted(error.message), quoted(withoutAddress(error.message)));
+  return { status, body: text };
+}
+
+const quoted = (text: string): string => JSON.stringify(text).slice(1, -1);
+/** `the upstream closed the connection (127.0.0.1:8000)` */
+const withoutAddress = (message: string): string => message.replace(/ \([^()]*\)$/, "");

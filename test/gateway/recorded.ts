@@ -1,0 +1,71 @@
+// A gateway under `--record`. When the test is over, everything that it recorded is searched for secrets, and played again: the client gets
+// the same bytes.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect } from "vitest";
+import type { GatewayOptions } from "../../src/gateway/options.ts";
+import { compareRecording } from "../../src/gateway/recordings/compare.ts";
+import { createRecorder } from "../../src/gateway/recordings/recorder.ts";
+import { type Recording, readRecording } from "../../src/gateway/recordings/recording.ts";
+import { pathOf, speechOf } from "../../src/gateway/recordings/speech.ts";
+import { json, type Started, startGateway } from "./start.ts";
+
+/** What may be in no recording: the key of the gateway, that of the upstream, what a browser sends along, and what looks like a key. */
+export const CANARIES = {
+  gate: "gate-canary-4711",
+  upstream: "up-canary-0815",
+  cookie: "cookie-canary-1234",
+  shaped: "sk-canaryabcdefghijklmnop",
+} as const;
+
+/** The headers of a client that may come in. */
+export const signed = { ...json, authorization: `Bearer ${CANARIES.gate}`, cookie: `a=${CANARIES.cookie}`, "x-note": CANARIES.shaped };
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const settle of open.splice(0)) await settle();
+}, 120_000); // there may be a thousand
+
+export interface RecordedGateway extends Started {
+  /** What was recorded; closes the gateway. */
+  recordings(): Promise<Recording[]>;
+}
+
+export async function startRecorded(options: GatewayOptions): Promise<RecordedGateway> {
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-recorded-"));
+  const problems: Error[] = [];
+  const recorder = createRecorder({
+    folder,
+    secrets: [CANARIES.gate, CANARIES.upstream],
+    maxBytes: 256 << 20,
+    onProblem: (error) => problems.push(error),
+  });
+  const taps = [...(options.taps ?? []), recorder.tap];
+  const gateway = await startGateway({ keys: [CANARIES.gate], ...options, taps });
+  const recordings = async (): Promise<Recording[]> => {
+    await gateway.close();
+    await recorder.flush();
+    expect(problems).toEqual([]);
+    return readdirSync(folder).map((name) => {
+      const text = readFileSync(join(folder, name), "utf8");
+      for (const canary of Object.values(CANARIES)) expect(text).not.toContain(canary);
+      return readRecording(text);
+    });
+  };
+  open.push(async () => {
+    const kept = await recordings();
+    const asked = gateway.exchanges.filter(({ kind }) => kind === "generate");
+    expect(kept.filter(({ exchange }) => exchange.kind === "generate")).toHaveLength(asked.length);
+    for (const recording of kept) if (recording.exchange.kind === "generate") await playedAgain(recording);
+    rmSync(folder, { recursive: true });
+  });
+  return { ...gateway, recordings };
+}
+
+async function playedAgain(recording: Recording): Promise<void> {
+  for (const edge of recording.upstream) expect(speechOf(pathOf(edge))).toBeDefined(); // nothing but what was asked for this answer
+  const { same, recorded, now } = await compareRecording(recording);
+  if (!same) expect(now).toEqual(recorded);
+  expect(same).toBe(true);
+}
