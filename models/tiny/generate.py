@@ -9,12 +9,14 @@ import json
 import random
 import re
 
-from catalogue import CLASHES, DEVELOPMENT, SPECS, TRAINED, VERB_KEYS, Instance, disguise, draw, expand, procedural, words_of
+from catalogue import CLASHES, DEVELOPMENT, GENERIC, SPECS, TRAINED, Instance, disguise, draw, expand, words_of
 from formats import has_call, render
-from lexicon import (AND, CHAT, COMMAND, GREETINGS, KNOWLEDGE, NO_TOOL, NOUNS, OPEN_ANSWERS, OPEN_QUESTIONS, SYSTEMS, THEN, VERBS, WHICH_TOOLS, gerund)
-from values import CLOSED, WORDS, date, ident, name, phrase, pick, pseudo, sentence
+from lexicon import AND, CHAT, COMMAND, CONTEXTS, GREETINGS, KNOWLEDGE, NO_TOOL, OPEN_ANSWERS, OPEN_QUESTIONS, REASONS, SYSTEMS, THEN, WHICH_TOOLS, gerund
+from made import VERB_KEYS, VERBS, alike, procedural, some_thing
+from specs import Param, Spec
+from values import NOUNS, PAST, WORDS, content, date, ident, iso_date, name, path, phrase, pick, pseudo, sentence, unheard
 
-SLOT = re.compile(r"\{(\+?)(\w*)(?::=([^}]*))?\}")
+SLOT = re.compile(r"\{([-+.]?)(\w*)(?::=([^}]*))?\}")
 MARK = re.compile("[\ue000-\uf8ff]")
 WORD_SLOT = re.compile(r"\{(\w+)\}")
 OPEN_KINDS = {"text", "title", "query", "task", "content", "code", "expr", "command", "sql", "text_q", "phrase_q", "sentence_note", "phrase", "url", "path", "file"}
@@ -27,9 +29,14 @@ VARIANTS = {"google-gemma-4-31b-2026-07-09": "<|channel>thought\n<channel|>", "g
 class Ask:
     """A request for one call: a sentence or a part of one, with marks for the values."""
 
-    def __init__(self, kind, text, instance, arguments, open_end=False, marks=None):
+    def __init__(self, kind, text, instance, arguments, open_end=False, marks=None, lead="", closing=""):
         self.kind, self.text, self.instance, self.arguments, self.open_end = kind, text, instance, arguments, open_end
-        self.marks = marks or {}
+        self.marks, self.lead, self.closing = marks or {}, lead, closing
+
+    @property
+    def clause(self):
+        """All of it, without a frame."""
+        return (f"{self.lead}, " if self.lead else "") + self.text + self.closing
 
     @property
     def call(self):
@@ -37,7 +44,7 @@ class Ask:
 
 
 class Generator:
-    def __init__(self, seed, specs=None, made=0.4, disguised=0.5):
+    def __init__(self, seed, specs=None, made=0.36, disguised=0.42):
         self.rng = random.Random(seed)
         self.specs = specs or TRAINED
         self.by_domain = {}
@@ -70,22 +77,21 @@ class Generator:
             spec = pick(rng, self.specs)
             near = [one for one in self.by_domain[spec.domain] if one is not spec and one.key not in CLASHES.get(spec.key, ())]
             return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
-        spec = procedural(rng)
-        verb, noun = spec.key.split(" ")
-        if noun not in NOUNS and verb == "calculate":
-            return Instance(rng, spec), [Instance(rng, procedural(rng)) for _ in range(int(rng.random() * 2))]
-        near = [Instance(rng, procedural(rng, verb=self.other_verb(verb), noun=noun)) for _ in range(int(rng.random() * 2.2))]
+        spec = procedural(rng, GENERIC)
+        if spec.verb == "calculate":
+            return Instance(rng, spec), [Instance(rng, procedural(rng, GENERIC)) for _ in range(int(rng.random() * 2))]
+        near = [Instance(rng, procedural(rng, GENERIC, self.other_verb(spec.verb), spec.thing)) for _ in range(int(rng.random() * 2.2))]
         if rng.random() < 0.5:
-            other = pick(rng, NOUNS)
-            near += [Instance(rng, procedural(rng, verb=verb, noun=other))] if other != noun else []
+            other = some_thing(rng)
+            near += [Instance(rng, procedural(rng, GENERIC, spec.verb, other))] if not set(other) & set(spec.thing) else []
         return Instance(rng, spec), near
 
     def other_verb(self, verb):
         """One that nobody takes for this verb."""
-        taken = {ask for ask in VERBS[verb][2].split("|")} | set(VERBS[verb][0].split())
+        taken = set(VERBS[verb][2]) | set(VERBS[verb][0])
         while True:
             other = pick(self.rng, VERB_KEYS)
-            if other != verb and not taken & ({ask for ask in VERBS[other][2].split("|")} | set(VERBS[other][0].split())):
+            if other != verb and not taken & (set(VERBS[other][2]) | set(VERBS[other][0])):
                 return other
 
     def others(self, count, asked):
@@ -103,7 +109,7 @@ class Generator:
                 if spec.key not in clash and (spec.domain not in domains or rng.random() < 0.1):
                     out.append(self.instance(spec))
             else:
-                out.append(Instance(rng, procedural(rng)))
+                out.append(Instance(rng, procedural(rng, GENERIC)))
         return out
 
     def shuffled(self, tools, limit=8):
@@ -163,11 +169,11 @@ class Generator:
     def fill(self, instance, template, kind, optional, fixed):
         rng, arguments, used, marks = self.rng, {}, set(), {}
         parts = SLOT.split(template)
-        text, open_end = parts[0], False
+        text, open_end, lead, closing = parts[0], False, "", ""
         slots = list(zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4]))
         at = 0
         while at < len(slots):
-            plus, key, constant, tail = slots[at]
+            mode, key, constant, tail = slots[at]
             if key not in instance.params:
                 return None
             argument, drawable, param = instance.params[key]
@@ -178,16 +184,27 @@ class Generator:
                     return None
                 arguments[argument] = {"true": True, "false": False}.get(constant, int(constant) if constant.isdigit() else constant)
                 text += tail
-            elif plus and not tail.strip() and at < len(slots) and rng.random() < 0.4:
+            elif mode == "+" and not tail.strip() and at < len(slots) and rng.random() < 0.4:
                 group = [key]
-                while at < len(slots) and slots[at][0] and not tail.strip():
+                while at < len(slots) and slots[at][0] == "+" and not tail.strip():
                     tail = slots[at][3]
                     group.append(slots[at][1])
                     at += 1
                 used.update(group)
                 said, open_end = self.grouped(instance, group, arguments)
                 text += said + tail
-            elif plus:
+            elif mode == "-":
+                said, _ = self.attachment(instance, key, arguments)
+                if LEADS.match(said) and not lead:
+                    lead = said
+                    text = text.rstrip() + tail.lstrip()
+                else:
+                    closing += " " + said
+                    text += tail
+            elif mode == ".":
+                closing += self.apart(instance, key, arguments)
+                text += tail
+            elif mode:
                 said, open_end = self.attachment(instance, key, arguments)
                 text += said + tail
             else:
@@ -197,14 +214,45 @@ class Generator:
                 text += self.mark(said) + tail
                 open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         if kind != "M":
-            for key, (argument, _, param) in instance.params.items():
-                if key not in used and param.optional and rng.random() < optional:
-                    said, open_end = self.attachment(instance, key, arguments)
+            rest = [key for key, (_, _, param) in instance.params.items() if key not in used and param.optional and rng.random() < optional]
+            rng.shuffle(rest)
+            for key in rest:
+                chance = rng.random()
+                if chance < 0.12 and not open_end:
+                    closing += self.apart(instance, key, arguments)
+                    continue
+                said, ends = self.attachment(instance, key, arguments)
+                if chance < 0.25 and not lead and LEADS.match(said) and not ends:
+                    lead = said
+                else:
                     text += " " + said
+                    open_end = ends
             if len(arguments) < len(instance.required):
                 return None
-        text = re.sub(r"  +", " ", text).replace(" ,", ",").replace(" :", ":").strip()
-        return Ask(kind, text, instance, arguments, open_end, marks)
+            # "in Rome, check the weather" for "check the weather in Rome"
+            moved = not lead and not open_end and kind in "AQ" and rng.random() < 0.07 and MOVABLE.match(text)
+            if moved:
+                text, lead = moved[1], moved[2]
+        text = re.sub(r"  +", " ", text).replace(" ,", ",").replace(" :", ":").strip(" ,")
+        return Ask(kind, text, instance, arguments, open_end and not closing, marks, lead.strip(" ,"), re.sub(r"  +", " ", closing).replace(" ,", ",").rstrip())
+
+    def apart(self, instance, key, arguments):
+        """A value in a sentence of its own."""
+        argument, drawable, param = instance.params[key]
+        item, said = self.drawn(drawable, arguments.values())
+        arguments[argument] = item
+        words = self.words_for(argument, param)
+        if isinstance(item, bool):
+            return ". " + pick(self.rng, APART_BOOL[item]).replace("{w}", words)
+        return ". " + pick(self.rng, APART).replace("{w}", words).replace("{}", self.mark(said))
+
+    def words_for(self, argument, param):
+        """How people call a parameter: by its name, or as it is described."""
+        if self.rng.random() < 0.15:
+            short = [text for text in param.descriptions if DESCRIBED.match(text)]
+            if short:
+                return plain_words(pick(self.rng, short))
+        return readable(argument if argument in param.names else param.names[0])
 
     def grouped(self, instance, keys, arguments):
         """Several values in a row, each with its name: `with size 4, color red and owner Ann`."""
@@ -224,9 +272,9 @@ class Generator:
         item, said = self.drawn(drawable, arguments.values())
         arguments[argument] = item
         plain = not param.attachments or self.rng.random() < 0.25
-        words = readable(argument if argument in param.names else param.names[0])
+        words = self.words_for(argument, param)
         if isinstance(item, bool):
-            forms = PLAIN_BOOL[item] if plain else param.attachments[item]
+            forms = (PLAIN_DO if DOING.match(words) else PLAIN_BOOL)[item] if plain else param.attachments[item]
             return expand(self.rng, pick(self.rng, forms)).replace("{w}", words), False
         form = expand(self.rng, pick(self.rng, PLAIN if plain else param.attachments)).replace("{w}", words)
         ends = form.endswith("{}") and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
@@ -234,6 +282,14 @@ class Generator:
 
     def sentence(self, ask, plain=0.0):
         """The request as a sentence."""
+        text = self.framed(ask, plain)
+        if ask.lead:
+            text = ask.lead + pick(self.rng, [", ", ", ", ", ", ": ", " - "]) + text
+        if ask.closing.startswith("."):
+            return (text if text.endswith("?") else text + ".") + ask.closing[1:]
+        return text.removesuffix("?") + ask.closing if ask.closing else text
+
+    def framed(self, ask, plain):
         rng = self.rng
         if ask.kind in ("Q", "M") and not (ask.kind == "M" and rng.random() < 0.6):
             text = ask.text
@@ -253,13 +309,28 @@ class Generator:
             text = text[:-1]
         return text
 
-    def finish(self, text, open_end=False):
+    def context(self):
+        """Something that is said beside the request."""
+        rng = self.rng
+        if rng.random() < 0.35:
+            return pick(rng, WORDS["filler"])
+        words = {"noun": lambda: pick(rng, NOUNS), "adj": lambda: pick(rng, WORDS["adj"]), "past": lambda: pick(rng, PAST), "who": lambda: pick(rng, RELATIVES)}
+        return WORD_SLOT.sub(lambda m: words[m[1]](), expand(rng, pick(rng, CONTEXTS)))
+
+    def finish(self, text, open_end=False, ask=None):
         """Greetings, context, capitals, full stops, slips; then the values."""
         rng = self.rng
+        if ask and not open_end and rng.random() < 0.05 and text[-1] not in ".?!" and not ask.closing and not any("text" in alike(param) for param in [*(param for _, _, param in ask.instance.params.values()), *ask.instance.extra]):
+            reason = expand(rng, pick(rng, REASONS))
+            text += ("" if reason[0] == "," else " ") + reason.replace("{noun}", pick(rng, NOUNS)).replace("{adj}", pick(rng, WORDS["adj"])).replace("{who}", pick(rng, RELATIVES))
         if rng.random() < 0.1:
             text = pick(rng, GREETINGS) + text
-        if rng.random() < 0.1:
-            text = pick(rng, WORDS["filler"]) + " " + (text[0].upper() + text[1:])
+        if rng.random() < 0.17:
+            said = self.context()
+            if rng.random() < 0.25 and said[-1] == ".":
+                text = said[:-1] + pick(rng, [", ", ", so ", " - ", "; ", ", and so ", ", please "]) + text
+            else:
+                text = said + " " + (text[0].upper() + text[1:])
         if not self.low and rng.random() < 0.85:
             text = text[0].upper() + text[1:]
             text = re.sub(r"([.!?] )([a-z])", lambda m: m[1] + m[2].upper(), text)
@@ -269,8 +340,8 @@ class Generator:
         if last not in ".!?" and rng.random() < (0.12 if open_end else 0.4):
             text += pick(rng, [".", ".", ".", ".", ".", "!"])
             last = "."
-        if rng.random() < 0.07 and (last in ".!?" or not open_end):
-            text += (" " if last in ".!?" else ". ") + pick(rng, WORDS["after"])
+        if rng.random() < 0.08 and (last in ".!?" or not open_end):
+            text += (" " if last in ".!?" else ". ") + (pick(rng, WORDS["after"]) if rng.random() < 0.7 else self.context())
         if rng.random() < 0.03:
             text = self.slip(text)
         text = MARK.sub(lambda m: self.said[ord(m[0]) - 0xE000], text)
@@ -308,7 +379,11 @@ class Generator:
         if kind < 0.8:
             error = pick(rng, ["not found", "permission denied", "timeout", "invalid input", "no connection", "the service is not available", "access denied", "file not found", "quota exceeded", f"unknown {pick(rng, WORDS['noun'])}", f"{phrase(rng)} not found", f"no {pick(rng, WORDS['noun'])} with this name", "too many requests", "internal error"])
             return pick(rng, [{"error": error}, f"Error: {error}", {"error": error, "code": pick(rng, [400, 403, 404, 500])}, {"success": False, "error": error}]), f"That did not work: {error}."
-        if kind < 0.88:
+        if kind < 0.83:
+            rows = [{key: make(rng) for key, make in [pick(rng, NAMING), pick(rng, FIELDS)]} for _ in range(1 + int(rng.random() * 3))]
+            titles = [str(next(iter(row.values()))) for row in rows]
+            return pick(rng, [rows, {pick(rng, ["results", "items", "matches", "records", "entries"]): rows}, {"count": len(rows), "results": rows}]), f"I found {listed(titles)}."
+        if kind < 0.89:
             n = pick(rng, [int(rng.random() * 100), int(rng.random() * 10000), round(rng.random() * 100, 2) + 0.01])
             n = round(n, 2)
             n = int(n) if n == int(n) else n
@@ -327,17 +402,17 @@ class Generator:
     def conversation(self):
         """One conversation, cut behind one message of the model."""
         rng = self.rng
-        self.said, self.low = [], rng.random() < 0.1
+        self.said, self.low = [], rng.random() < 0.13
         dialect = "functiongemma" if rng.random() < 0.5 else "gemma4"
         thinks = dialect == "gemma4" and rng.random() < 0.35
         self.messages, self.cuts = [], []
         category = pick(rng, KINDS)
         tools = getattr(self, category)()
         messages, cuts = self.messages, self.cuts
-        turns = pick(rng, [0] * 16 + [1, 1, 1]) if rng.random() < 0.97 else 2 + int(rng.random() * 5)
+        turns = pick(rng, [0] * 16 + [1, 1, 1]) if rng.random() < 0.92 else 2 + int(rng.random() * 5)
         for _ in range(turns if category in ("single", "follow", "parallel", "several") else 0):
             tools = self.further(tools)
-        tools = tools if category == "listing" else self.shuffled(tools)
+        tools = tools if category in ("listing", "desk") else self.shuffled(tools)
         weights = [3 if has_call(messages[i]) else 1 for i in cuts]
         end = rng.choices(cuts, weights)[0]
         messages = messages[:end + 1]
@@ -390,7 +465,13 @@ class Generator:
     def single(self):
         rng = self.rng
         instance, near, ask = self.asked()
-        self.user(self.finish(self.sentence(ask), ask.open_end))
+        text = self.sentence(ask)
+        if instance.spec.phrases["M"] and rng.random() < 0.05:
+            # Said in general first: still one call.
+            general = expand(rng, pick(rng, instance.spec.phrases["M"]))
+            if "{" not in general:
+                text = self.framed(Ask("M", general, instance, {}), 0.3).rstrip("?.") + pick(rng, [". ", ". ", ": ", "? ", " - ", ", "]) + (text[0].upper() + text[1:] if rng.random() < 0.6 else text)
+        self.user(self.finish(text, ask.open_end, ask))
         results = self.round([ask])
         self.answer(results)
         return [instance] + near + self.others(self.extra(), [instance])
@@ -428,13 +509,41 @@ class Generator:
         return [instance] + near + self.others(self.extra(), [instance])
 
     def repeated(self, instance, near):
-        """One tool twice, asked for twice."""
+        """One tool twice, asked for twice: in full, or only with what is different."""
         self.said = []
+        short = self.gapped(instance) if self.rng.random() < 0.5 else None
+        if short:
+            first, second, text = short
+            self.user(self.finish(text, second.open_end))
+            self.answer(self.round([first, second]))
+            return [instance] + near + self.others(self.extra(), [instance])
         first = self.ask(instance, optional=0.15)
         second = self.ask(instance, kinds=first.kind, optional=0.15)
-        self.user(self.finish(self.sentence(first) .rstrip("?.") + pick(self.rng, AND) + second.text, second.open_end))
+        self.user(self.finish(self.sentence(first) .rstrip("?.") + pick(self.rng, AND) + second.clause, second.open_end))
         self.answer(self.round([first, second] if first.arguments != second.arguments else [first]))
         return [instance] + near + self.others(self.extra(), [instance])
+
+    def gapped(self, instance):
+        """`set the oven to 200 and the grill to 3`."""
+        rng = self.rng
+        phrases = [phrase for kind in "AQ" for phrase in instance.spec.phrases[kind]]
+        for _ in range(8 if phrases else 0):
+            self.said = []
+            phrase = expand(rng, pick(rng, phrases))
+            slots = [m for m in SLOT.finditer(phrase) if not m[1] and m[3] is None]
+            if len(slots) < 2 or len(slots) < len(SLOT.findall(phrase)):
+                continue
+            start = slots[0].start()
+            for article in ("the ", "my ", "a ", "for ", "to ", "at ", "from ", "in ", "on "):
+                if phrase[:start].endswith(" " + article):
+                    start -= len(article)
+                    break
+            first = self.fill(instance, phrase, "M", 0, {})
+            second = first and self.fill(instance, phrase[start:], "M", 0, {})
+            if second and len(first.arguments) == len(second.arguments) >= len(instance.required) and first.arguments != second.arguments:
+                first.kind = "A" if phrase.split(" ")[0] in IMPERATIVES else "Q"
+                return first, second, self.sentence(first).rstrip("?.") + pick(rng, [" and ", " and ", ", ", " and then ", "; ", ", and "]) + second.text
+        return None
 
     def several(self, joints=AND, count=None):
         """Several tools, together or one after the other."""
@@ -444,6 +553,9 @@ class Generator:
         for _ in range(count or pick(rng, [2, 2, 2, 3])):
             for _ in range(30):
                 instance, near = self.positive()
+                if asks and rng.random() < 0.45:
+                    domain = [spec for spec in self.by_domain.get(asks[0].instance.spec.domain, ()) if spec.key != asks[0].instance.spec.key]
+                    instance = self.instance(pick(rng, domain)) if domain else instance
                 if any(instance.spec.key in CLASHES.get(ask.instance.spec.key, {ask.instance.spec.key}) | {ask.instance.spec.key} for ask in asks) or instance.name in [tool.name for tool in tools]:
                     continue
                 ask = self.ask(instance, kinds="A" if asks and asks[0].kind == "A" and rng.random() < 0.8 else "ANQ", optional=0.15)
@@ -454,7 +566,7 @@ class Generator:
         text = self.sentence(asks[0]).rstrip("?.")
         for ask in asks[1:]:
             joint = pick(rng, joints) if len(asks) == 2 or ask is asks[-1] or rng.random() < 0.3 else ", "
-            said = ask.text if ask.kind == "A" else self.sentence(ask, 0.5)
+            said = ask.clause if ask.kind == "A" else self.sentence(ask, 0.5)
             text += ("? " if joints is AND and ask.kind == "Q" and QUESTION.match(text) else joint) + said
         text = re.sub(r"([.?!] )([a-z])", lambda m: m[1] + m[2].upper(), text)
         self.user(self.finish(text, asks[-1].open_end))
@@ -490,7 +602,7 @@ class Generator:
                 break
         else:
             return self.single()
-        self.user(self.finish(self.sentence(first).rstrip("?.") + pick(rng, THEN) + second.text, second.open_end))
+        self.user(self.finish(self.sentence(first).rstrip("?.") + pick(rng, THEN) + second.clause, second.open_end))
         results = self.round([first])
         self.messages[-1]["output"] = {field: item, **({pick(rng, FIELDS)[0]: phrase(rng)} if rng.random() < 0.4 else {})}
         results = self.round([second])
@@ -557,6 +669,30 @@ class Generator:
         self.model(reply, "No tool is needed.")
         return tools
 
+    def desk(self):
+        """The tools that `dragoman chat` has, declared and answering as there, turn after turn."""
+        rng = self.rng
+        tools = [DESK[key] for key in DESK]
+        for _ in range(pick(rng, [1, 1, 2, 2, 3, 4, 5])):
+            self.said = []
+            if rng.random() < 0.12:
+                asks, reply = pick(rng, CHAT)
+                self.user(self.finish(pick(rng, asks.split("|"))))
+                self.model(reply, "No tool is needed.")
+                continue
+            instance = pick(rng, tools)
+            ask = self.ask(instance, optional=0.15)
+            text = self.sentence(ask)
+            self.user(self.finish(text, ask.open_end, ask))
+            self.round([ask])
+            output, said = DESK_RESULTS[instance.name](rng, ask.arguments)
+            if rng.random() < 0.06:
+                error = pick(rng, ["no such file", "permission denied", "the output is not a terminal: there is nothing to paint", "not a number", f"{pseudo(rng)} is no color that this terminal knows; give #rrggbb"])
+                output, said = {"error": error}, f"That did not work: {error}."
+            self.messages[-1]["output"] = output
+            self.model(said, "I have the result.")
+        return tools
+
     def listing(self):
         """What can you do?"""
         tools = self.shuffled(self.others(pick(self.rng, [0, 1, 1, 2, 2, 3, 4, 5, 6]), []))
@@ -599,13 +735,79 @@ class Generator:
             return tools
         ask = self.ask(instance)
         if ask:
-            self.user(self.finish(self.sentence(ask), ask.open_end))
+            self.user(self.finish(self.sentence(ask), ask.open_end, ask))
             self.answer(self.round([ask]))
         return tools
 
 
-KINDS = ["single"] * 56 + ["parallel"] * 8 + ["several"] * 9 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 5
+def tool_of(name, description, spec, **params):
+    """A declaration that is always the same, of a tool that is written by hand."""
+    properties = {argument: {"type": "string", "description": text} for argument, (_, text, _) in params.items()}
+    required = [argument for argument, (_, _, needed) in params.items() if needed]
+    made = Instance.__new__(Instance)
+    made.spec, made.name, made.extra, made.declared = spec, name, [], {}
+    by_key = {param.key: param for param in spec.params}
+    made.params = {key: (argument, by_key[key].kind, by_key[key]) for argument, (key, _, _) in params.items()}
+    made.required = [made.params[key] for _, (key, _, needed) in params.items() if needed]
+    made.tool = {"name": name, "description": description, "parameters": {"type": "object", "properties": properties, **({"required": required} if required else {})}}
+    return made
+
+
+def list_any(specs):
+    """Files, of one folder or of all."""
+    one, all_ = specs["list_files"], specs["list_all_files"]
+    out = Spec("files", one.names, one.descriptions)
+    param = one.params[0]
+    out.params = [Param(param.names, True, param.kind, param.descriptions, ["in {}", "of {}", "in the folder {}"])]
+    out.phrases = {kind: one.phrases[kind] + all_.phrases[kind] * 2 for kind in one.phrases}
+    return out
+
+
+BY_KEY = {spec.key: spec for spec in SPECS}
+DESK = {tool.name: tool for tool in (
+    tool_of("get_time", "Tell the current date and time.", BY_KEY["get_time"], timezone=("timezone", "IANA time zone, such as Europe/Oslo; by default the local one", False)),
+    tool_of("calculate", "Evaluate an arithmetic expression.", BY_KEY["calculate"], expression=("expression", "For example 2 * (3 + 4)", True)),
+    tool_of("list_files", "List the files of the folder.", list_any(BY_KEY), path=("path", "A folder in it; by default all of it", False)),
+    tool_of("read_file", "Read a text file of the folder.", BY_KEY["read_file"], path=("path", "Path of the file", True)),
+    tool_of("write_file", "Write a text file into the folder. A file that is there is replaced.", BY_KEY["write_file"], path=("path", "Path of the file", True), content=("content", "Text of the file", True)),
+    tool_of("change_background_color", "Change the background color of the terminal.", BY_KEY["change_background_color"], color=("color", "Name of a color, or #rrggbb", True)),
+)}
+
+
+def clock(rng, arguments):
+    fields = {"date": iso_date(rng), "time": f"{int(rng.random() * 24):02d}:{int(rng.random() * 60):02d}:{int(rng.random() * 60):02d}", "weekday": pick(rng, WORDS["weekday"]), "timezone": arguments.get("timezone", pick(rng, WORDS["timezone"]))}
+    return fields, told(fields)
+
+
+def calculated(rng, arguments):
+    number = pick(rng, [int(rng.random() * 200), int(rng.random() * 9000) - 500, round(rng.random() * 100, 1 + int(rng.random() * 9)) + 0.5])
+    return {"result": number}, f"The result is {number}."
+
+
+def folder_listing(rng, arguments):
+    found = [path(rng) for _ in range(int(rng.random() * 5))]
+    return {"files": found}, f"I found {listed(found)}." if found else "I found nothing."
+
+
+def file_text(rng, arguments):
+    text = content(rng)
+    return {"content": text}, text
+
+
+def file_written(rng, arguments):
+    fields = {"path": arguments["path"], "bytes": len(arguments["content"].encode())}
+    return fields, told(fields)
+
+
+def painted(rng, arguments):
+    fields = {"color": "#" + "".join(pick(rng, "0123456789abcdef") for _ in range(6))}
+    return fields, told(fields)
+
+
+DESK_RESULTS = {"get_time": clock, "calculate": calculated, "list_files": folder_listing, "read_file": file_text, "write_file": file_written, "change_background_color": painted}
+KINDS = ["desk"] * 2 + ["single"] * 56 + ["parallel"] * 10 + ["several"] * 10 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
 CHAINED = {"email": "email", "ident": "id", "phone": "number", "url": "link", "path": "file", "file": "file", "city": "city", "address": "address", "user": "user", "domain": "domain"}
+NAMING = [("title", phrase), ("name", name), ("name", lambda r: unheard(r, True)), ("title", lambda r: unheard(r, True)), ("id", ident)]
 FIELDS = [
     ("temperature", lambda r: int(r.random() * 45) - 10), ("condition", lambda r: pick(r, ["sunny", "cloudy", "rain", "snow", "windy", "foggy", "partly cloudy", "clear", "thunderstorm"])), ("status", lambda r: pick(r, WORDS["status"])), ("price", lambda r: round(r.random() * 500, 1) + 0.05 if r.random() < 0.3 else int(r.random() * 900)),
     ("total", lambda r: int(r.random() * 9000)), ("count", lambda r: int(r.random() * 50)), ("name", name), ("id", ident), ("city", lambda r: pick(r, WORDS["city"])), ("time", lambda r: f"{int(r.random() * 24):02d}:{int(r.random() * 60):02d}"), ("date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"),
@@ -614,8 +816,16 @@ FIELDS = [
 ]
 
 
+RELATIVES = "my sister,my brother,my neighbor,a friend,my cousin,the boss,my aunt,our guest,my roommate,the kids,my partner,my uncle,the team,a colleague,somebody,my son,my daughter".split(",")
+LEADS = re.compile(r"(on|for|in|at|from|with|by|until|due|starting|near|to|using|under|within|via|through|about|after|before|during|because of|as|since) .", re.I)
+MOVABLE = re.compile("(.{12,}) ((?:in|at|on|for|from|to|with|by|near|under|about) (?:the |my |our )?[\ue000-\uf8ff])$")
+DESCRIBED = re.compile(r"(The |Number of |Name of |Title of |Kind of |Date of |Price of |Amount of )?[A-Za-z]+( [a-z]+)?$")
+APART = ["The {w} is {}", "The {w} should be {}", "{w}: {}", "Use {} as the {w}", "Make the {w} {}", "Set the {w} to {}", "And the {w} is {}", "The {w} must be {}", "As for the {w}, take {}", "{} is the {w}", "I'd like {} as the {w}", "For the {w}, use {}"]
+APART_BOOL = {True: ["{w}: yes", "With {w}, please", "And {w} on", "{w} should be true", "I want {w}", "Turn {w} on"], False: ["{w}: no", "Without {w}, please", "And {w} off", "{w} should be false", "I don't want {w}", "Turn {w} off"]}
 PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
 PLAIN_BOOL = {True: ["with {w}", "{w}", "with {w} on", ", {w}: yes", "and {w}", "with {w} set to true", ", {w} true", "and turn {w} on", "with {w} enabled"], False: ["without {w}", "no {w}", "not {w}", "with {w} off", ", {w}: no", "with {w} set to false", ", {w} false", "but without {w}", "with {w} disabled"]}
+DOING = re.compile(r"(include|send|show|add|keep|skip|allow|notify|use|enable|save|overwrite|force|ignore|open|close|print|play|record|attach|delete|remove|create|follow|repeat|share|hide|lock|wait|ask|check|confirm) ")
+PLAIN_DO = {True: ["and {w}", ", please {w}", ", {w} too", "and also {w}", ", {w}: yes", "with {w} set to true", ", do {w}"], False: ["but don't {w}", "and do not {w}", ", no need to {w}", ", {w}: no", "with {w} set to false", ", don't {w}"]}
 IMPERATIVES = {phrase.lstrip("(").split(" ")[0].split("|")[0].strip("()") for spec in SPECS for phrase in spec.phrases["A"]} | set(VERBS)
 
 
@@ -630,6 +840,10 @@ def weighted(frames):
         total += weight
         weights.append(total)
     return lambda rng: rng.choices(texts, cum_weights=weights)[0]
+
+
+def plain_words(text):
+    return text.removeprefix("The ").lower() if not text.isupper() else text
 
 
 def readable(key):

@@ -1,9 +1,9 @@
-"""Writes the model as a GGUF file that llama.cpp runs as `gemma3`: matrices as q8_0, norms as floats.
+"""Writes the model as a GGUF file that llama.cpp runs as `gemma3`: matrices as q5_0, which training rounded them to, the vectors of tokens as
+q8_0, norms as floats.
 
-    python3 gguf.py WEIGHTS_DIR [WEIGHTS_DIR ...] dragoman-tiny.gguf --lean 1.1
+    python3 gguf.py WEIGHTS_DIR [WEIGHTS_DIR ...] dragoman-tiny.gguf
 
-Several weights are averaged. `--lean` is how much longer the vectors of the tokens that begin and end a round of calls become: the model,
-torn between a call and the answer that no tool fits, then rather calls.
+Several weights are averaged.
 """
 import argparse
 import struct
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 U32, I32, F32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
-Q8_0 = 8
+Q5_0, Q8_0 = 6, 8
 HERE = Path(__file__).parent
 NAMES = {
     "attn_norm": "attn_norm", "wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output", "q_norm": "attn_q_norm", "k_norm": "attn_k_norm",
@@ -50,6 +50,20 @@ def q8_0(matrix):
     return out.tobytes()
 
 
+def q5_0(matrix):
+    """Blocks of 32 weights: a half float, the fifth bits, and 16 bytes with the other four of two weights each."""
+    blocks = matrix.astype(np.float32).reshape(-1, 32)
+    largest = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=1)[:, None], axis=1)
+    scale = (largest / -16).astype(np.float16)
+    inverse = np.divide(1, scale.astype(np.float32), out=np.zeros_like(largest), where=scale != 0)
+    levels = np.clip(np.floor(blocks * inverse + 16.5), 0, 31).astype(np.uint32)
+    out = np.empty(len(blocks), np.dtype([("scale", "<f2"), ("high", "<u4"), ("low", "u1", 16)]))
+    out["scale"] = scale[:, 0]
+    out["high"] = ((levels >> 4) << np.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
+    out["low"] = (levels[:, :16] & 15) | ((levels[:, 16:] & 15) << 4)
+    return out.tobytes()
+
+
 def tensors_of(weights, layers):
     yield "token_embd.weight", weights["embed"]
     yield "output_norm.weight", weights["out_norm"]
@@ -67,7 +81,7 @@ def write_model(path, weights, shape, tokenizer):
         field("general.description", STRING, "A very small model that speaks the tool formats of FunctionGemma and Gemma 4. It calls tools; it knows nothing of the world."),
         field("general.author", STRING, "Dragoman contributors"),
         field("general.license", STRING, "apache-2.0"),
-        field("general.file_type", U32, 7),
+        field("general.file_type", U32, 8),
         field("general.quantization_version", U32, 2),
         field("gemma3.context_length", U32, shape["context"]),
         field("gemma3.embedding_length", U32, shape["width"]),
@@ -96,16 +110,13 @@ def write_model(path, weights, shape, tokenizer):
         fields.append(field(key, STRING, template.read_text()))
     infos, data = [], bytearray()
     for name, tensor in tensors_of(weights, shape["layers"]):
-        raw, kind = (q8_0(tensor), Q8_0) if tensor.ndim == 2 else (tensor.astype("<f4").tobytes(), 0)
+        raw, kind = (tensor.astype("<f4").tobytes(), 0) if tensor.ndim == 1 else (q8_0(tensor), Q8_0) if name.startswith("token") else (q5_0(tensor), Q5_0)
         infos.append(string(name) + struct.pack("<I", tensor.ndim) + b"".join(struct.pack("<Q", size) for size in reversed(tensor.shape)) + struct.pack("<IQ", kind, len(data)))
         data += raw + bytes(-len(raw) % 32)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(fields)) + b"".join(fields) + b"".join(infos)
     content = head + bytes(-len(head) % 32) + bytes(data)
     Path(path).write_bytes(content)
     return len(content)
-
-
-CALLS = ("<start_function_call>", "<start_function_response>", "<|tool_call>", "<|tool_response>")
 
 
 def main():
@@ -115,17 +126,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("weights", type=Path, nargs="+")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--lean", type=float, default=1.0)
     options = parser.parse_args()
-    weights, tokenizer = {}, Tokenizer.load()
+    weights = {}
     for folder in options.weights:
         for part in sorted(folder.glob("weights-*.npz")):
             with np.load(part) as arrays:
                 for name in arrays.files:
                     weights[name] = weights.get(name, 0) + arrays[name].astype(np.float32) / len(options.weights)
-    for token in CALLS:
-        weights["embed"][tokenizer.ids[token]] *= options.lean
-    print(f"{write_model(options.file, weights, SHAPE, tokenizer):,} bytes")
+    print(f"{write_model(options.file, weights, SHAPE, Tokenizer.load()):,} bytes")
 
 
 if __name__ == "__main__":

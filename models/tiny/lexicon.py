@@ -1,89 +1,4 @@
-"""Words of made-up tools: verbs with the ways to say them, nouns, and the frames that turn a command into a sentence."""
-
-# what tools call it / how descriptions say it / how people say it; `id`: it acts on one that exists, `new`: it makes one, `many`: on all
-VERBS = {
-    "create": ("create add new make insert register", "Create|Add|Make", "create|add|make|set up|register|open|start", "new"),
-    "delete": ("delete remove erase drop destroy purge", "Delete|Remove|Erase", "delete|remove|erase|get rid of|drop|wipe|throw away|discard", "id"),
-    "get": ("get fetch show read lookup view retrieve find describe", "Get|Show|Return|Look up|Fetch", "show me|get|look up|pull up|find|check|display|give me|fetch|bring up|let me see|view", "id"),
-    "list": ("list get_all show_all find_all browse", "List|Show all|Get all", "list|show me|show|give me|get|display|browse", "many"),
-    "search": ("search find query lookup filter", "Search|Find|Look for", "search for|find|look for|hunt for|search", "new"),
-    "update": ("update edit change modify set revise patch", "Update|Change|Edit", "update|change|edit|modify|adjust|revise", "id"),
-    "send": ("send deliver dispatch submit forward", "Send|Deliver|Forward", "send|deliver|dispatch|forward|mail", "id"),
-    "start": ("start begin launch run activate initiate", "Start|Begin|Launch", "start|begin|launch|run|kick off|fire up|get going with", "id"),
-    "stop": ("stop end halt terminate finish shutdown", "Stop|End|Halt", "stop|end|halt|terminate|shut down|put an end to", "id"),
-    "open": ("open unlock access", "Open|Opens", "open|open up|unlock", "id"),
-    "close": ("close shut seal", "Close|Shut", "close|shut|close down", "id"),
-    "approve": ("approve accept confirm authorize", "Approve|Accept|Confirm", "approve|accept|confirm|sign off|give the go-ahead for", "id"),
-    "reject": ("reject decline deny refuse", "Reject|Decline|Refuse", "reject|decline|deny|refuse|turn down", "id"),
-    "cancel": ("cancel abort revoke call_off", "Cancel|Call off|Abort", "cancel|call off|abort|scrap", "id"),
-    "schedule": ("schedule plan arrange", "Schedule|Plan|Arrange", "schedule|plan|arrange|set up", "new"),
-    "archive": ("archive store shelve", "Archive|Put away", "archive|put away|shelve|move to the archive", "id"),
-    "restore": ("restore recover undelete bring_back", "Restore|Bring back|Recover", "restore|recover|bring back|undelete", "id"),
-    "export": ("export save_as dump extract", "Export|Save", "export|save|dump|write out", "id"),
-    "import": ("import load ingest", "Import|Load", "import|load|read in|bring in", "id"),
-    "print": ("print output", "Print|Put on paper", "print|print out|put on paper", "id"),
-    "share": ("share publish grant", "Share|Give others access to", "share|give access to|let others see", "id"),
-    "rename": ("rename relabel", "Rename|Give a new name to", "rename|relabel", "id"),
-    "copy": ("copy duplicate clone", "Copy|Duplicate|Clone", "copy|duplicate|clone|make a copy of", "id"),
-    "lock": ("lock protect secure freeze", "Lock|Protect|Secure", "lock|protect|secure|freeze", "id"),
-    "unlock": ("unlock release unfreeze", "Unlock|Release", "unlock|release|unfreeze|free", "id"),
-    "enable": ("enable activate turn_on switch_on", "Enable|Turn on|Activate", "enable|turn on|activate|switch on", "id"),
-    "disable": ("disable deactivate turn_off switch_off", "Disable|Turn off|Deactivate", "disable|turn off|deactivate|switch off", "id"),
-    "check": ("check verify validate test inspect", "Check|Verify|Inspect", "check|verify|validate|inspect|test|take a look at|examine", "id"),
-    "analyze": ("analyze evaluate study assess", "Analyze|Evaluate|Assess", "analyze|evaluate|assess|study|examine", "id"),
-    "publish": ("publish release post", "Publish|Release|Make public", "publish|release|post|put online", "id"),
-    "reset": ("reset clear reinitialize", "Reset|Clear|Set back", "reset|clear|set back|start over with", "id"),
-    "restart": ("restart reboot reload", "Restart|Reboot|Start again", "restart|reboot|reload", "id"),
-    "sync": ("sync synchronize refresh", "Sync|Synchronize|Refresh", "sync|synchronize|refresh", "id"),
-    "track": ("track monitor follow watch", "Track|Follow|Monitor", "track|follow|monitor|keep an eye on|watch", "id"),
-    "order": ("order buy purchase get", "Order|Buy|Purchase", "order|buy|purchase|get me|get", "new"),
-    "book": ("book reserve", "Book|Reserve", "book|reserve|get me|secure", "new"),
-    "rate": ("rate review score", "Rate|Review|Score", "rate|review|score|give a rating to", "id"),
-    "pay": ("pay settle", "Pay|Settle", "pay|settle|pay for", "id"),
-    "assign": ("assign delegate allocate", "Assign|Delegate|Hand over", "assign|delegate|hand over|allocate", "id"),
-    "repair": ("repair fix mend", "Repair|Fix|Mend", "repair|fix|mend", "id"),
-    "clean": ("clean wash tidy", "Clean|Wash|Tidy up", "clean|wash|tidy up|clean up", "id"),
-    "count": ("count total", "Count|Number of", "count|count up|tell me how many there are of", "many"),
-    "compare": ("compare diff contrast", "Compare|Show the differences of", "compare|show the differences of", "many"),
-    "subscribe": ("subscribe follow join sign_up", "Subscribe to|Join|Follow", "subscribe to|join|sign up for|follow", "id"),
-    "unsubscribe": ("unsubscribe leave quit", "Unsubscribe from|Leave|Quit", "unsubscribe from|leave|quit|sign out of", "id"),
-    "upload": ("upload put transfer", "Upload|Transfer", "upload|transfer|put online", "id"),
-    "download": ("download pull get", "Download|Pull", "download|pull|get", "id"),
-    "scan": ("scan read_in digitize", "Scan|Digitize", "scan|digitize", "id"),
-    "install": ("install set_up mount", "Install|Set up", "install|set up|put in", "id"),
-    "calculate": ("calculate compute estimate", "Calculate|Compute|Estimate", "calculate|compute|work out|estimate|figure out", "new"),
-    "generate": ("generate produce build make", "Generate|Produce|Build", "generate|produce|build|make|create", "new"),
-    "record": ("record log note register", "Record|Log|Note", "record|log|note|write down|enter", "new"),
-    "convert": ("convert transform change", "Convert|Transform", "convert|transform|change", "id"),
-    "pause": ("pause suspend hold", "Pause|Suspend", "pause|suspend|put on hold", "id"),
-    "resume": ("resume continue proceed", "Resume|Continue", "resume|continue|go on with|pick up", "id"),
-    "feed": ("feed supply", "Feed|Supply", "feed|supply|give food to", "id"),
-    "draw": ("draw paint sketch", "Draw|Paint|Sketch", "draw|paint|sketch", "new"),
-    "measure": ("measure gauge read", "Measure|Read", "measure|gauge|take a reading of", "id"),
-    "adopt": ("adopt take_over accept", "Adopt|Take over", "adopt|take over", "id"),
-    "translate": ("translate localize", "Translate|Localize", "translate|localize", "id"),
-    "notify": ("notify alert inform", "Notify|Inform|Alert", "notify|inform|alert|tell", "id"),
-    "invite": ("invite ask", "Invite|Ask", "invite|ask|send an invitation to", "id"),
-}
-
-NOUNS = """invoice ticket order customer user account report document contract project task event meeting booking reservation payment product
-category supplier employee department vehicle car truck driver shipment parcel delivery warehouse shelf machine sensor camera printer server
-database table backup cluster container image volume network firewall certificate domain website page article post comment photo album video
-playlist song concert festival movie theater ticket_office seat museum exhibition painting sculpture book library magazine newspaper newsletter
-course lesson exam student teacher classroom school university scholarship patient doctor prescription appointment clinic hospital vaccine
-recipe meal menu restaurant kitchen ingredient order_item garden plant tree greenhouse field crop tractor animal dog cat horse aquarium zoo
-house apartment room door window lamp heater fridge washing_machine robot drone satellite rocket telescope experiment sample measurement
-weather_station river bridge road tunnel train bus flight airport station hotel tour guide map route trip passport visa suitcase ski_pass
-game level player team tournament match score stadium coach contest quiz puzzle avatar quest spell potion dragon castle dungeon
-loan mortgage budget expense receipt tax_return salary bonus insurance claim policy portfolio stock bond wallet coin token auction bid coupon
-voucher gift_card subscription membership donation campaign survey poll vote petition candidate lead deal quote proposal tender license patent
-message email thread channel chat notification reminder alarm timer calendar contact group profile badge role permission policy_rule session
-bug feature branch commit release pipeline build deployment test_run repository package library_version script workflow job queue topic webhook
-dashboard chart widget theme template form field label tag note bookmark folder file archive spreadsheet presentation slide signature
-lock key alarm_system gate elevator parking_space charger battery solar_panel wind_turbine boiler pump valve tank pipe filter conveyor
-band orchestra instrument piano guitar microphone studio recording podcast episode channel_list stream lamp_post traffic_light bench fountain
-candle carpet mirror sofa blanket lantern basket ladder hammer drill saw toolbox tent kayak bicycle helmet saddle surfboard snowboard""".split()
-PEOPLE_NOUNS = {"customer", "user", "employee", "driver", "student", "teacher", "patient", "doctor", "player", "coach", "candidate", "contact", "guide"}
+"""What is measured and calculated, the frames that turn a command into a sentence, and what is said without a tool."""
 
 # what can be measured, with its units; and what is calculated from it
 QUANTITIES = """mass: kg, g, pounds, tons; weight: kg, pounds, lbs; height: m, cm, meters, feet; length: m, cm, meters, inches; width: m, cm, meters; depth: m, meters; radius: m, cm; diameter: cm, mm; distance: km, miles, m, meters; speed: km/h, m/s, mph;
@@ -116,6 +31,14 @@ KNOWLEDGE = [
     ("I was wondering about {N}", 1), ("retrieve {N}", 1), ("could you show me {N}?", 3), ("can you show me {N}?", 3), ("can you find {N}?", 2), ("can you look up {N}?", 2), ("I want {N}", 2), ("I would like {N}", 2), ("please show me {N}", 2), ("please tell me {N}", 2), ("please give me {N}", 2),
     ("let me know {N}", 1), ("what about {N}?", 1), ("how about {N}?", 1), ("I have to know {N}", 1), ("{first} wants to know {N}", 0.7), ("could you check {N}?", 2), ("please check {N}", 1), ("I'd like {N}", 2), ("I'd like to see {N}", 2), ("I want to see {N}", 2), ("quick question: {N}?", 0.5), ("give me info on {N}", 0.7), ("inform me about {N}", 0.4),
 ]
+CONTEXTS = [
+    "The {noun} is {adj}(| again| today).", "My {noun} {past} the {noun}.", "I'm (looking for|thinking about|worried about|happy with|fed up with) the {noun}.", "{who} (needs|wants|asked about|is waiting for|likes|forgot) the {noun}.", "We have (a|one|too many|no) {noun}(| left| here)(.|, sadly.)",
+    "I (just|already|finally|never) {past} (a|the|my|our) {noun}.", "It's (so |really |very |a bit |)(cold|hot|dark|late|early|loud|quiet|dirty|busy|messy|windy) (here|in here|outside|today|already).", "There's (a problem|trouble|something wrong) with the {noun}.", "{who} is (here|coming over|at the door|on the phone|hungry|sick|tired|in a hurry|moving out).",
+    "I (can't|couldn't) (find|see|hear|reach|remember|open) the {noun}.", "The {noun} (broke|is broken|is empty|is full|is gone|is missing|is ready|looks {adj}|smells {adj}|arrived|stopped working|won't start).", "This {noun} is (for|from) {who}.", "I'm (getting|preparing) (everything|things) (ready |)for the {noun}.", "We (are|were) talking about (a|the) {adj} {noun}.",
+    "I'm (new to this|not sure how this works|in the {noun}|at work|at home|on the bus|out for a walk|in bed|in a meeting|about to leave|running late|busy with the {noun}).", "(Remember|Forget) the {noun}.", "You know the {adj} {noun}.", "First things first.", "One more thing.", "Here is what I need.", "(A|One) quick (question|thing|favor).", "I (hate|love|like|need|miss|want) (this|that|my) {adj} {noun}.",
+    "Somebody {past} the {noun} (and|but) {who} {past} the {noun}.", "It's about the {noun}.", "I've got a {noun} and a {noun}.", "The {adj} one and the {adj} one are fine.", "Nobody {past} it.", "{who} said (it was|it is|so|the {noun} is {adj}).", "(Ugh|Well|Right|Okay|Great|Hm|Oh dear), (the {noun}|that was {adj}|here we go|not again).",
+]
+REASONS = ["because (the {noun} is {adj}|I forgot|{who} asked for it|it's {adj}|we need it|it is late|I have no time)", ", (since|as) (the {noun} is {adj}|{who} can't|we're late|I'm busy)", "so that (we can start|{who} is happy|nobody forgets|the {noun} stays {adj}|I can relax)", ", (it's for|I promised it to|I need it for) {who}", "before (it's too late|I forget|the {noun} gets {adj}|we leave)", ", (I'm in a hurry|it's important|I almost forgot|as always|like last time|if you can|when you have time|if possible)"]
 GREETINGS = ["hey, ", "hi, ", "hello, ", "hi! ", "hello! ", "hey there, ", "ok, ", "okay, ", "so, ", "alright, ", "good morning, ", "listen, ", "hey assistant, ", "yo, ", "um, ", "well, ", "actually, ", "also, ", "oh, ", "Hello. "]
 AND = [" and ", " and ", " and ", " and also ", ", and ", ". Also, ", ". Also ", " plus ", " as well as ", ". And ", "; ", ", then also ", ". Then also "]
 THEN = [" and then ", ", then ", ", and after that ", ". After that, ", ". Then ", ". When that is done, ", " and afterwards ", ". Once done, "]

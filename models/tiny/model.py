@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from shape import SHAPE
 
+MATRICES = ("wq", "wk", "wv", "wo", "gate", "up", "down")
 
 
 class Tiny(torch.nn.Module):
@@ -30,6 +31,17 @@ class Tiny(torch.nn.Module):
         self.out_norm = torch.nn.Parameter(torch.ones(d))
         self.fast = False
 
+    def rounded(self, name):
+        """A matrix with the values that it has in the file, q5_0; its gradient goes to the exact one."""
+        exact = getattr(self, name)
+        with torch.no_grad():
+            blocks = exact.reshape(-1, 32)
+            largest = blocks.gather(1, blocks.abs().argmax(1, keepdim=True))
+            scale = (largest / -16).half().float()
+            levels = (blocks / torch.where(scale == 0, 1.0, scale) + 16.5).floor().clamp_(0, 31)
+            shift = ((levels - 16) * scale).view_as(exact) - exact
+        return exact + shift
+
     def hidden(self, tokens, positions, attend):
         """The last hidden states of a flat row of tokens."""
         shape = self.shape
@@ -39,7 +51,7 @@ class Tiny(torch.nn.Module):
         x = F.embedding(tokens, self.embed) * math.sqrt(shape["width"])
         before, behind = (fast_before, fast_behind) if self.fast else (before_attention, behind_attention)
         names = ("attn_norm", "wq", "wk", "wv", "q_norm", "k_norm", "wo", "post_attn_norm", "ffn_norm", "gate", "up", "down", "post_ffn_norm")
-        for an, wq, wk, wv, qn, kn, wo, pan, fn, g, u, dn, pfn in zip(*(getattr(self, name).unbind(0) for name in names)):
+        for an, wq, wk, wv, qn, kn, wo, pan, fn, g, u, dn, pfn in zip(*((self.rounded(name) if name in MATRICES else getattr(self, name)).unbind(0) for name in names)):
             q, k, v = before(x, an, wq, wk, wv, qn, kn, cos, sin)
             x = behind(x, attend(q, k, v), wo, pan, fn, g, u, dn, pfn)
         return x

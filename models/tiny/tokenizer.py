@@ -129,7 +129,7 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--train", type=int, required=True, help="conversations to learn from")
-    parser.add_argument("--size", type=int, default=3072)
+    parser.add_argument("--size", type=int, default=5120)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     generator, counts = Generator(options.seed), Counter()

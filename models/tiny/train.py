@@ -16,8 +16,6 @@ import numpy as np
 
 from tokenizer import Tokenizer
 
-MATRICES = ("wq", "wk", "wv", "wo", "gate", "up", "down")
-
 
 # ---- Conversations, packed
 
@@ -188,6 +186,7 @@ def main():
     parser.add_argument("--workers", type=int, default=14)
     parser.add_argument("--rate", type=float, default=0.02, help="of Muon; AdamW has a tenth of it")
     parser.add_argument("--flat", type=float, default=0.35, help="part of the run before the rates fall")
+    parser.add_argument("--end", type=float, default=0.0, help="part of the rates that is left at the end")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -218,15 +217,15 @@ def main():
     log(f"torch {torch.__version__}, {device}, {sum(p.numel() for p in model.parameters()):,} parameters, {vars(options)}")
     named = dict(model.named_parameters())
     batches = Batches(rows, torch, device)
-    muon = Muon(torch, [named[name] for name in MATRICES])
-    adam = torch.optim.AdamW([p for name, p in named.items() if name not in MATRICES], lr=options.rate / 10, betas=(0.9, 0.95), weight_decay=0.0, fused=not options.cpu)
+    muon = Muon(torch, [named[name] for name in tiny.MATRICES])
+    adam = torch.optim.AdamW([p for name, p in named.items() if name not in tiny.MATRICES], lr=options.rate / 10, betas=(0.9, 0.95), weight_decay=0.0, fused=not options.cpu)
     step, seen, halfway, sums, first_step = 0, 0, False, torch.zeros(4, device=device), None
     while step < options.steps:
         elapsed = time.time() - began
         progress = min(1.0, elapsed / options.seconds)
         if progress >= 1:
             break
-        scale = min(1.0, (step + 1) / 200) * min(1.0, (1 - progress) / (1 - options.flat))
+        scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / (1 - options.flat))
         tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
         weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.1 if progress < 0.15 else 0.02, 0.0))

@@ -1,19 +1,31 @@
 """Values of parameters, each with the way a request says it: `value(rng, ["int", "1", "60"])` may give (20, "twenty"), a city
-("Oslo", "Oslo"), an enum ("fahrenheit", "Fahrenheit"). Words come from words.txt; some are made up, so that the model copies them
+("Oslo", "Oslo"), an enum ("fahrenheit", "Fahrenheit"). Words come from words/*.txt (`kind: a, b, c`; lists of one kind add up); some are made up, so that the model copies them
 instead of knowing them.
 """
 import re
 from pathlib import Path
 
 WORDS = {}
-for line in (Path(__file__).parent / "words.txt").read_text().splitlines():
-    key, _, items = line.partition(": ")
-    WORDS[key] = items.split(", ")
+for path in sorted((Path(__file__).parent / "words").glob("*.txt"), key=lambda path: (path.stem != "common", path.stem)):
+    for line in path.read_text().splitlines():
+        key, colon, items = line.partition(": ")
+        if colon:
+            known = WORDS.setdefault(key, [])
+            known += [item for item in dict.fromkeys(items.split(", ")) if item not in known]
+
+MADE = Path(__file__).parent / "made"
+FIELDS = {}
+"""The things of a field of life, each with other words for it."""
+for line in (MADE / "nouns.txt").read_text().splitlines():
+    field, _, things = line.partition(": ")
+    FIELDS[field] = [tuple(thing.split("|")) for thing in things.split()]
+THINGS = [thing for things in FIELDS.values() for thing in things]
+NOUNS = sorted({word.replace("_", " ") for thing in THINGS for word in thing})
 
 ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 CLOSED = {"language", "lang_code", "currency", "unit_len", "unit_mass", "unit_vol", "weekday", "month", "airport", "color", "hex_color",
-          "timezone", "ticker", "zodiac", "planet", "emoji", "country", "room", "currency_word", "mood", "verb_obj", "symptom", "reason"}
+          "timezone", "ticker", "zodiac", "planet", "emoji", "country", "room", "currency_word", "mood", "verb_obj", "symptom", "reason", "name_fact", "sentence", "idiom", "alert", "history", "selector", "formula"}
 
 
 def in_words(n):
@@ -26,6 +38,13 @@ def in_words(n):
     if n < 20000 and n % 1000 == 0:
         return in_words(n // 1000) + " thousand"
     return str(n)
+
+
+NTH = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
+
+
+def ordinal(n):
+    return f"{n}{'th' if n % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
 
 
 def pick(rng, items):
@@ -43,6 +62,8 @@ def pseudo(rng, syllables=None):
 
 
 def name(rng):
+    if rng.random() < 0.03:
+        return pick(rng, WORDS["odd_name"])
     first = pick(rng, WORDS["first"][:-9]) if rng.random() < 0.75 else pseudo(rng, 2).capitalize()
     if rng.random() < 0.4:
         last = pick(rng, WORDS["last"]) if rng.random() < 0.7 else pseudo(rng).capitalize()
@@ -59,8 +80,7 @@ def date(rng):
         return pick(rng, ["today", "tomorrow", "tonight", "yesterday", "next week", "next month", "this weekend", "the day after tomorrow"])
     if kind < 0.65:
         return pick(rng, ["", "next ", "this ", ""]) + pick(rng, WORDS["weekday"])
-    suffix = "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    text = pick(rng, [f"{WORDS['month'][month]} {day}", f"{WORDS['month'][month]} {day}{suffix}", f"{day} {WORDS['month'][month]}"])
+    text = pick(rng, [f"{WORDS['month'][month]} {day}", f"{WORDS['month'][month]} {ordinal(day)}", f"{day} {WORDS['month'][month]}"])
     return text + (f" {year}" if rng.random() < 0.3 else "")
 
 
@@ -88,15 +108,17 @@ def duration(rng):
 
 
 def phrase(rng):
-    return f"{pick(rng, WORDS['adj'])} {pick(rng, WORDS['noun'])}"
+    return f"{pick(rng, WORDS['adj'])} {pick(rng, WORDS['noun']) if rng.random() < 0.5 else pick(rng, NOUNS)}"
 
 
 def title(rng):
     kind = rng.random()
-    if kind < 0.35:
+    if kind < 0.2:
         return phrase(rng)
-    if kind < 0.6:
+    if kind < 0.35:
         return phrase(rng).title()
+    if kind < 0.6:
+        return unheard(rng, True)
     if kind < 0.75:
         return pick(rng, WORDS["noun"]) + " " + pick(rng, ["review", "planning", "update", "notes", "with " + name(rng), "kickoff", "retrospective", "draft", "for " + name(rng)])
     if kind < 0.85:
@@ -120,7 +142,53 @@ SENTENCES = [
 SLOT = re.compile(r"\{(\w+)\}")
 
 
+PAST = "lost found broke cleaned moved sold bought forgot opened closed painted fixed missed dropped hid borrowed returned saw heard met called liked hated tested built burned washed needed wanted remembered checked counted mentioned finished started cancelled ordered delivered replaced stole carried noticed covered watched".split()
+PRESENT = "is was looks seems smells feels sounds became stays remains".split()
+MANNER = "quietly slowly again today twice yesterday quickly carefully almost nearly finally together outside upstairs downtown abroad alone once often sometimes never always".split()
+WHERE = "under behind near above inside beside below around across past beyond against along between".split()
+
+
+def babble(rng):
+    """A sentence that nobody has said, to be copied and not to be known."""
+    def thing():
+        noun = pick(rng, NOUNS) if rng.random() < 0.85 else pseudo(rng)
+        return f"{pick(rng, WORDS['adj'])} {noun}" if rng.random() < 0.4 else noun
+
+    def the():
+        return f"{pick(rng, ['the', 'the', 'a', 'my', 'our', 'your', 'this', 'that', 'his', 'her', 'their', 'every', 'no', 'some'])} {thing()}"
+
+    def who():
+        return pick(rng, ["I", "we", "they", "you", "she", "he", "somebody", "everyone", "nobody", pick(rng, WORDS["first"][:90]), the()])
+
+    kind = rng.random()
+    if kind < 0.22:
+        out = f"{who()} {pick(rng, PAST)} {the()}"
+    elif kind < 0.38:
+        out = f"{the()} {pick(rng, PRESENT)} {pick(rng, WORDS['adj'])}"
+    elif kind < 0.5:
+        out = f"{who()} {pick(rng, PAST)} {the()} {pick(rng, WHERE)} {the()}"
+    elif kind < 0.6:
+        out = f"{thing()} and {thing()}"
+    elif kind < 0.68:
+        out = f"{thing()} {pick(rng, ['for', 'of', 'with', 'without', 'from', 'in', 'on', 'at', 'by', 'after', 'before'])} {the()}"
+    elif kind < 0.76:
+        out = f"{pick(rng, ['why', 'how', 'when', 'where', 'if', 'because', 'that', 'who'])} {who()} {pick(rng, PAST)} {the()}"
+    elif kind < 0.84:
+        out = f"{pick(rng, ['do not', 'always', 'never', 'please', 'you should', 'we must', 'remember to'])} {pick(rng, ['open', 'close', 'touch', 'move', 'clean', 'sell', 'bring', 'keep', 'check', 'fix', 'read', 'leave', 'water', 'paint', 'lock', 'feed'])} {the()}"
+    elif kind < 0.92:
+        out = f"{who()} {pick(rng, PAST)} {2 + int(rng.random() * 90)} {pick(rng, NOUNS)}s {pick(rng, MANNER)}"
+    else:
+        out = " ".join(pick(rng, NOUNS) if rng.random() < 0.7 else pseudo(rng) for _ in range(2 + int(rng.random() * 4)))
+    if rng.random() < 0.25:
+        out += " " + pick(rng, MANNER)
+    if rng.random() < 0.12:
+        out += pick(rng, [", ", " and ", " but ", " because ", "; ", ". "]) + babble(rng)
+    return out
+
+
 def sentence(rng):
+    if rng.random() < 0.4:
+        return babble(rng)
     short = {"np": phrase, "n": lambda r: str(2 + int(r.random() * 58)), "day": lambda r: pick(r, WORDS["weekday"] + ["tomorrow", "tonight"]),
              "ing": lambda r: pick(r, WORDS["ingredient"]), "time": time, "name": lambda r: pick(r, WORDS["first"][:-9]), "phone": phone, "id": ident, "version": version}
     return SLOT.sub(lambda m: short[m[1]](rng) if m[1] in short else pick(rng, WORDS[m[1]]), pick(rng, SENTENCES))
@@ -320,11 +388,16 @@ def value(rng, spec):
         n = pick(rng, [int(rng.random() * 50) + 1, (int(rng.random() * 100) + 1) * 10, (int(rng.random() * 50) + 1) * 100, round(rng.random() * 100, 2)])
         n = int(n) if n == int(n) else n
         chance = rng.random()
+        if chance > 0.97 and n < 500 and n == int(n):
+            return n * 1_000_000, pick(rng, [f"{n} million", f"${n} million", f"{n}M"])
         if chance < 0.14:
             return n, pick(rng, ["${}", "${}", "€{}", "£{}"]).format(n)
         if chance < 0.2 and n >= 1000 and n % 1000 == 0:
             return n, f"{n // 1000}k"
         return n, (f"{n:,}" if n >= 1000 and chance > 0.85 else str(n))
+    if kind == "nth":
+        n = int(spec[1]) + int(rng.random() * (int(spec[2]) - int(spec[1]) + 1))
+        return n, ordinal(n) if n > 10 or rng.random() < 0.6 else NTH[n]
     if kind == "mins":
         return minutes(rng)
     if kind == "secs":
@@ -362,21 +435,33 @@ def value(rng, spec):
     return out, quoted(rng, kind, out)
 
 
-MIXED = [key for key in WORDS if key in "first last city company airline app song artist movie book author food ingredient drink product team place street animal plant subject topic word noun adj service label tag category position vehicle device planet".split()]
+MIXED = [key for key in WORDS if key not in CLOSED | {"filler", "after", "foreign_text", "verb_obj", "ext", "dir", "stem", "column", "table", "odd_city"}]
+SMALL = ["of", "of the", "and", "and the", "in", "in the", "for", "on the", "with", "without", "to", "at", "by the", "from", "or", "&", "vs", "-", "/", "'n'"]
+ENDINGS = ["s", "s", "s", "er", "ers", "ing", "ed", "ly", "ness", "ful", "less", "ish", "land", "ville", "ton", "berg", "son", "ova", "escu", "ini", "ez"]
 
 
 def unheard(rng, capital):
     """A name that is in no list, or in that of something else."""
     kind = rng.random()
-    if kind < 0.35:
+    if kind < 0.02:
+        return pick(rng, WORDS[pick(rng, ["odd_name", "odd_city", "foreign_text"])])
+    if kind < 0.2:
         out = " ".join(pseudo(rng) for _ in range(1 + (rng.random() < 0.3)))
         return out.title() if capital else out
-    if kind < 0.65:
-        return pick(rng, WORDS[pick(rng, MIXED)])
-    one, two = (pick(rng, WORDS[pick(rng, ["noun", "word", "adj", "animal", "plant", "last", "food"])]) if rng.random() < 0.7 else pseudo(rng) for _ in range(2))
+    if kind < 0.5:
+        out = pick(rng, WORDS[pick(rng, MIXED)])
+        return out if len(out) < 40 else pick(rng, NOUNS)
+    one, two = (pick(rng, NOUNS) if rng.random() < 0.45 else pick(rng, WORDS[pick(rng, ["word", "adj", "animal", "plant", "last", "food", "color", "city"])]) if rng.random() < 0.6 else pseudo(rng) for _ in range(2))
+    if kind < 0.58:
+        one = one.split(" ")[-1] + pick(rng, ENDINGS)
     if capital:
         one, two = one.title(), two.title()
-    return pick(rng, [f"{one} {two}", f"{one} {two}", f"{one}-{two}", f"{one}'s {two}", f"{one} {1 + int(rng.random() * 99)}", f"{one} and {two}" if capital else f"{one} {two}", f"{one}'s" if capital else one, f"The {two}" if capital else f"{one}_{two}", f"{one} {two} {pseudo(rng)}"])
+    if kind < 0.66:
+        return one
+    n, letter = 1 + int(rng.random() * 99), pick(rng, "ABCDEFGHKLMNPRSTVXZ")
+    if kind < 0.74:
+        return pick(rng, [f"{letter}{n}", f"{letter}-{n * 10}", f"{n}{letter}", f"{one} {letter}", f"{letter}&{pick(rng, 'BDMTPS')}", f"{one} {n}", f"{one}-{n}", f"v{n % 9}.{n % 7}", f"#{n}", f"{letter}.{pick(rng, 'BJKS')}. {two}", f"{one} ({two})", f"{one}+", f"No. {n}", f"{one} {n}%", f"{n}/{letter}", f"{one}: {two}", f"{letter.lower()}{one}", f"{n}-{n + 2} {two}"])
+    return pick(rng, [f"{one} {two}", f"{one} {two}", f"{one}-{two}", f"{one}'s {two}", f"{one} {two}s", f"{one} {pick(rng, SMALL)} {two}", f"{one} {pick(rng, SMALL)} {two}", f"The {two}" if capital else f"{one}_{two}", f"{one} {two} {pseudo(rng)}", f"St. {one}" if capital else f"{one}{two}", f"{one} {two} {pick(rng, SMALL)} {pick(rng, WORDS['city'])}"])
 
 
 def minutes(rng):

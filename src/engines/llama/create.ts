@@ -1,5 +1,5 @@
 /** From a model's name to an engine: find the file, look at it before llama.cpp does, and load it. */
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import type { LlamaContext, Llama as LlamaCpp, LlamaModel } from "node-llama-cpp";
 import type { Sampling, Warning } from "../../core/nouns.ts";
 import { detectDialect } from "../../dialects/detect.ts";
@@ -8,6 +8,7 @@ import { getDialect, listDialects } from "../../dialects/registry.ts";
 import { EngineError } from "../error.ts";
 import { type Gguf, templateOf, textIn } from "../gguf.ts";
 import { checkGguf } from "./check.ts";
+import { withObjects } from "./embedded.ts";
 import { type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
 import { type Gpu, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
 import { EMBEDDED, findModel } from "./source.ts";
@@ -78,7 +79,8 @@ export async function createLlama(options: LlamaOptions): Promise<Llama> {
     gpu: llama.gpu,
   };
   const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
-  return new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling });
+  const prepare = resolve(path) === EMBEDDED ? withObjects : undefined;
+  return new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling, prepare });
 }
 
 const withoutUndefined = <T extends object>(options: T): T =>

@@ -59,6 +59,8 @@ export interface Loaded {
   readonly warnings: readonly Warning[];
   /** Where a request says nothing. */
   readonly sampling: Sampling;
+  /** What this model wants to be told otherwise. */
+  readonly prepare?: ((request: Request) => Request) | undefined;
 }
 
 /** llama.cpp's own. */
@@ -143,7 +145,8 @@ export class LlamaEngine implements Llama {
   }
 
   #render(request: Request): Rendered {
-    return rendered(request, this.#loaded.dialect, this.facts.variant);
+    const { dialect, prepare } = this.#loaded;
+    return rendered(prepare?.(request) ?? request, dialect, this.facts.variant);
   }
 
   // ---- One answer

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
-import type { Event, Message, Request, Tool } from "../../../src/core/nouns.ts";
+import type { Event, Json, Message, Request, Tool } from "../../../src/core/nouns.ts";
 import { getDialect } from "../../../src/dialects/registry.ts";
 import { createLlama, EMBEDDED, type Llama } from "../../../src/engines/llama/index.ts";
 import { compareTemplate } from "../../../src/template/index.ts";
@@ -50,6 +50,19 @@ const mechanics = (dialect: string): void => {
       expect(content).toMatchObject([{ type: "tool-call", name, arguments: { city: expect.any(String) } }]);
       expect(finish?.reason).toBe("tool-calls");
     }
+  });
+
+  test("a result that is JSON reads like the object that it is; other text stays text", () => {
+    const call: Message = {
+      role: "assistant",
+      content: [{ type: "tool-call", id: "1", name: "get_weather", arguments: { city: "Paris" } }],
+    };
+    const read = (output: Json) => {
+      const result: Message = { role: "tool", id: "1", name: "get_weather", output };
+      return engine.textOf(engine.promptTokens(ask("", { messages: [user("How is it?"), call, result] })));
+    };
+    expect(read('{"temperature":18,"condition":"sunny"}')).toBe(read({ temperature: 18, condition: "sunny" }));
+    expect(read("{18 degrees")).toContain("{18 degrees");
   });
 
   test("the second turn evaluates what is new, and little more", async () => {
