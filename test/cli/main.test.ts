@@ -41,7 +41,7 @@ describe("a mistake is one line, and exit code 2", () => {
     [["scan", "-d", "gemma4", "src"], "cannot read src: it is a directory, give a file"],
     [["scan", "-d", "gemma4", "--tools", "nowhere.json"], "cannot read nowhere.json: there is no such file"],
     [["scan", "-d", "gemma4", "--tools", bare], `${bare} must be a list of tools, or a request with "tools"`],
-    [["scan", "-d", "gemma4", "--tools", list], `${list}: tools[0].name must be a string that is not empty; it is missing`],
+    [["scan", "-d", "gemma4", "--tools", list], `${list}: tools[0] must be an object; it is 1`],
     [["scan", "-d", "gemma4", "--prompt", list], `${list} must be a prompt: the output of "render --pieces --json"`],
     [["scan", "-d", "gemma4", "--seed", "1"], '--seed belongs to "--split random"'],
     [
