@@ -274,7 +274,7 @@ class Whole extends Answering {
     // Gemini has a reason for a call that cannot be read: it is an answer there.
     const failed = error && !(wire.id === "gemini" && error.code === "malformed-call") ? error : undefined;
     const body = (): unknown =>
-      failed ? wire.encodeError(failed, asked).body : wire.encodeResponse(response, asked, passage.encoderOptions);
+      failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
     if (passage.aborted) passage.drop();
     else if (sink.opened) sink.close(printed(body()), passage.warningHeader());

@@ -10,7 +10,7 @@ export interface Wire {
   decodeRequest(input: WireInput): Request;
   encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
   createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
-  encodeError(error: ErrorInfo, request?: Request): WireOutput & { status: number };
+  encodeError(error: ErrorInfo, request?: Request, options?: EncoderOptions): WireOutput & { status: number };
 
   // Towards a server: requests go out, its answers come in.
 

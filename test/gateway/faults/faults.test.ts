@@ -10,7 +10,7 @@ import { createLimited } from "../../../src/engines/limited.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { freePort, within } from "../../servers.ts";
+import { answering, freePort, startServer, within } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
 import { ask, STREAMED, startGateway as startPlain } from "../start.ts";
 
@@ -112,6 +112,15 @@ describe.each(WIRES)("%s", (wire) => {
     const events = eventsIn(wire, (await post(url, wire, "garbage")).body);
     expect(textIn(events)).toBe("before");
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "error" });
+  });
+
+  test("a prompt that is too long is said in the client's way", async () => {
+    const message = "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.";
+    const server = await startServer(answering(JSON.stringify({ error: { message, code: "context_length_exceeded" } }), { status: 400 }));
+    const { url, exchanges } = await startGateway([server.url]);
+    const { body } = await post(url, wire, "m");
+    expect(body).toContain("4096");
+    expect(exchanges[0]?.error).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
   });
 
   test("429 with retry-after has its status and its header", async () => {
