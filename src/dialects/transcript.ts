@@ -61,6 +61,23 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
   return turns;
 }
 
+/** How a format writes the turns of each side. */
+interface Voices {
+  other(side: "system" | "developer" | "user", content: Content, n: number): Pieces;
+  said(said: readonly Part[], current: boolean): Pieces;
+  results(results: readonly Answer[]): Pieces;
+}
+
+/** All turns; where nothing was said or answered, nothing is written. */
+export const dialogue = (turns: readonly Turn[], { other, said, results }: Voices): Pieces =>
+  turns.map((turn, n) => {
+    if (turn.side !== "assistant") return other(turn.side, turn.content, n);
+    return turn.rounds.map((round) => [
+      round.said.length > 0 ? said(round.said, turn.current) : [],
+      round.results.length > 0 ? results(round.results) : [],
+    ]);
+  });
+
 /** The rounds of the assistant's turn that is open, or begins here. */
 function roundsOfLast(turns: Turn[], current: boolean): Round[] {
   const last = turns.at(-1);
