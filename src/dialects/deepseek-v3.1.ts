@@ -29,7 +29,7 @@ function render(request: Request, bos: Pieces, options: RenderOptions): Rendered
         return [
           turns[n - 1] ? t`<｜Assistant｜><think></think>` : [],
           turn.rounds.map(({ said, results }, i) => [
-            said.length > 0 ? [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`] : [],
+            said ? [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`] : [],
             resultPieces(results),
           ]),
         ];

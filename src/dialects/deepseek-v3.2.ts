@@ -36,9 +36,9 @@ function render(request: Request, bos: Pieces, options: RenderOptions): Rendered
         return turn.rounds.map(({ said, results }, i) => {
           const before = turn.rounds[i - 1];
           const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
-          const thinking = thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
+          const thinking = said && thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
           return [
-            said.length > 0 ? [open ? [open, thinking] : [], saidPieces(said, callPieces)] : [],
+            said ? [open ? [open, thinking] : [], saidPieces(said, callPieces)] : [],
             results.length > 0 ? ["\n\n", resultPieces(results)] : [],
           ];
         });

@@ -39,7 +39,7 @@ function render(request: Request, { thinks }: Variant, options: RenderOptions): 
         return [
           thinks && !turns[i - 1] ? t`<｜Assistant｜>` : [],
           turn.rounds.map(({ said, results }, n) => [
-            said.length > 0 ? [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`] : [],
+            said ? [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`] : [],
             // A user who does not wait for the answer leaves the outputs open.
             results.length > 0 ? outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined) : [],
           ]),

@@ -47,7 +47,7 @@ function render(request: Request, bos: Pieces, options: RenderOptions): Rendered
       continue;
     }
     for (const { said, results } of turn.rounds) {
-      if (said.length > 0) {
+      if (said) {
         turns.push(
           t`<｜Assistant｜>`,
           thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`,

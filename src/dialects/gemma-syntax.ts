@@ -183,7 +183,7 @@ function gemmaTurns(format: GemmaFormat, { value, pairs, bareKey }: Values) {
   };
 
   const said = (round: Round, thinking: boolean): Pieces =>
-    round.said.map((part) => {
+    round.said?.map((part) => {
       if (part.type === "text") return format.modelText(part.text).trim();
       if (part.type === "media") return content([part]);
       if (part.type === "thinking") return thinking ? format.thinking(part.text) : undefined;

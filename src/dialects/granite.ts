@@ -66,7 +66,7 @@ function render(request: Request, fallback: string): Rendered {
       head(system && textOf(system, "\n"), fallback, request.tools ?? []),
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content, "\n")),
-        said: (said) => turnPieces("assistant", textThenCalls(said, callPieces)),
+        said: (said) => turnPieces("assistant", textThenCalls(said, callPieces, textOf(said, "\n"))),
         results: (results) => turnPieces("user", ["\n", resultPieces(results)]),
       }),
     ],

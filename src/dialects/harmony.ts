@@ -78,13 +78,21 @@ const header: Step = (s) => {
 };
 
 const abandon: Step = (s) => {
-  const marks = TOKENS.filter((mark) => s.word.includes(mark)).map((mark) => s.word.lastIndexOf(mark) + mark.length);
-  s.sayRaw(s.word.length - Math.max(0, ...marks));
+  s.sayRaw(behindMarks(s.word).length);
   return speak;
 };
 
+function behindMarks(header: string): string {
+  const marks = TOKENS.filter((mark) => header.includes(mark)).map((mark) => header.lastIndexOf(mark) + mark.length);
+  return header.slice(Math.max(0, ...marks));
+}
+
+/** Words that stand in every header. */
+const WORDS = ["assistant", "analysis", "commentary", "final", "json"];
+
 const cutHeader: Step = (s) => {
-  if (!s.word.includes(" to=")) return abandon;
+  const behind = behindMarks(s.word).trim();
+  if (!s.word.includes(" to=")) return WORDS.some((word) => word.startsWith(behind)) ? control : abandon;
   s.malformed("no-name", "the output ended inside the header of a call");
   return speak;
 };

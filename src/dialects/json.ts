@@ -96,7 +96,7 @@ function sidesOf({ messages, tools = [] }: Request, variant: Variant): { side: S
       add("user", [block, content(turn.content, variant)]);
       block = [];
     } else if (turn.side === "assistant") {
-      for (const { said, results } of turn.rounds) {
+      for (const { said = [], results } of turn.rounds) {
         const text = prompt(saidPieces(said, variant));
         if (text.length > 0) add("assistant", text);
         if (results.length > 0) add("user", resultPieces(results));

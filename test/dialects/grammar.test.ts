@@ -270,6 +270,7 @@ describe("schemas", () => {
     ["nullable", { type: "string", nullable: true }, ["x", null], [1]],
     ["types of other schema languages", { type: "STRING" }, ["x"], [1]],
     ["a small range", { type: "integer", minimum: 1, maximum: 12 }, [1, 9, 12], [0, 13, 123, -1]],
+    ["a small range without its ends", { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }, [1, 9], [0, 10, -1]],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
     ["enum and const", { enum: ["a", 1, null, [1, { b: 2 }]] }, ["a", 1, null, [1, { b: 2 }]], ["b", 2, [1], [1, { b: 3 }]]],

@@ -24,9 +24,10 @@ const PYTHON: Syntax = {
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: false,
-  bare: jsonScalar,
+  bare: (text) => jsonScalar(text) ?? (OTHER_BASE.test(text) ? String(BigInt(text)) : undefined),
   tuples: true,
 };
+const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 
 const FIELD = "an f-string has a field";
 
@@ -212,8 +213,9 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     };
     const behindKey: Step = (s) => {
       const code = s.blanks();
-      if (code === undefined || (code === 61 && s.pos + 1 >= s.stop && !s.last)) return undefined;
-      return code === 61 && s.codes[s.pos + 1] !== 61 ? begin(s, s.word) : release;
+      const isLast = s.pos + 1 >= s.stop;
+      if (code === undefined || (code === 61 && isLast && !s.last)) return undefined;
+      return code === 61 && (isLast || s.codes[s.pos + 1] !== 61) ? begin(s, s.word) : release;
     };
 
     const begin = (s: Scan, key?: string): Step => {
