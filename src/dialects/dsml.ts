@@ -15,8 +15,10 @@ import { callsOf, textOf } from "./transcript.ts";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"];
 const WORDS = ["function_calls", "tool_calls"];
-const OPEN = WORDS.map((word) => `<｜DSML｜${word}>`);
-const CLOSE = WORDS.map((word) => `</｜DSML｜${word}>`);
+/** Models put a blank into tags. */
+const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
+const OPEN = WORDS.flatMap((word) => spaced(`<｜DSML｜${word}>`));
+const CLOSE = WORDS.flatMap((word) => spaced(`</｜DSML｜${word}>`));
 const INVOKE = "<｜DSML｜invoke";
 
 // ---- Scanning
@@ -26,6 +28,7 @@ const calls = tagCalls({
   close: CLOSE,
   calls: [{ open: INVOKE, head: ATTRIBUTES }],
   callClose: "</｜DSML｜invoke>",
+  closeSlips: { "</｜DSML｜invoke >": "</｜DSML｜invoke>", "</｜DSML｜parameter >": "</｜DSML｜parameter>" },
   params: [{ open: "<｜DSML｜parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>" }],
   stops: STOPS,
   bareNames: "never",

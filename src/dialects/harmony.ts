@@ -69,7 +69,7 @@ const header: Step = (s) => {
     s.pos += mark.length;
     return route(s);
   }
-  const restarts = mark === "<|start|>" || (mark === "<|channel|>" && s.word.includes(mark));
+  const restarts = mark === "<|start|>" || (mark === "<|channel|>" && s.word.includes(mark) && !/ to=(?!assistant\b)/.test(s.word));
   if (restarts) s.control();
   else if (mark !== "<|channel|>" && mark !== "<|constrain|>") return abandon;
   s.pos += mark.length;
@@ -127,6 +127,7 @@ const body: Step = (s) => {
   const mark = s.match(MARKS);
   if (mark === undefined) return undefined;
   if (s.last && s.pos === s.stop) return cut;
+  if (mark === "<|message|>" || mark === "<|constrain|>") return broken(s, "bad-arguments", `${mark} where the arguments should be`);
   if (mark !== "") {
     s.endCall();
     return closing;

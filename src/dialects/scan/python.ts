@@ -189,7 +189,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       }
       if (code === undefined) return undefined;
       if (code === -1) return sure ? cut : release;
-      if (code !== 40) return unreadable(s, "no-name", "a call was expected");
+      if (code !== 40 || s.word.endsWith(".")) return unreadable(s, "no-name", "a call was expected");
       s.pos++;
       if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
       if (is(STRICT) && !s.declares(s.word)) return release;
@@ -272,7 +272,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (!sure && s.call?.id === undefined) return release;
       const skip = broken(s, code, reason);
       s.quote = reason === FIELD ? s.quote.slice(-1) : "";
-      return code === "no-name" && !is(BARE) ? skip : over;
+      return code === "no-name" && !is(BARE | CALLED) ? skip : over;
     };
     const over: Step = (s) => {
       const { quote } = s;
