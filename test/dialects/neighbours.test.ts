@@ -22,6 +22,18 @@ describe("the next call is read", () => {
       invokes('<invoke name="b"><parameter name="x>1</parameter></invoke>'),
       ["call a{}", "malformed bad-arguments", "call c{}"],
     ],
+    [
+      "a parameter's tag without its end",
+      "minimax-m2",
+      invokes('<invoke name="b"><parameter name="x"1</parameter></invoke>'),
+      ["call a{}", "malformed bad-arguments", "call c{}"],
+    ],
+    [
+      "an attribute without its quote",
+      "deepseek-v4",
+      '<｜DSML｜tool_calls><｜DSML｜invoke name="b"><｜DSML｜parameter name="x" string="true>1</｜DSML｜parameter><｜DSML｜parameter name="y" string="true">2</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜tool_calls>',
+      ["malformed bad-arguments"],
+    ],
     ["other markup in a block", "minimax-m2", invokes("<bad>"), ["call a{}", "malformed no-name", "call c{}"]],
     ["prose in a block", "minimax-m2", invokes("And:"), ["call a{}", "text \nAnd:\n", "call c{}"]],
     ["no closer but the block's", "qwen3-coder", `${forgotten}</tool_call>\n${next}`, ['call b{"x":"1"}', "call c{}"]],

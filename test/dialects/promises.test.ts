@@ -30,9 +30,11 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   functiongemma: /<escape>/,
   "qwen3-coder":
     /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<tool_call>\s*< ?function ?=|<\/tool_call>\s*<\|/,
-  "seed-oss": /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<seed:tool_call>\s*<function=|<\/seed:tool_call>\s*<seed:eos>/,
+  "seed-oss":
+    /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<seed:tool_call>\s*<function=|<\/seed:tool_call>\s*<seed:eos>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
-  "minimax-m2": /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>|<minimax:tool_call>\s*<invoke |<\/minimax:tool_call>\s*\[e~\[/,
+  "minimax-m2":
+    /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>|<minimax:tool_call>\s*<invoke |<\/minimax:tool_call>\s*\[e~\[/,
   "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
   "deepseek-v4": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
 };

@@ -22,7 +22,8 @@ export interface Head {
   readonly endsInside: Marks;
   /** Those ends that are the beginning of what follows. */
   readonly next: readonly string[];
-  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined };
+  /** `rest`: what is left behind the attributes. */
+  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined; readonly rest?: string };
 }
 
 interface Tag {
@@ -98,10 +99,13 @@ export const ATTRIBUTES: Head = {
   ends: new Marks([...TAG_END, '"', "'", EQUALS]),
   read(text) {
     const found = new Map<string, string>();
+    let end = 0;
     ATTRIBUTE.lastIndex = 0;
-    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text))
+    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
       found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
-    return { name: found.get("name"), string: found.get("string") };
+      end = ATTRIBUTE.lastIndex;
+    }
+    return { name: found.get("name"), string: found.get("string"), rest: text.slice(end).trim() };
   },
 };
 
@@ -384,8 +388,8 @@ export function tagCalls(form: TagForm): TagSteps {
       const mark = readHead(s, ends, inQuotes, inside ? MAX_TAG : NO_LIMIT);
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
-      const { name, string } = head.read(s.word);
-      const broke = mark === null || name === undefined || isBreak(head, mark);
+      const { name, string, rest = "" } = head.read(s.word);
+      const broke = mark === null || name === undefined || isBreak(head, mark) || (mark === "<" && rest !== "");
       if (inside && (broke || head.next.includes(mark) || !fits(s, name))) return content(s, inside, s.word);
       if (broke) return broken(s, "bad-arguments", "a parameter has no name");
       if (inside && finish(s, false) === "deep") return tooDeep;
