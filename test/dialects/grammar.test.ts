@@ -12,6 +12,7 @@ import { listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
 import { describeShared, shared } from "../shared.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
+import { endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
 
 type Speaker = Dialect & Required<Pick<Dialect, "grammar">>;
 const speakers = listDialects().filter((dialect): dialect is Speaker => dialect.grammar !== undefined);
@@ -45,6 +46,24 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     for (const wrong of ["", "Hi.", `Hi. ${text("get_time")}`, `${text("get_time")} Hi.`, text("get_date")])
       expect(accepts(grammar("required"), wrong), wrong).toBe(false);
     expect(grammar("required").triggers).toEqual([]);
+  });
+
+  test("whatever it allows the scanner reads: calls of declared tools, and all of it", () => {
+    const drawn = numbers(7);
+    const required = new Gbnf(grammar("required").gbnf);
+    for (let i = 0; i < 150; i++) {
+      const sample = required.sample((n) => drawn.next().value % n);
+      expect(required.accepts(sample), sample).toBe(true);
+      const events = scanPieces(dialect, [sample], { tools });
+      expect(endsOf(events).length, sample).toBeGreaterThan(0);
+      for (const { name, truncated } of endsOf(events))
+        expect([tools.map((tool) => tool.name).includes(name), truncated], sample).toEqual([true, undefined]);
+      expect(textOf(events).trim(), sample).toBe("");
+      expect(
+        events.filter((event) => event.type === "malformed"),
+        sample,
+      ).toEqual([]);
+    }
   });
 
   test("a named tool, an allowed subset: no other", () => {
