@@ -4,7 +4,7 @@ import type { Outcome, Reader, Syntax } from "./reader.ts";
 import { charTable, charTableExcept, ESCAPED, Marks } from "./window.ts";
 
 const QUOTES = new Marks(['"', "'"]);
-const LINE_END = new Marks(["\n"]);
+const LINE_END = new Marks(["\n", "\r"]);
 const BLOCK_END = new Marks(["*/"]);
 const STRING_STOPS = charTable(`'${ESCAPED}`);
 export const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
