@@ -12,7 +12,7 @@ import { Pile } from "../../core/pile.ts";
 import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Param, Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, cut, nameTooLong, readThen, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
 import { endParam, holdsArguments, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
 
 /** How an opening tag says a name, and what ends it. */
@@ -360,13 +360,7 @@ export function tagCalls(form: TagForm): TagSteps {
     return inObject;
   };
 
-  const inObject: Step = (s) => {
-    const outcome = s.read();
-    if (outcome === undefined) return undefined;
-    if (outcome === "cut") return cut;
-    if (outcome === "deep") return tooDeep;
-    return outcome === "done" ? between : broken(s, "bad-arguments", s.reason);
-  };
+  const inObject = readThen((s) => between(s));
 
   /** `mark`: what closed it. */
   const endCall = (s: Scan, mark = ""): Step => {

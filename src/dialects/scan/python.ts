@@ -10,7 +10,7 @@ import { MAX_NAME, type Outcome, type Reader, type Syntax } from "../../core/rea
 import { charTable, charTableExcept, ESCAPED, isBlank, Marks } from "../../core/window.ts";
 import { jsonCalls, release } from "./json-calls.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, speak, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, cut, nameTooLong, readThen, speak, tooLong } from "./steps.ts";
 
 // ---- Literals
 
@@ -224,15 +224,13 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       s.begin(PYTHON, s.json, ends).enter(41, 61, key);
       return inArguments;
     };
-    const inArguments: Step = (s) => {
-      const outcome = s.read();
-      if (outcome === undefined) return undefined;
-      if (outcome === "cut") return cut;
-      if (outcome === "deep") return tooDeep;
-      if (outcome !== "done") return unreadable(s, "bad-arguments", s.reason);
-      s.bound(ended);
-      return behind;
-    };
+    const inArguments = readThen(
+      (s) => {
+        s.bound(ended);
+        return behind;
+      },
+      (s) => unreadable(s, "bad-arguments", s.reason),
+    );
 
     /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
     const behind: Step = (s) => {
