@@ -3,7 +3,8 @@
  *
  *     const { same, recorded, now } = await compareRecording(readRecording(text));
  *
- * The upstream says what it said then, and the client asks what it asked. What no two exchanges share is left out on both sides: the time,
+ * The upstream says what it said then, and the client asks what it asked; where the gateway closed before the end, it closes now, at the same
+ * byte of the upstream's. What no two exchanges share is left out on both sides: the time,
  * heartbeats, the exchange's own id and the upstream's address.
  */
 import { request as httpRequest, type Server } from "node:http";
@@ -16,8 +17,9 @@ import { createScripted } from "../../engines/scripted.ts";
 import { createGateway } from "../gateway.ts";
 import type { ModelRule } from "../models.ts";
 import type { Patience } from "../options.ts";
+import type { OpenTap } from "../tap.ts";
 import { createUpstream, knownByUrl } from "../upstreams.ts";
-import { type Edge, fellSilent, type Recording, textOfEdge } from "./recording.ts";
+import { bytesOfPiece, type Edge, fellSilent, type Recording, textOfEdge, wasClosed } from "./recording.ts";
 import { createReplay } from "./replay.ts";
 import { pathOf, speechOf } from "./speech.ts";
 
@@ -45,6 +47,7 @@ export async function compareRecording(recording: Recording): Promise<Comparison
     upstreams: { recorded: upstream.engine },
     models: [ruleOf(recording)],
     patience: patienceOf(recording),
+    taps: wasClosed(recording) ? [closing(recording, () => void gateway.close())] : [],
     onExchange: ({ id, error }) => {
       again = { id, error };
     },
@@ -145,6 +148,18 @@ function patienceOf(recording: Recording): Patience {
   };
 }
 
+// ---- The gateway, again
+
+/** Closes it where it closed then: behind the last that the upstream said. */
+function closing({ upstream }: Recording, close: () => void): OpenTap {
+  let left = upstream.at(-1)?.pieces.reduce((sum, piece) => sum + bytesOfPiece(piece).length, 0) ?? 0;
+  const heard = (bytes: number): void => {
+    left -= bytes;
+    if (left === 0) setImmediate(close); // when what was said has become the client's
+  };
+  return () => ({ upstream: { answered: () => heard(0), received: ({ length }) => heard(length) } });
+}
+
 // ---- The client, again
 
 /** What belongs to the connection; and what would keep the gateway from answering, now that it listens somewhere else. */
@@ -175,7 +190,7 @@ function judged({ exchange, client }: Recording, answer: Heard, again: Said): Co
   const now = settled(answer, exchange.wire, again);
   const isSame = recorded.status === now.status && recorded.body === now.body;
   // Who left heard only the beginning.
-  return { same: exchange.outcome === "aborted" ? now.body.startsWith(recorded.body) : isSame, recorded, now };
+  return { same: exchange.brokenOff === "client" ? now.body.startsWith(recorded.body) : isSame, recorded, now };
 }
 
 // ---- What is never the same

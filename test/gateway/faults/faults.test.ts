@@ -12,7 +12,7 @@ import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { answering, freePort, startServer, within } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
-import { ask, STREAMED, startGateway as startPlain } from "../start.ts";
+import { ask, SMALLEST, STREAMED } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -179,6 +179,52 @@ describe.each(WIRES)("%s", (wire) => {
   });
 });
 
+describe.each(WIRES)("%s, and the gateway closes", (wire) => {
+  const whole = (model: string): { path: string; body: string } => {
+    const { path, body } = SMALLEST[wire];
+    return { path: path.replace("/m:", `/${model}:`), body: JSON.stringify({ ...body, model }) };
+  };
+
+  test("in mid-stream: what came before was delivered, and the end is an error", async () => {
+    const upstream = await startUpstream();
+    const { url, close, exchanges } = await startGateway([upstream.url]);
+    const { response } = await opened(url, wire, "stall");
+    const before = await until(response, (text) => text.includes("before"));
+    const closed = close();
+    const events = eventsIn(wire, before + (await until(response, () => false)));
+    await closed;
+    expect(textIn(events)).toBe("before");
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: "the gateway is closing" } });
+    expect(exchanges).toMatchObject([{ outcome: "aborted", brokenOff: "gateway" }]);
+    await within(1000, upstream.get("/left?of=stall"));
+  });
+
+  test.each(["stall", "late"])("before an answer that is not streamed is whole (%s): 503, or the wire's own", async (model) => {
+    const upstream = await startUpstream();
+    const { url, close } = await startGateway([upstream.url]);
+    const { path, body } = whole(model);
+    const answer = ask(url, "POST", path, { headers: signed, body });
+    await upstream.get(`/asked?of=${model}`);
+    await close();
+    expect(await answer).toMatchObject({
+      status: wire === "anthropic" ? 529 : 503,
+      body: expect.stringContaining("the gateway is closing"),
+    });
+  });
+
+  test("before a stream has begun: 503, or the wire's own", async () => {
+    const upstream = await startUpstream();
+    const { url, close } = await startGateway([upstream.url]);
+    const answer = post(url, wire, "late");
+    await upstream.get("/asked?of=late");
+    await close();
+    expect(await answer).toMatchObject({
+      status: wire === "anthropic" ? 529 : 503,
+      body: expect.stringContaining("the gateway is closing"),
+    });
+  });
+});
+
 describe("several URLs", () => {
   const chat = (url: string, model = "fine a") => post(url, "openai-chat", model);
 
@@ -281,13 +327,13 @@ test("closing lets streams end", async () => {
 
 test("closing does not wait for clients that say nothing, or do not go", async () => {
   const upstream = await startUpstream();
-  const { url, port, close } = await startPlain({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+  const { url, port, close } = await startGateway([upstream.url]);
   const silent = connect(port, "127.0.0.1");
   await once(silent, "connect");
   const { response } = await opened(url, "openai-chat", "stall");
   await until(response, (text) => text.includes("before"));
   const closed = Promise.all([once(silent, "close"), close({ graceMs: 1 })]);
-  expect(await until(response, () => false)).toContain("aborted");
+  expect(await until(response, () => false)).toContain("the gateway is closing");
   await within(10_000, closed);
 });
 
