@@ -97,7 +97,7 @@ function listen(server: Server): Promise<string> {
 }
 
 /** Where no upstream answered, or the model was in the process, there are only the events. */
-const told = ({ events }: Recording, timed: boolean): Engine =>
+const told = ({ events, exchange: { error } }: Recording, timed: boolean): Engine =>
   around(createScripted([]), {
     async *generate(): AsyncGenerator<Event, void, undefined> {
       let now = 0;
@@ -106,6 +106,7 @@ const told = ({ events }: Recording, timed: boolean): Engine =>
         now = ms;
         yield event;
       }
+      if (error?.code === "internal") throw new Error(error.message); // as the engine did
     },
   });
 
@@ -200,7 +201,9 @@ const BEATS: Readonly<Record<WireId, RegExp>> = {
   "openai-chat": COMMENT,
   "openai-responses": COMMENT,
   anthropic: /^event: ping\ndata: [^\n]*\n\n/gm,
-  gemini: /^data: \{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*\r?\n\r?\n/gm,
+  // With `alt=sse`, and in one array.
+  gemini:
+    /(?:^data: |(?<=^\[?))\{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*(?:\r?\n\r?\n|(?<=\},)\n)/gm,
   ollama: /^\{[^\n]*"message":\{"role":"assistant","content":""\},"done":false\}\n/gm,
 };
 const TIMES = /"(created|created_at|completed_at)":(?:\d+|"[^"]*")/g;
