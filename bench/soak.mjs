@@ -3,34 +3,43 @@
 // by line; asserts nothing.
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chunksOf } from "./measure.mjs";
+import { writeHeapSnapshot } from "node:v8";
+import { heldIn } from "./heap.mjs";
 import { ours } from "./scanners.mjs";
 import { WORKLOADS } from "./workloads.mjs";
 
 const MB = 2 ** 20;
-const QUARTERS = [1, 2, 3, 4];
+const CHUNK = 4;
 const SOAKS = { plain: ["plain text", 100], calls: ["short calls", 10], partials: ["partial marks", 10] };
 
-const [name] = process.argv.slice(2);
+const [name, folder] = process.argv.slice(2);
 if (name) soakOne(ours.find((scanner) => scanner.name === name));
 else await soakAll();
 
 async function soakAll() {
-  console.log("kB on the heap while so much passes through one scanner, in 4-character chunks, after each quarter\n");
-  console.log(`${"".padEnd(30)}${"MB".padStart(6)}${QUARTERS.map((n) => `${n}/4`.padStart(9)).join("")}${"seconds".padStart(9)}`);
+  const place = mkdtempSync(join(tmpdir(), "dragoman-soak-"));
+  console.log(
+    `kB in the process of one scanner, in ${CHUNK}-character chunks: what is alive after a quarter of it and after all, without what V8 compiles\n`,
+  );
+  const columns = ["MB", "1/4", "all", "grown", "seconds"];
+  console.log("".padEnd(30) + columns.map((title) => title.padStart(9)).join(""));
   let most = { grown: -Infinity };
   for (const scanner of ours) {
-    const child = fork(fileURLToPath(import.meta.url), [scanner.name], { execArgv: ["--expose-gc"] });
-    child.on("message", ({ label, mb, held, seconds }) => {
-      const cells = [...held, seconds].map((number) => number.toFixed(1).padStart(9));
-      console.log(label.padEnd(30) + String(mb).padStart(6) + cells.join(""));
-      const grown = held.at(-1) - held[0];
-      if (grown > most.grown) most = { grown, label };
+    const child = fork(fileURLToPath(import.meta.url), [scanner.name, place], { execArgv: ["--expose-gc"] });
+    child.on("message", ({ label, mb, files, seconds }) => {
+      const [first, last] = files.map((file) => heldIn(file).data);
+      const cells = [mb.toFixed(0), ...[first, last, last - first, seconds].map((number) => number.toFixed(1))];
+      console.log(label.padEnd(30) + cells.map((cell) => cell.padStart(9)).join(""));
+      if (last - first > most.grown) most = { grown: last - first, label };
     });
     const [code] = await once(child, "exit");
     if (code !== 0) process.exit(1);
   }
+  rmSync(place, { recursive: true });
   console.log(`\nFrom the first quarter to the last no scanner grew by more than ${most.grown.toFixed(1)} kB (${most.label}).`);
 }
 
@@ -39,33 +48,23 @@ function soakOne(scanner) {
   for (const { id, make } of WORKLOADS) {
     if (!(id in SOAKS)) continue;
     const [title, mb] = SOAKS[id];
-    const chunks = chunksOf(make(scanner).text);
-    soak(scanner, chunks, 4); // compiling takes memory too
+    const { text } = make(scanner);
     const began = performance.now();
-    const held = soak(scanner, chunks, mb);
-    process.send({ label: `${scanner.name}, ${title}`, mb, held, seconds: (performance.now() - began) / 1000 });
+    const running = scanner.create();
+    const files = [mb / 4, (mb * 3) / 4].map((part, i) => {
+      feed(running, text, part * MB);
+      globalThis.gc();
+      return writeHeapSnapshot(join(folder, `${scanner.name}-${id}-${i}.heapsnapshot`));
+    });
+    globalThis.kept = running.flush();
+    process.send({ label: `${scanner.name}, ${title}`, mb, files, seconds: (performance.now() - began) / 1000 });
   }
 }
 
-/** Bytes of everything alive. */
-function alive() {
-  globalThis.gc();
-  globalThis.gc();
-  return process.memoryUsage().heapUsed;
-}
-
-/** Kilobytes that the scanner holds after each quarter of so many megabytes. */
-function soak(scanner, chunks, mb) {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const before = alive();
-  const running = scanner.create();
-  const held = [];
-  let fed = 0;
-  for (const quarter of QUARTERS) {
-    for (; fed < (mb * MB * quarter) / QUARTERS.length; fed += length) for (const chunk of chunks) globalThis.kept = running.feed(chunk);
-    globalThis.kept = undefined;
-    held.push((alive() - before) / 1024);
+/** The text again and again, until it was so long. */
+function feed(running, text, length) {
+  for (let fed = 0; fed < length; fed += text.length) {
+    for (let at = 0; at < text.length; at += CHUNK) globalThis.kept = running.feed(text.slice(at, at + CHUNK));
   }
-  globalThis.kept = running.flush();
-  return held;
+  globalThis.kept = undefined;
 }

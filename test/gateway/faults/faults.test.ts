@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
-import { createRemote } from "../../../src/engines/remote.ts";
+import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { answering, freePort, startServer, within } from "../../servers.ts";
@@ -44,10 +44,10 @@ async function startUpstream(...kind: string[]): Promise<Upstream> {
 
 /** In front of these URLs of one upstream. */
 const startGateway = (urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<RecordedGateway> =>
-  startRecorded({ upstreams: { up: remoteAt(...urls) }, ...options });
+  startRecorded({ upstreams: { up: remoteAt(urls) }, ...options });
 
-const remoteAt = (...urls: readonly string[]) =>
-  createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream });
+const remoteAt = (urls: readonly string[], more: Partial<RemoteOptions> = {}) =>
+  createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream, ...more });
 
 /** The smallest streamed request of a wire, for this model. */
 function asking(wire: WireId, model: string): { path: string; body: string } {
@@ -273,10 +273,50 @@ describe("several URLs", () => {
   });
 });
 
+describe.skipIf(process.platform === "win32")("an upstream whose process is stopped (not on Windows, which has no SIGSTOP)", () => {
+  const behind = (url: string, timeouts: RemoteOptions["timeouts"]) =>
+    startGateway([url], { upstreams: { up: remoteAt([url], { timeouts }) } });
+
+  test("in mid-stream: what came before was delivered, and the silence is an error", async () => {
+    const upstream = await startUpstream();
+    const { url } = await behind(upstream.url, { idle: 300 });
+    const { response } = await opened(url, "openai-chat", "stall");
+    const before = await until(response, (text) => text.includes("before"));
+    upstream.process.kill("SIGSTOP");
+    const events = eventsIn("openai-chat", before + (await until(response, () => false)));
+    expect(textIn(events)).toBe("before");
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: expect.stringContaining("fell silent") } });
+  });
+
+  test("before it answers: 504", async () => {
+    const upstream = await startUpstream();
+    const { url } = await behind(upstream.url, { headers: 100 });
+    upstream.process.kill("SIGSTOP");
+    expect(await post(url, "openai-chat", "fine")).toMatchObject({ status: 504, body: expect.stringContaining("did not answer in time") });
+  });
+
+  test.runIf(process.platform === "linux")(
+    "with a full line of others before it: 504 (only on Linux, which lets who comes then wait)",
+    async () => {
+      const listening =
+        'require("net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port); })';
+      const child = spawn(process.execPath, ["-e", listening], { stdio: ["ignore", "pipe", "inherit"] });
+      closers.push(() => child.kill("SIGKILL"));
+      const port = Number(String((await once(child.stdout, "data"))[0]));
+      child.kill("SIGSTOP");
+      const line = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+      closers.push(() => line.map((socket) => socket.destroy()));
+      await once(line[0]!, "connect");
+      const { url } = await behind(`http://127.0.0.1:${port}`, { connect: 100 });
+      expect(await post(url, "openai-chat", "fine")).toMatchObject({ status: 504, body: expect.stringContaining("cannot be reached") });
+    },
+  );
+});
+
 describe("limits", () => {
   test("so many at a time, so many in line, and the next one is told to come back", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, queue: 1 });
+    const engine = createLimited(remoteAt([upstream.url]), { concurrent: 1, queue: 1 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -292,7 +332,7 @@ describe("limits", () => {
 
   test("who waits too long is told so, and who leaves the line frees it", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, waitMs: 30 });
+    const engine = createLimited(remoteAt([upstream.url]), { concurrent: 1, waitMs: 30 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
