@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
 import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts";
+import type { ModelRule } from "../../../src/gateway/models.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { answering, freePort, startServer, within } from "../../servers.ts";
@@ -50,9 +51,9 @@ const remoteAt = (urls: readonly string[], more: Partial<RemoteOptions> = {}) =>
   createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream, ...more });
 
 /** The smallest streamed request of a wire, for this model. */
-function asking(wire: WireId, model: string): { path: string; body: string } {
+function asking(wire: WireId, model: string, more = {}): { path: string; body: string } {
   const { path, body } = STREAMED[wire];
-  return { path: path.replace("/m:", `/${encodeURIComponent(model)}:`), body: JSON.stringify({ ...body, model }) };
+  return { path: path.replace("/m:", `/${encodeURIComponent(model)}:`), body: JSON.stringify({ ...body, model, ...more }) };
 }
 
 const post = (base: string, wire: WireId, model: string) => {
@@ -61,9 +62,9 @@ const post = (base: string, wire: WireId, model: string) => {
 };
 
 /** The answer while it comes. */
-async function opened(base: string, wire: WireId, model: string): Promise<{ response: IncomingMessage; leave: () => void }> {
+async function opened(base: string, wire: WireId, model: string, more = {}): Promise<{ response: IncomingMessage; leave: () => void }> {
   const { hostname, port } = new URL(base);
-  const { path, body } = asking(wire, model);
+  const { path, body } = asking(wire, model, more);
   const request = httpRequest({ hostname, port, method: "POST", path, headers: signed, agent: false });
   request.on("error", () => {});
   request.end(body);
@@ -343,10 +344,15 @@ describe("limits", () => {
   });
 });
 
-test("a client that does not read holds the upstream up", async () => {
+test.each<[string, Partial<ModelRule>]>([
+  ["as it comes", { rescue: false }],
+  ["searched for calls", { dialect: "hermes", rescue: true }],
+  ["read in band", { dialect: "hermes", tools: "inband" }],
+])("a client that does not read holds the upstream up (%s)", async (_, rule) => {
   const upstream = await startUpstream();
-  const { url } = await startGateway([upstream.url]);
-  const { response } = await opened(url, "openai-chat", "flood");
+  const { url } = await startGateway([upstream.url], { models: [{ name: "*", upstream: "up", ...rule }] });
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const { response } = await opened(url, "openai-chat", "flood", { tools });
   expect(Number(await upstream.get("/full?of=flood"))).toBeLessThan(399);
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) length += piece.length;
