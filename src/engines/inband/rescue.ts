@@ -10,6 +10,7 @@
 import type { Event, Finish, Json, Message, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
+import { scanText } from "../../dialects/scan/streams.ts";
 import { takeEvents } from "../answer.ts";
 import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
@@ -251,12 +252,17 @@ export class Rescue {
     return !event.truncated && !this.#isQuoted(event) && !(this.#spoke && (this.#made.has(keyOf(event)) || this.#isBare(event)));
   }
 
-  /** The user, or what a tool brought, wrote the same text: it is repeated, or was smuggled in. */
-  #isQuoted({ raw = "" }: ToolEnd): boolean {
-    const wanted = raw.trim();
+  /** The user, or what a tool brought, wrote the same call: it is repeated, or was smuggled in. */
+  #isQuoted(call: ToolEnd): boolean {
+    const key = keyOf(call);
+    const wanted = (call.raw ?? "").trim();
+    const isIn = (text: string): boolean =>
+      text.includes(call.name) &&
+      (text.includes(wanted) ||
+        scanText(this.dialect, text, { tools: [...this.#tools] }).some((one) => one.type === "tool-end" && keyOf(one) === key));
     return this.#messages.some((message) => {
-      if (message.role === "tool") return holds(message.output, wanted);
-      return message.role === "user" && message.content.some((part) => part.type === "text" && part.text.includes(wanted));
+      if (message.role === "tool") return someText(message.output, isIn);
+      return message.role === "user" && message.content.some((part) => part.type === "text" && isIn(part.text));
     });
   }
 
@@ -320,10 +326,10 @@ const say = (text: string, out: Event[]): void => {
   if (text !== "") out.push({ type: "text", text });
 };
 
-const holds = (value: Json, wanted: string): boolean =>
+const someText = (value: Json, fits: (text: string) => boolean): boolean =>
   typeof value === "string"
-    ? value.includes(wanted)
-    : typeof value === "object" && value !== null && Object.values(value).some((item) => holds(item, wanted));
+    ? fits(value)
+    : typeof value === "object" && value !== null && Object.values(value).some((item) => someText(item, fits));
 
 /** Two calls that do the same. */
 const keyOf = ({ name, arguments: args }: Pick<ToolCall, "name" | "arguments">): string =>

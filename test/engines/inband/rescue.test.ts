@@ -182,6 +182,12 @@ test("in the middle of a task a call may stand behind a finding, unless the text
   expect(run("The file holds one tool call and nothing else.", [...request.messages, result])).toBe(0);
 });
 
+test("a call that the user wrote in other blanks is still the user's", () => {
+  const other = '<tool_call>{"name":"get_weather","arguments":{"city":"Oslo"}}</tool_call>';
+  const messages: Message[] = [{ role: "user", content: [{ type: "text", text: `What does ${other} do?` }] }];
+  expect(callsIn(answerOf(hermes, call, 7, { asked: { ...request, messages } }))).toEqual([]);
+});
+
 test("text leaves at once, and only what may be a call waits", () => {
   const rescue = new Rescue(hermes, request, tools);
   expect(rescue.feed({ type: "text", text: "Let me see. <too" })).toEqual([{ type: "text", text: "Let me see. " }]);
