@@ -3,20 +3,20 @@
  *
  * Who acts says so: in the first person, now, where a clause begins. Whatever else stands before a call, in whatever language, may have the
  * call for its object. Verbs of telling, examples, suppositions, questions and refusals show, and so does a sentence that the call is a part
- * of ("It expects <call>"). Only in the middle of a task, behind a tool's result, may a closed sentence be a finding ("The test fails.") and
- * the call the next step, unless the text speaks of calls. In doubt the call is shown: it must not run.
+ * of ("It expects <call>"). A closed sentence may also be a finding ("The test fails."), and the call the next step: unless the text speaks of
+ * calls, or the user has just asked about them. In doubt the call is shown: it must not run.
  */
 
 /** So much of a text is looked at: a few sentences. */
 export const MAX_LEAD = 600;
 
-/** `text` is what was said before the call, or the end of it; `midTask`: the answer is one to a tool's result. */
-export function leadsToCall(text: string, midTask: boolean): boolean {
+/** `text` is what was said before the call, or the end of it; `asked`: what the user has just said, if it is that which is answered. */
+export function leadsToCall(text: string, asked = ""): boolean {
   const said = text.replace(TRIMMED, "");
   if (said === "") return true;
   const lead = said.slice(lastStart(said)).replace(EMPHASIS, "");
   if (SHOWS.test(lead) || (/[\p{L}\p{N}"'”’»]$/u.test(lead) && /^[ \t]+$/.test(text.slice(said.length)))) return false;
-  return ANNOUNCES.test(lead) || (CLOSED.test(lead) && (CONSENTS.test(lead) || (midTask && !OF_CALLS.test(said))));
+  return ANNOUNCES.test(lead) || (CLOSED.test(lead) && (CONSENTS.test(lead) || !(OF_CALLS.test(said) || OF_CALLS.test(asked))));
 }
 
 const TRIMMED = /(?:\s|\p{Extended_Pictographic}|\u{FE0F})+$/u;
@@ -72,9 +72,9 @@ const LANGUAGES: readonly Phrases[] = [
       raw`^\p{L}+ing an? (?:\p{L}+ )?call\b|^\p{L}+ing [^,;:]* (?:is|are|was|means?|requires?|takes?|needs?|works?)\b`,
     ].join("|"),
     ofCalls: [
-      raw`(?:tool|function) calls?\b|(?:an?|the|this|that|such|my|your|every|each) (?:\p{L}+ )?(?:call|invocation|block)\b|calls\b|called|invo[ck]|ran\b|executed`,
-      raw`syntax|formats?\b|markup|tokens?\b|sentinel|markers?\b|dialect|template|examples?\b|sample|emit|output|arguments?\b|parameters?\b`,
-      raw`the (?:model|assistant)|would|you (?:can|could|may|should|must|write)|below|following`,
+      raw`tools?\b|function calls?\b|(?:an?|the|this|that|such|my|your|every|each) (?:\p{L}+ )?(?:call|invocation|block)\b|calls\b|called|invo[ck]|ran\b|executed`,
+      raw`syntax|formats?\b|markup|tags?\b|tokens?\b|sentinel|markers?\b|dialect|template|examples?\b|sample|emit|output|arguments?\b|parameters?\b`,
+      raw`the (?:model|assistant)|(?:that|this|it)(?:['’]s| is) (?:all|the|how|what)|sent\b|wrote|replied|said\b|would|you (?:can|could|may|should|must|write)|below|following`,
     ].join("|"),
   },
   {

@@ -146,8 +146,8 @@ export class Rescue {
   readonly #messages: readonly Message[];
   /** Calls of the conversation: a text may repeat one to tell of it. */
   readonly #made: ReadonlySet<string>;
-  /** The answer is one to a tool's result. */
-  readonly #midTask: boolean;
+  /** What the answer is one to, if it is the user's. */
+  readonly #asked: string;
   /** What may turn out to be a call or a thought. */
   #held: Event[] = [];
   /** How many characters the scanner has, and no event carries yet. */
@@ -169,7 +169,7 @@ export class Rescue {
     this.#tools = tools;
     this.#messages = request.messages;
     this.#scanner = dialect.createScanner({ tools, callsInThinking: "ignore", maxCallChars: MAX_HELD, mintId: mintIds(request) });
-    this.#midTask = request.messages.at(-1)?.role === "tool";
+    this.#asked = askedIn(request.messages.at(-1));
     const made = request.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
     this.#made = new Set(made.flatMap((part) => (part.type === "tool-call" ? keyOf(part) : [])));
   }
@@ -237,8 +237,7 @@ export class Rescue {
   #mayBegin(event: Event): boolean {
     if (event.type === "thinking-start") return !this.#spoke && !this.#thinks;
     return (
-      event.type === "control" ||
-      (!(this.#code.inside("") || this.#code.shown) && leadsToCall(this.#before.slice(-MAX_LEAD), this.#midTask))
+      event.type === "control" || (!(this.#code.inside("") || this.#code.shown) && leadsToCall(this.#before.slice(-MAX_LEAD), this.#asked))
     );
   }
 
@@ -330,6 +329,12 @@ const someText = (value: Json, fits: (text: string) => boolean): boolean =>
   typeof value === "string"
     ? fits(value)
     : typeof value === "object" && value !== null && Object.values(value).some((item) => someText(item, fits));
+
+/** Clients put other things before what the user says, and send them along as texts of their own. */
+function askedIn(message: Message | undefined): string {
+  const last = message?.role === "user" ? message.content.findLast(({ type }) => type === "text") : undefined;
+  return last?.type === "text" ? last.text.slice(-MAX_LEAD) : "";
+}
 
 /** Two calls that do the same. */
 const keyOf = ({ name, arguments: args }: Pick<ToolCall, "name" | "arguments">): string =>

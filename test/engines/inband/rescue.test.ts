@@ -172,14 +172,27 @@ describe.each(dialects.map((dialect) => [dialect.id, dialect] as const))("%s", (
 const hermes = getDialect("hermes");
 const call = written(hermes, oslo);
 
-test("in the middle of a task a call may stand behind a finding, unless the text speaks of calls", () => {
+describe("a call may stand behind a finding", () => {
   const result: Message = { role: "tool", id: "a", name: "write_file", output: "1 test failed" };
-  const run = (text: string, messages: Message[]) =>
+  const user = (text: string): Message => ({
+    role: "user",
+    content: [
+      { type: "text", text: "Today is Monday." },
+      { type: "text", text },
+    ],
+  });
+  const run = (text: string, ...messages: Message[]) =>
     callsIn(answerOf(hermes, `${text}\n${call}`, 7, { asked: { ...request, messages } })).length;
   const finding = "The test fails because of a missing import.";
-  expect(run(finding, [...request.messages, result])).toBe(1);
-  expect(run(finding, request.messages)).toBe(0);
-  expect(run("The file holds one tool call and nothing else.", [...request.messages, result])).toBe(0);
+  test("in the middle of a task, and right behind the user", () => {
+    expect(run(finding, user("How do you write a tool call?"), result)).toBe(1);
+    expect(run(finding, user("Why does it fail?"))).toBe(1);
+  });
+  test("unless the text speaks of calls, or the user asked about them", () => {
+    expect(run("The file holds one tool call and nothing else.", result)).toBe(0);
+    expect(run(finding, user("How do you write a tool call?"))).toBe(0);
+    expect(run(finding, user("工具调用的格式是什么？"))).toBe(0);
+  });
 });
 
 test("a call that the user wrote in other blanks is still the user's", () => {
