@@ -24,9 +24,10 @@ const PYTHON: Syntax = {
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: false,
-  bare: jsonScalar,
+  bare: (text) => jsonScalar(text) ?? (OTHER_BASE.test(text) ? String(BigInt(text)) : undefined),
   tuples: true,
 };
+const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 
 const FIELD = "an f-string has a field";
 
@@ -188,7 +189,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       }
       if (code === undefined) return undefined;
       if (code === -1) return sure ? cut : release;
-      if (code !== 40) return unreadable(s, "no-name", "a call was expected");
+      if (code !== 40 || s.word.endsWith(".")) return unreadable(s, "no-name", "a call was expected");
       s.pos++;
       if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
       if (is(STRICT) && !s.declares(s.word)) return release;
@@ -212,8 +213,9 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     };
     const behindKey: Step = (s) => {
       const code = s.blanks();
-      if (code === undefined || (code === 61 && s.pos + 1 >= s.stop && !s.last)) return undefined;
-      return code === 61 && s.codes[s.pos + 1] !== 61 ? begin(s, s.word) : release;
+      const isLast = s.pos + 1 >= s.stop;
+      if (code === undefined || (code === 61 && isLast && !s.last)) return undefined;
+      return code === 61 && (isLast || s.codes[s.pos + 1] !== 61) ? begin(s, s.word) : release;
     };
 
     const begin = (s: Scan, key?: string): Step => {
@@ -270,7 +272,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (!sure && s.call?.id === undefined) return release;
       const skip = broken(s, code, reason);
       s.quote = reason === FIELD ? s.quote.slice(-1) : "";
-      return code === "no-name" && !is(BARE) ? skip : over;
+      return code === "no-name" && !is(BARE | CALLED) ? skip : over;
     };
     const over: Step = (s) => {
       const { quote } = s;

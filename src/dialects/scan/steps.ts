@@ -134,7 +134,7 @@ export function closingThen(behind: Step): Step {
       s.pos += mark.length;
       if (s.holding && s.table.unthink.has(mark)) return strayCloser(mark.length, "text");
       if (s.table.closers.has(mark)) s.unclosed = false;
-      return s.table.stops.has(mark) ? stopThen(behind) : closed;
+      return s.stops.list.includes(mark) ? stopThen(behind) : closed;
     }
     if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.ahead))) {
       s.pos = s.stop;
