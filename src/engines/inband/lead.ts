@@ -54,7 +54,7 @@ const ENGLISH = {
     "grabb?|inspect|install|invok|list|load|look|mov|open|pull|query|read|remov|request|retriev|retry|runn?|sav|scann?|search|send|start|test|try|updat|us|verify|work|writ",
   ].join("|"),
   telling: [
-    raw`answer|assum|break(?:ing)? down|cit(?:e|ing)\b|clarify|consider|demonstrat|describ|echo|emit|explain|giv(?:e|ing)(?: you)? an?\b|illustrat|imagin|leav|mean\b|mention|not(?:e|ing)\b|outlin|output|past(?:e|ing)\b`,
+    raw`answer|assum|break(?:ing)? down|cit(?:e|ing)\b|clarify|consider|demonstrat|describ|echo|emit|explain|giv(?:e|ing) (?:you|an?|the)\b|illustrat|imagin|leav|mean\b|mention|not(?:e|ing)\b|outlin|output|past(?:e|ing)\b`,
     raw`point(?:ing)? out|present\b|pretend|print|produc|quot|recit|recommend|repeat|reply|reproduc|respond|say\b|show|spell|stat(?:e|ing)\b|suggest|suppos|tell|type|typing|walk|warn|writ(?:e|ing)(?: (?:down|out|it|this|that|you|an?)\b|[:\s]*$)`,
   ].join("|"),
 };
