@@ -65,13 +65,14 @@ export function logExchange(log: Logger, exchange: Exchange): void {
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(exchange: Exchange, why: string | undefined): string {
-  const { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside } = exchange;
+  const { wire, kind, model, upstream, upstreamModel, status, outcome, brokenOff, error, ms, usage, calls, outside } = exchange;
   let line: string = wire;
   if (kind !== "generate") line += ` ${kind}`;
   if (model) line += ` ${model}`;
   if (upstream) line += ` → ${upstream}`;
   if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel}`;
-  line += outcome === "aborted" ? " the client left" : ` ${status}`;
+  line += brokenOff === "client" ? " the client left" : ` ${status}`;
+  if (brokenOff === "gateway") line += ", broken off: the gateway closed";
   if (error && outcome === "error") line += `, ${why ?? error.code}`;
   if (usage) line += `, ${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`;
   for (const how in calls) {

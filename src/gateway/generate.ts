@@ -5,8 +5,9 @@ import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.t
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, StreamEncoder } from "../wires/wire.ts";
+import type { Exchange } from "./exchange.ts";
 import { aimed, fitted, type Target } from "./models.ts";
-import { infoOf, JSON_TYPE, type Passage } from "./passage.ts";
+import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import { Pump } from "./pump.ts";
 import type { Route } from "./routes.ts";
 import { Sink, type Speaker } from "./sink.ts";
@@ -40,7 +41,10 @@ interface Question {
   readonly target: Target;
 }
 
-const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } };
+const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
+  client: { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } },
+  gateway: { type: "finish", reason: "error", error: CLOSING },
+};
 
 /** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
 abstract class Answering implements Speaker {
@@ -104,7 +108,7 @@ abstract class Answering implements Speaker {
   stop(): void {
     if (this.#over) return;
     this.#telling?.stop();
-    this.#hear([STOPPED]);
+    this.#hear([STOPPED[this.passage.exchange.brokenOff ?? "client"]]);
   }
 
   hold(): void {
@@ -276,7 +280,7 @@ class Whole extends Answering {
     const body = (): unknown =>
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
-    if (passage.aborted) passage.drop();
+    if (passage.gone) passage.drop();
     else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
     else passage.sendJson(body(), { ...back, ...passage.warningHeader() });

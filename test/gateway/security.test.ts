@@ -7,7 +7,8 @@ import type { Event } from "../../src/core/nouns.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { answering, startServer } from "../servers.ts";
-import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
 
