@@ -5,15 +5,16 @@
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
-import { deeperThan, parsed } from "./read.ts";
+import { deeperThan } from "./fields.ts";
+import { parsed } from "./read.ts";
 import { Balance, partialObject } from "./unfinished.ts";
 
 /** A call deeper than any scanner reads cannot have been one. */
 const MAX_CALL_DEPTH = 256;
 
-/** The arguments of a call from their JSON text; blank is `{}`. */
+/** The arguments of a call from their JSON text; blank is `{}`, and so is `null`. */
 export function parseArguments(text: string): { arguments: JsonObject } | { code: MalformedCode; reason: string } {
-  const value = text.trim() === "" ? {} : parsed(text);
+  const value = /^\s*(null\s*)?$/.test(text) ? {} : parsed(text);
   if (!isObject(value)) return { code: "bad-arguments", reason: "the arguments are not the JSON text of an object" };
   if (!deeperThan(value, MAX_CALL_DEPTH)) return { arguments: value };
   return { code: "too-deep", reason: `the arguments nest deeper than ${MAX_CALL_DEPTH} levels` };

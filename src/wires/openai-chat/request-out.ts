@@ -105,14 +105,14 @@ function writeCall(call: ToolCall, { request, profile, names }: Out): Draft {
   const was = ownState(WIRE, call.state, "custom");
   const isCustom = profile.customTools !== false && (was !== undefined || toolKind(request.tools, call.name) === "custom");
   const draft: Draft = isCustom
-    ? { id, type: "custom", custom: { name, input: customInput(call), ...objectOf(was) } }
+    ? { id, type: "custom", custom: { name, input: customInput(call) } }
     : { id, type: "function", function: { name, arguments: call.json ?? JSON.stringify(call.arguments) } };
   const signature = profile.official ? undefined : call.state?.find(isSignature);
   if (signature) draft.extra_content = signatureContent(signature.data);
   return putState(
     WIRE,
     draft,
-    call.state?.filter(({ kind }) => kind !== "custom"),
+    call.state?.filter(({ kind }) => isCustom || kind !== "custom"),
   );
 }
 

@@ -1,7 +1,7 @@
 /** What a call carries for other wires, in the place that Gemini's signature has: `{"extra_content": {"google": {"thought_signature": "…"}}}`. */
-import type { Json, Opaque } from "../../core/nouns.ts";
+import type { Opaque } from "../../core/nouns.ts";
 import { type Capsule, openCapsule, sealCapsule } from "../capsule.ts";
-import { objectOf, textOf } from "../read.ts";
+import type { Fields } from "../fields.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
 import { WIRE } from "./tables.ts";
@@ -26,13 +26,8 @@ export function extraContent({ state = [], thoughts = [] }: Capsule, warnings: W
 }
 
 /** Gemini's signature of a call, or what we had put in its place. */
-export function signatureOf(call: Json | undefined): Capsule {
-  const value = objectOf(call).extra_content ?? undefined;
-  const { google, ...others } = objectOf(value);
-  const { thought_signature, ...rest } = objectOf(google);
-  const signature = textOf(thought_signature);
-  if (signature !== undefined && Object.keys({ ...others, ...rest }).length === 0) {
-    return openCapsule(signature) ?? { state: [{ wire: "gemini", kind: "thoughtSignature", data: signature }] };
-  }
-  return value === undefined ? {} : { state: [{ wire: WIRE, kind: "extra_content", data: value }] };
+export function readSignature(call: Fields): Capsule {
+  const signature = call.object("extra_content")?.object("google")?.text("thought_signature");
+  if (signature === undefined) return {};
+  return openCapsule(signature) ?? { state: [{ wire: "gemini", kind: "thoughtSignature", data: signature }] };
 }
