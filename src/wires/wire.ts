@@ -59,6 +59,8 @@ export interface WireOutput {
 export interface EncoderOptions {
   now?: () => Date;
   mintId?: (n: number) => string;
+  /** What an error is sent with, where that is not the wire's own status for it. */
+  status?: number | undefined;
   /** Hears what the answer holds and this wire cannot say: a call that was cut, another provider's extension. */
   warn?: (warning: Warning) => void;
 }

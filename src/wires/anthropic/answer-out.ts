@@ -9,7 +9,7 @@ import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, objectOf, parsed } from "../read.ts";
+import { defined, isEmpty, objectOf, parsed } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import { Balance } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
@@ -24,6 +24,14 @@ export const errorBody = (error: ErrorInfo): JsonObject => ({
   },
 });
 
+/** What only this wire knows of a block, beside what has a place of its own. */
+const fieldsOf = (state: readonly Opaque[] = []): Draft =>
+  putState(
+    WIRE,
+    {},
+    state.filter(({ kind }) => kind !== BLOCK && kind !== "citations" && kind !== "signature"),
+  );
+
 const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
 export class MessageAnswer extends Answer {
@@ -33,6 +41,7 @@ export class MessageAnswer extends Answer {
   #head: JsonObject = {};
   #tail: JsonObject = {};
   #refusal = "";
+  #thinking: Draft = {};
   #started = false;
   #index = -1;
   #open = "";
@@ -107,11 +116,16 @@ export class MessageAnswer extends Answer {
 
   text(text: string, state?: readonly Opaque[]): void {
     const block = own(state, BLOCK);
+    if (block) {
+      this.#whole(objectOf(block));
+      return;
+    }
     const citations = citationsOf(state);
-    if (block) this.#whole(objectOf(block));
-    if (block || (text === "" && citations.length === 0)) return;
-    const isNext = this.chunks !== undefined && text !== ""; // what is not streamed comes part by part
-    if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "" });
+    const fields = state ? fieldsOf(state) : {};
+    const isMarked = !isEmpty(fields);
+    if (text === "" && citations.length === 0 && !isMarked) return;
+    const isNext = isMarked || (this.chunks !== undefined && text !== ""); // what is not streamed comes part by part
+    if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "", ...fields });
     if (text !== "") this.#delta({ type: "text_delta", text });
     for (const citation of citations) this.#delta({ type: "citations_delta", citation });
   }
@@ -124,11 +138,12 @@ export class MessageAnswer extends Answer {
     this.#close();
   }
 
-  override thinkingStart(): void {
+  override thinkingStart(state?: readonly Opaque[]): void {
     this.#close();
+    this.#thinking = fieldsOf(state);
   }
   thinking(thinking: string): void {
-    if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "" });
+    if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "", ...this.#thinking });
     if (!this.#hidden && thinking !== "") this.#delta({ type: "thinking_delta", thinking });
   }
   override thinkingEnd(state: readonly Opaque[]): void {
@@ -208,7 +223,7 @@ export class MessageAnswer extends Answer {
   finish({ reason, native = "", stop }: Finish): void {
     this.#start();
     if (!this.#cut) this.#close();
-    const { usage, ...more } = this.#tail;
+    const { usage, stop_details: details, ...more } = this.#tail;
     const word = Object.keys(STOP_REASONS).find((word) => STOP_REASONS[word] === reason);
     const known = stop !== undefined && reason === "stop" ? "stop_sequence" : word;
     const explanation = this.#refusal;
@@ -216,7 +231,9 @@ export class MessageAnswer extends Answer {
       stop_reason: explanation && reason === "stop" ? "refusal" : STOP_REASONS[native] === reason ? native : known,
       stop_sequence: stop ?? null,
       ...more,
-      ...(explanation ? { stop_details: { type: "refusal", category: null, ...objectOf(more.stop_details), explanation } } : {}),
+      ...(explanation || details
+        ? { stop_details: { type: "refusal", category: null, ...objectOf(details), explanation: explanation || null } }
+        : {}),
     };
     this.send({ type: "message_delta", delta, usage: this.#usage(usage) });
     this.send({ type: "message_stop" });

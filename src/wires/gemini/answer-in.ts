@@ -16,7 +16,7 @@ const COUNTS = words(
 );
 
 /** What others need not know of: an answer without it is as good. */
-const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback");
+const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback finishMessage");
 
 /** Server-sent events or one JSON array: the first character tells. */
 class Frames implements Framing {
@@ -58,7 +58,7 @@ export class GeminiReader extends AnswerReader {
       content.each("parts", (part) => this.#part(part, texts));
       candidate.ask("index");
       this.#native = candidate.text("finishReason") ?? this.#native;
-      this.#message = candidate.text("finishMessage") ?? this.#message;
+      if (FINISH[this.#native ?? ""] === "error") this.#message = candidate.text("finishMessage") ?? this.#message;
       rest = candidate.rest();
     });
     Object.assign(this.#counts, chunk.json("usageMetadata"));

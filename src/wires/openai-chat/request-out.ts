@@ -5,7 +5,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
-import { defined, objectOf, someOf, written } from "../read.ts";
+import { defined, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { isSignature, signatureContent } from "./signature.ts";

@@ -8,9 +8,11 @@ import { readError } from "../errors.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
-import { listOf, numberOf, objectOf, textOf, words } from "../read.ts";
+import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
 import type { WireContext } from "../wire.ts";
 import { flatName, isMinted, itemState, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
+
+const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
 
 type Kind = "text" | "refusal" | "content" | "summary" | "arguments" | "input";
 
@@ -29,7 +31,7 @@ const ITEMS = words("message reasoning function_call custom_tool_call");
 const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.\w+|reasoning_summary_part\.\w+))$/;
 /** What is known of a response, or repeats the request. */
 const KNOWN = words(
-  `id object created_at completed_at status error incomplete_details model output output_text usage instructions metadata parallel_tool_calls temperature
+  `id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature
   tool_choice tools top_p max_output_tokens reasoning text store background previous_response_id conversation prompt prompt_cache_key truncation user
   top_logprobs max_tool_calls`,
 );
@@ -72,11 +74,12 @@ export class ResponseReader extends AnswerReader {
   /** What it should have said is said again. */
   override broken(): void {}
 
-  #finish(end: End): void {
+  #finish(end: End, rest?: JsonObject): void {
     // Calls that were never done were cut, whatever their JSON looks like.
     if (end.native !== "completed") {
       for (const { index, type, done } of this.#items.values()) if (type.endsWith("_call") && !done) this.call({ index, truncated: true });
     }
+    this.extend(rest);
     this.finish(end);
   }
 
@@ -163,14 +166,15 @@ export class ResponseReader extends AnswerReader {
     const { value } = item;
     open.done = true;
     for (const list of type === "message" ? (["content"] as const) : (["content", "summary"] as const)) {
-      for (const [i, element] of listOf(value[list]).entries()) {
-        const part = objectOf(element);
-        const kind = type === "reasoning" ? list : part.type === "refusal" ? "refusal" : "text";
-        const state = ["annotations", "logprobs"].flatMap((key) =>
-          listOf(part[key]).length > 0 ? quietState(key, part[key] ?? null) : [],
-        );
-        this.#say(open, kind, i, textOf(part[kind] ?? part.text), false, said.has(`${kind} ${i}`) ? [] : state);
-      }
+      item.each(list, (part, i) => {
+        const kind = type === "reasoning" ? list : part.json("type") === "refusal" ? "refusal" : "text";
+        const isSaid = said.has(`${kind} ${i}`);
+        if (isSaid) part.ask("annotations", "logprobs"); // in events of their own
+        const text = part.text(kind, "text");
+        const state = kind === "text" ? part.state()?.filter(isSaidOtherwise) : [];
+        this.#say(open, kind, i, text, false, state);
+        if (isSaid && state?.length) this.text("", state);
+      });
     }
     if (type === "reasoning") {
       const { state, call } = readReasoning(item);
@@ -200,12 +204,14 @@ export class ResponseReader extends AnswerReader {
     const status = response.text("status") ?? "completed";
     const native = textOf(objectOf(details).reason) ?? status;
     response.ask(...KNOWN);
-    this.extend(response.rest());
-    if (status === "failed" || error) this.#finish({ native, error: readError(0, {}, { error: error ?? "the answer failed" }) });
-    else if (status === "cancelled") this.#finish({ native, error: { code: "aborted", message: "the answer was cancelled" } });
+    if (isEmpty(objectOf(response.value.metadata))) response.ask("metadata");
+    const end: End = { native };
+    if (status === "failed" || error) end.error = readError(0, {}, { error: error ?? "the answer failed" });
+    else if (status === "cancelled") end.error = { code: "aborted", message: "the answer was cancelled" };
     else {
-      const reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
-      this.#finish({ reason, native, ended: true });
+      end.reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
+      end.ended = true;
     }
+    this.#finish(end, response.rest());
   }
 }

@@ -4,7 +4,7 @@
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
-import { Answer, type ToolStart } from "../answer-out.ts";
+import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
@@ -36,6 +36,7 @@ export class ResponseAnswer extends Answer {
   /** What the last event says of the response. */
   readonly #response: Draft = {};
   readonly #output: Draft[] = [];
+  readonly #usageRest: Draft = {};
   #sequence = 0;
   #next = 0;
   #seed = "";
@@ -106,7 +107,7 @@ export class ResponseAnswer extends Answer {
   #end(status: string, fields: Draft): void {
     for (const [place, item] of this.#late) this.#output.splice(place, 0, item);
     const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
-    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage });
+    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage: grow(usage, this.#usageRest) });
     this.#event(status, { response: this.#response });
   }
 
@@ -158,7 +159,12 @@ export class ResponseAnswer extends Answer {
   #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
     const item = own(state, "message");
     if (item) this.#closeMessage("completed"); // the next one begins
-    if (!item && text === "") return;
+    const others = state.filter(({ kind }) => kind !== "message");
+    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, others);
+    if (!item && text === "") {
+      Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
+      return;
+    }
     const fields = { type: "message", role: "assistant", status: "in_progress", content: [], ...objectOf(item) };
     this.#message ??= this.#open("msg", fields, objectOf(item).id);
     const message = this.#message;
@@ -170,8 +176,6 @@ export class ResponseAnswer extends Answer {
       message.part = { type: isText ? "output_text" : field, [field]: "", ...(isText ? { annotations: [] } : {}) };
       this.#piece(message, "content_part.added", { content_index, part: message.part });
     }
-    const others = state.filter(({ kind }) => kind !== "message");
-    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, others);
     message.text += text;
     Object.assign(message.part, rest);
     this.#piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
@@ -231,7 +235,8 @@ export class ResponseAnswer extends Answer {
       this.#summary(reasoning, "text.done", { text });
       this.#summary(reasoning, "part.done", { part });
     }
-    const fields: Draft = { summary: text === "" ? [] : [part] };
+    const exact = listOf(own(state, "summary"));
+    const fields: Draft = { summary: exact.length === 1 ? exact : text === "" ? [] : [part] };
     if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
       fields.encrypted_content = sealCapsule({ thoughts: [{ thinking: text, state }] }) ?? EMPTY_CAPSULE;
     this.#done(reasoning, fields, state);
@@ -296,8 +301,11 @@ export class ResponseAnswer extends Answer {
   override own(data: JsonObject): void {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
-    if (typeof type !== "string") Object.assign(this.#response, { ...data, ...this.#response });
-    else if (isObject(item)) {
+    if (typeof type !== "string") {
+      const { usage, ...response } = data;
+      grow(this.#usageRest, objectOf(usage));
+      Object.assign(this.#response, response);
+    } else if (isObject(item)) {
       this.#closeMessage("completed");
       const index = this.#foreign.get(item.id) ?? this.#next++;
       this.#foreign.set(item.id, index);

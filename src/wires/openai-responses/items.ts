@@ -16,7 +16,7 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 /** What has to do with the API's own bookkeeping. */
 export const QUIET = words(
   `id status phase annotations logprobs detail caller created_by internal_chat_message_metadata_passthrough prompt_cache_breakpoint client_metadata
-  metadata prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
+  metadata completed_at output_text usage prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
 );
 
 /** What this wire has left under that name. */
