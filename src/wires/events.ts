@@ -26,8 +26,13 @@ export class EventWriter {
   #finished = false;
 
   constructor(context: WireContext) {
-    const { ids = [] } = context;
-    this.calls = new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${ids.length + n}`, taken: ids });
+    const { ids = [], nulls } = context;
+    this.calls = new CallAccumulator({
+      nameOf: (name) => ownName(context, name),
+      mintId: (n) => `call_${ids.length + n}`,
+      taken: ids,
+      nulls,
+    });
   }
 
   get finished(): boolean {

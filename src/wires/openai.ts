@@ -1,7 +1,7 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
 import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
-import { told } from "./adapt.ts";
+import { type Out, told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
@@ -27,10 +27,12 @@ export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> 
   return isGrammar ? { grammar: { syntax, definition } } : {};
 }
 
-export const writeStrict = (schema: JsonObject, what: string, warnings: Warnings): JsonObject => told(strictSchema(schema), what, warnings);
-
-export const writeParameters = ({ name, parameters, strict }: Tool, warnings: Warnings): JsonObject | undefined =>
-  parameters && strict ? writeStrict(parameters, `the parameters of ${name}`, warnings) : parameters;
+export function writeParameters({ name, parameters, strict }: Tool, { warnings, nulls }: Out): JsonObject | undefined {
+  if (!parameters || !strict) return parameters;
+  const closed = strictSchema(parameters);
+  if (closed.lost.some(({ keyword }) => keyword === "required")) nulls[name] = parameters;
+  return told(closed, `the parameters of ${name}`, warnings);
+}
 
 const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
 
@@ -169,7 +171,7 @@ export function readOutput(given: Fields, key: string, from: Source, inner?: str
 export function writeOutput(output: NonNullable<Request["output"]>, warnings: Warnings, inner?: string): Draft {
   const { schema, name = OUTPUT_NAME, strict } = output;
   if (!schema) return { type: "json_object" };
-  const closed = strict ? writeStrict(schema, "the output's schema", warnings) : schema;
+  const closed = strict ? told(strictSchema(schema), "the output's schema", warnings) : schema;
   const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema: closed, strict });
   return { type: "json_schema", ...(inner ? { [inner]: spec } : spec) };
 }

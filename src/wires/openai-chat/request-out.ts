@@ -118,9 +118,9 @@ function writeCall(call: ToolCall, { request, profile, names }: Out): Draft {
 
 // Tools
 
-function writeTool(tool: Tool, { names, warnings }: Out): Draft {
+function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
-  const sent = written({ ...tool, name: names.out(tool.name), parameters: writeParameters(tool, warnings) }, TOOL);
+  const sent = written({ ...tool, name: out.names.out(tool.name), parameters: writeParameters(tool, out) }, TOOL);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
   return putState(WIRE, { type: kind, [kind]: sent }, state);
 }

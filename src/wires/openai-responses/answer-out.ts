@@ -14,7 +14,7 @@ import { listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { calledBy, defaultsOf, ENCRYPTED, instructionsOf, mintedId, own, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, ENCRYPTED, instructionsOf, isSearch, mintedId, own, WIRE } from "./items.ts";
 import { settingsOf } from "./request-out.ts";
 
 /** An item being written. */
@@ -25,6 +25,8 @@ interface Open {
   text: string;
   /** A message: its text or refusal, the last of its content. */
   part?: Draft | undefined;
+  /** A call of the search that the client runs: it comes whole. */
+  isSearch?: true;
   /** Reads the text of a custom call. */
   input?: CustomInput | undefined;
 }
@@ -255,16 +257,22 @@ export class ResponseAnswer extends Answer {
   override callStart({ id, name, state }: Pick<ToolStart, "id" | "name" | "state">): void {
     this.#closeReasoning();
     this.#closeMessage("completed");
-    const custom = toolKind(this.request.tools, name) === "custom";
+    const { tools } = this.request;
+    if (isSearch(tools, name)) {
+      const fields = { type: "tool_search_call", execution: "client", status: "in_progress", call_id: id, arguments: {} };
+      this.#call = { ...this.#open("tsc", fields, own(state, "id")), isSearch: true };
+      return;
+    }
+    const custom = toolKind(tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
-    const fields = { type, status: "in_progress", call_id: id, ...calledBy(this.request.tools, name), [field]: "" };
+    const fields = { type, status: "in_progress", call_id: id, ...calledBy(tools, name), [field]: "" };
     this.#call = this.#open(prefix, fields, own(state, "id"));
     if (custom) this.#call.input = new CustomInput();
   }
 
   override callDelta(json: string): void {
     const call = this.#call;
-    if (call) this.#write(call, call.input ? call.input.add(json) : json);
+    if (call && !call.isSearch) this.#write(call, call.input ? call.input.add(json) : json);
   }
 
   #write(call: Open, delta: string): void {
@@ -283,6 +291,10 @@ export class ResponseAnswer extends Answer {
       // cut is done only where its JSON is visibly broken.
       if (!call.input && call.text.trim() !== "" && parsed(call.text) === undefined)
         this.#done(call, { status: "incomplete", arguments: call.text });
+      return;
+    }
+    if (call.isSearch) {
+      this.#done(call, { status: "completed", arguments: event.arguments });
       return;
     }
     const whole = call.input ? customInput(event) : json;

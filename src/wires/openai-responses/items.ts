@@ -56,6 +56,13 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
 export const FOUND = "found";
 
+/** A search of tools that the client runs is a function to any other server; its mark, and that of its items, which go back as they came. */
+export const SEARCH = "tool_search";
+export const ITEM = "item";
+
+export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
+  own(tools?.find((tool) => tool.name === name)?.state, SEARCH) !== undefined;
+
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 
 export const flatName = (namespace: Json | undefined, name: string): string =>

@@ -14,12 +14,14 @@ import {
   FOUND,
   fileName,
   flatName,
+  ITEM,
   itemState,
   namespaceIn,
   QUIET,
   quietState,
   readReasoning,
   SAMPLING,
+  SEARCH,
   TOOL,
   WIRE,
 } from "./items.ts";
@@ -91,17 +93,29 @@ class Items {
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
     else if (type === "tool_search_output") this.#found(item);
+    else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
     else if (type === "item_reference") this.#from.warn(item, type, "is stored elsewhere: send the item itself, with store: false");
     else this.#from.unknown(item, "item");
   }
 
   /** What a search has loaded is there for everybody; this wire's servers read it in the item itself. */
   #found(item: Fields): void {
-    this.#from.take(item.at, item.value, true);
-    for (const tool of readTools(item, this.#from)) {
+    const found = readTools(item, this.#from);
+    for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
       this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)], tool.state));
     }
+    if (item.value.execution !== "client") {
+      this.#from.take(item.at, item.value, true);
+      return;
+    }
+    const output = found.map(({ name }) => `The tool ${name} is now available.`).join("\n") || "No tool was found.";
+    const named = this.#from.calls.answer({ id: item.text("call_id"), name: SEARCH });
+    this.#push({ role: "tool", ...named, output, state: [quietState(ITEM, item.value)] });
+  }
+  #search(item: Fields): void {
+    const call = this.#from.call(item, "arguments", this.#from.calls.add(item.text("call_id"), SEARCH));
+    this.#say(call.type === "malformed" ? call : withState(call, [quietState(ITEM, item.value)]));
   }
 
   #message(item: Fields): void {
@@ -223,6 +237,8 @@ const readTools = (given: Fields, from: Source): Tool[] =>
         const mark = quietState("namespace", { name, ...tool.rest() });
         return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
       }
+      if (type === SEARCH && tool.json("execution") === "client")
+        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCH, true)], tool.state())];
       return type === "function" || type === "custom" ? [readTool(tool, type)] : from.unknown(tool, "tool");
     })
     .flat();
