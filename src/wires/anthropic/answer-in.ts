@@ -190,6 +190,7 @@ export class MessageReader extends AnswerReader {
     const signature = textOf(whole.signature) ?? "";
     const capsule = openCapsule(signature);
     if (capsule?.call !== undefined) this.#carried.set(capsule.call, capsule.state ?? []);
+    if (capsule?.call === "") this.text("", [...(capsule.state ?? [])]);
     if (capsule?.call !== undefined && !said) return;
     this.startThinking(state);
     const [thought = {}] = capsule?.thoughts ?? [];

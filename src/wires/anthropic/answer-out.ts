@@ -5,7 +5,7 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
-import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
+import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
@@ -123,11 +123,18 @@ export class MessageAnswer extends Answer {
     const citations = citationsOf(state);
     const fields = state ? fieldsOf(state) : {};
     const isMarked = !isEmpty(fields);
-    if (text === "" && citations.length === 0 && !isMarked) return;
+    if (text === "" && citations.length === 0 && !isMarked) {
+      this.#carry("", state?.filter(isSignature));
+      return;
+    }
     const isNext = isMarked || (this.chunks !== undefined && text !== ""); // what is not streamed comes part by part
     if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "", ...fields });
     if (text !== "") this.#delta({ type: "text_delta", text });
     for (const citation of citations) this.#delta({ type: "citations_delta", citation });
+    this.#carry("", state?.filter(isSignature));
+  }
+  override carries(opaque: Opaque): boolean {
+    return isSignature(opaque);
   }
 
   /** A block that no noun stands for. */
@@ -177,7 +184,7 @@ export class MessageAnswer extends Answer {
     this.#begin(putState(WIRE, { type: "tool_use", id, name, input: {} }, state));
   }
 
-  /** A block of thinking without words, whose signature brings another wire's state of a call back to us. */
+  /** A block of thinking without words, whose signature brings another wire's state of a call, or of the text before it, back to us. */
   #carry(call: string, state: readonly Opaque[] | undefined): boolean {
     const others = foreign(state);
     const signature = others.every(({ quiet }) => quiet) ? undefined : sealCapsule({ call, state: others });

@@ -16,7 +16,7 @@ import type {
   ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
-import { openCapsule } from "../capsule.ts";
+import { isSignature, openCapsule, signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { putState, withState } from "../opaque.ts";
 import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
@@ -144,18 +144,24 @@ function readAssistant(message: Fields, from: Source): Part[] {
     block.ask("type");
     return withState<Thinking>({ type: "thinking", text: "" }, block.state()); // its `data`
   });
-  for (const part of parts) if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
-  return parts;
+  const said: Part[] = [];
+  for (const part of parts) {
+    if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
+    if (part.type === "text" && part.text === "" && part.state?.every(isSignature)) signText(said, part.state);
+    else said.push(part);
+  }
+  return said;
 }
 
-function readThought(block: Fields, carried: Carried): Thinking[] {
+function readThought(block: Fields, carried: Carried): (Thinking | Text)[] {
   block.ask("type");
   const thinking = block.text("thinking") ?? "";
   const signature = block.text("signature") ?? "";
   const capsule = openCapsule(signature);
   if (capsule?.call !== undefined) {
     carried.set(capsule.call, capsule.state ?? []);
-    if (thinking === "") return []; // no thinking, but the carrier of a call's state
+    // No thinking, but the carrier of what a call has, or the text before it.
+    if (thinking === "") return capsule.call === "" ? [withState<Text>({ type: "text", text: "" }, capsule.state)] : [];
   }
   const [thought = {}] = capsule?.thoughts ?? [];
   const state = capsule ? thought.state : [signed(signature)];

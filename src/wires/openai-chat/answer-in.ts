@@ -73,6 +73,8 @@ export class ChatReader extends AnswerReader {
       fragment.state = joined(fragment.state, call.state());
       this.call(fragment);
     });
+    const { state } = readSignature(delta);
+    if (state) this.text("", [...state]);
     const legacy = delta.thing("function_call");
     if (legacy) this.call({ ...functionOf(legacy), index: 0, done: whole });
   }

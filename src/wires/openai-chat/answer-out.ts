@@ -2,6 +2,7 @@
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { isSignature } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
@@ -9,7 +10,7 @@ import { listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { extraContent } from "./signature.ts";
+import { extraContent, signatureContent } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
 
 /** A call that is being written. */
@@ -30,6 +31,8 @@ export class ChatAnswer extends Answer {
   #opened = false;
   #usageRest: Draft = {};
   #call: Call | undefined;
+  /** Gemini's, of the last text that has one. */
+  #signature: Opaque | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
@@ -39,8 +42,12 @@ export class ChatAnswer extends Answer {
   begin(): void {
     this.#delta({});
   }
-  text(text: string): void {
+  text(text: string, state?: readonly Opaque[]): void {
     if (text !== "") this.#word("content", text);
+    this.#signature = state?.findLast(isSignature) ?? this.#signature;
+  }
+  override carries(opaque: Opaque): boolean {
+    return isSignature(opaque);
   }
   thinking(text: string): void {
     this.#word("reasoning_content", text);
@@ -148,7 +155,8 @@ export class ChatAnswer extends Answer {
 
   finish({ reason, stop }: Finish): void {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
-    this.#delta({}, Object.keys(FINISH).find((word) => FINISH[word] === reason) ?? "stop", more);
+    const signed = this.#signature ? { extra_content: signatureContent(this.#signature.data) } : {};
+    this.#delta(signed, Object.keys(FINISH).find((word) => FINISH[word] === reason) ?? "stop", more);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));

@@ -1,7 +1,7 @@
 /** A client's request, read. */
 import { isObject } from "../../core/json.ts";
 import type { Json, Malformed, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
-import { recalled, type Thought } from "../capsule.ts";
+import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
@@ -68,6 +68,7 @@ function readAssistant(message: Fields, said: readonly Part[], from: Source): Me
     ...calls,
     ...(legacy ? [readFunction(legacy, "", from)] : []),
   ];
+  signText(parts, readSignature(message).state);
   return withState({ role: "assistant", content: recalled(parts, (id) => thoughts.get(id)) }, message.state());
 }
 

@@ -179,6 +179,7 @@ export class ResponseReader extends AnswerReader {
     if (type === "reasoning") {
       const { state, call } = readReasoning(item);
       if (call === undefined) this.endThinking(state);
+      else if (call === "") this.text("", state);
     } else if (type !== "message") {
       const kind = type === "function_call" ? "arguments" : "input";
       this.#say(open, kind, 0, item.text(kind));

@@ -6,7 +6,7 @@ import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
-import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
+import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
@@ -153,6 +153,18 @@ export class ResponseAnswer extends Answer {
 
   text(text: string, state: readonly Opaque[] = []): void {
     this.#say("text", text, state);
+    this.#carry("", state.filter(isSignature));
+  }
+  override carries(opaque: Opaque): boolean {
+    return isSignature(opaque);
+  }
+
+  /** The item of a call or a text has no field for another wire's state: a reasoning item behind it carries it. */
+  #carry(call: string, state: readonly Opaque[]): void {
+    const encrypted_content = state.length > 0 && this.#canSeal(state) ? sealCapsule({ state, call }) : undefined;
+    if (!encrypted_content) return;
+    this.#closeMessage("completed");
+    this.#done(this.#open("rs", { type: "reasoning", summary: [], encrypted_content }), {});
   }
   override refusal(text: string): void {
     this.#say("refusal", text, []);
@@ -302,10 +314,10 @@ export class ResponseAnswer extends Answer {
     const said = { [call.input ? "input" : "arguments"]: call.text };
     this.#piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
     this.#done(call, { status: "completed", ...said }, state);
-    // The item of a call has no field for another wire's state: a reasoning item behind it carries it.
-    const others = state.filter(({ wire }) => wire !== WIRE);
-    const encrypted_content = others.length > 0 && this.#canSeal(others) ? sealCapsule({ state: others, call: id }) : undefined;
-    if (encrypted_content) this.#done(this.#open("rs", { type: "reasoning", summary: [], encrypted_content }), {});
+    this.#carry(
+      id,
+      state.filter(({ wire }) => wire !== WIRE),
+    );
   }
 
   // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response

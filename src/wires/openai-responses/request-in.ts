@@ -1,6 +1,7 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
 import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolResult } from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
+import { signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
@@ -140,6 +141,7 @@ class Items {
     const { text, state, call: id } = readReasoning(item);
     if (id === undefined) this.#say(withState({ type: "thinking", text }, state));
     const parts = this.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+    if (id === "") signText(parts, state);
     const call = parts.findLast((part) => part.type === "tool-call" && part.id === id);
     if (call?.type === "tool-call") withState(call, call.state, state);
   }
