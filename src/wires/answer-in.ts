@@ -121,12 +121,21 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   #remember(data: string): void {
     const event = this.last;
     this.#frame = undefined;
-    if ((event?.type !== "text" || event.state) && event?.type !== "thinking-delta") return;
-    const word = JSON.stringify(event.text);
+    const say = event && this.#sayingLike(event);
+    if (!say) return;
+    const word = JSON.stringify(event.type === "tool-delta" ? event.json : (event as { text: string }).text);
     const at = data.indexOf(word);
     if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // spelled otherwise, or something else is called like it
-    const say = event.type === "text" ? (text: string) => this.text(text) : (text: string) => this.thinking(text);
     this.#frame = { before: data.slice(0, at + 1), after: data.slice(at + word.length - 1), say };
+  }
+
+  /** How to say the next word; `undefined`: more was said than a word. */
+  #sayingLike(event: Event): ((text: string) => void) | undefined {
+    if (event.type === "text" && !event.state) return (text) => this.text(text);
+    if (event.type === "thinking-delta") return (text) => this.thinking(text);
+    const { index, id, name, arguments: json, state, done } = this.fragment ?? {};
+    if (event.type !== "tool-delta" || event.json !== json || json.trim() === "" || state || done) return undefined;
+    return (text) => this.call({ index, id, name, arguments: text });
   }
 
   /** `event`: it is a chunk of a stream. */

@@ -19,6 +19,8 @@ export interface End {
 
 export class EventWriter {
   readonly calls: CallAccumulator;
+  /** The last of a call. */
+  fragment: CallFragment | undefined;
   #events: Event[] = [];
   #started = false;
   #thinking = false;
@@ -87,6 +89,7 @@ export class EventWriter {
 
   call(fragment: CallFragment): void {
     this.endThinking();
+    this.fragment = fragment;
     if (!this.#finished) this.#events.push(...this.calls.add(fragment));
   }
 

@@ -93,27 +93,31 @@ export interface Reading {
 export class Fields {
   readonly value: JsonObject;
   readonly #reading: Reading;
-  readonly #key: string | number;
   readonly #parent: Fields | undefined;
-  readonly #asked: string[] = [];
+  readonly #key: string;
+  /** Its place in the list of that key. */
+  readonly #index: number | undefined;
+  /** The keys that nobody has asked for yet. */
+  readonly #left: (string | undefined)[];
   /** Objects inside of it that are read for it: what is left of them is left of it. */
   #inner: Fields[] | undefined;
 
-  constructor(value: JsonObject, reading: Reading, key: string | number = "", parent?: Fields) {
+  constructor(value: JsonObject, reading: Reading, key = "", parent?: Fields, index?: number) {
     this.value = value;
     this.#reading = reading;
     this.#key = key;
     this.#parent = parent;
+    this.#index = index;
+    this.#left = Object.keys(value);
   }
 
   /** Where it stands; put together only where something is wrong, or is kept. */
   get at(): string {
-    return this.#parent ? this.#parent.place(this.#key) : String(this.#key);
+    return this.#parent ? this.#parent.place(this.#key, this.#index) : this.#key;
   }
-  place(key: string | number): string {
-    if (typeof key === "number") return `${this.at}[${key}]`;
-    const at = this.at;
-    return at === "" ? key : `${at}.${key}`;
+  place(key: string, index?: number): string {
+    const { at } = this;
+    return (at === "" ? key : `${at}.${key}`) + (index === undefined ? "" : `[${index}]`);
   }
   fail(key: string, what: string): never {
     return fail(this.place(key), what, this.value[key]);
@@ -130,8 +134,9 @@ export class Fields {
   }
   json(key: string): Json | undefined {
     const name = this.#spelled(key);
-    this.#asked.push(name);
-    return Object.hasOwn(this.value, name) ? (this.value[name] ?? undefined) : undefined;
+    const at = this.#left.indexOf(name);
+    if (at >= 0) this.#left[at] = undefined;
+    return at >= 0 || Object.hasOwn(this.value, name) ? (this.value[name] ?? undefined) : undefined;
   }
 
   #typed<T extends keyof Types>(type: T, key: string): Types[T] | undefined {
@@ -142,21 +147,17 @@ export class Fields {
   }
 
   /** Of several spellings, the first that says anything. */
-  text(...keys: string[]): string | undefined {
-    let found: string | undefined;
-    for (const key of keys) {
-      const text = this.#typed("string", key);
-      found = found || (text ?? found);
-    }
-    return found;
+  text(key: string, other?: string, third?: string): string | undefined {
+    const text = this.#typed("string", key);
+    if (other === undefined) return text;
+    const more = this.text(other, third);
+    return text || (more ?? text);
   }
-  number(...keys: string[]): number | undefined {
-    let found: number | undefined;
-    for (const key of keys) {
-      const number = this.#typed("number", key);
-      found ??= number;
-    }
-    return found;
+  number(key: string, other?: string): number | undefined {
+    const number = this.#typed("number", key);
+    if (other === undefined) return number;
+    const more = this.number(other);
+    return number ?? more;
   }
   flag(key: string): boolean | undefined {
     return this.#typed("boolean", key);
@@ -177,7 +178,7 @@ export class Fields {
 
   /** What is said otherwise, or always. */
   ask(...keys: string[]): void {
-    this.#asked.push(...keys);
+    for (const key of keys) this.json(key);
   }
 
   /** An object that becomes a thing of its own. */
@@ -189,8 +190,7 @@ export class Fields {
   object(key: string): Fields | undefined {
     const inner = this.thing(key);
     if (!inner) return undefined;
-    this.#inner ??= [];
-    this.#inner.push(inner);
+    this.#inner = this.#inner ? [...this.#inner, inner] : [inner]; // an array that is pushed to makes room for many
     return inner;
   }
   /** The same; nothing is in it where there is none. */
@@ -204,10 +204,9 @@ export class Fields {
     if (isObject(given)) return [read(new Fields(given, reading, key, this), 0)];
     const list = this.list(key);
     if (list.length === 0) return [];
-    const above = new Fields({}, reading, key, this);
     return list.map((item, i) => {
-      const value = isObject(item) ? item : reading.strict ? fail(above.place(i), "must be an object", item) : {};
-      return read(new Fields(value, reading, i, above), i);
+      const value = isObject(item) ? item : reading.strict ? fail(this.place(key, i), "must be an object", item) : {};
+      return read(new Fields(value, reading, key, this, i), i);
     });
   }
 
@@ -232,13 +231,17 @@ export class Fields {
   /** `undefined`: everything was asked for. What is null in an answer says nothing: servers send every field that they know. */
   rest(): JsonObject | undefined {
     let rest: { [key: string]: Json } | undefined;
-    const leave = (key: string, left: Json | undefined) => {
-      if (left === undefined || (left === null && !this.#reading.strict)) return;
+    for (const key of this.#left) {
+      if (key === undefined || (this.value[key] === null && !this.#reading.strict)) continue;
       rest ??= {};
-      setOwn(rest, key, left);
-    };
-    for (const key in this.value) if (!this.#asked.includes(key)) leave(key, this.value[key]);
-    for (const inner of this.#inner ?? []) leave(String(inner.#key), inner.rest());
+      setOwn(rest, key, this.value[key]!);
+    }
+    if (this.#inner) {
+      for (const inner of this.#inner) {
+        const left = inner.rest();
+        if (left) rest = { ...rest, [inner.#key]: left };
+      }
+    }
     return rest;
   }
   /** As the state of what the object became. */

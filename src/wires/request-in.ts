@@ -120,7 +120,7 @@ export function readStop(given: Fields, key: string): string[] | undefined {
   return someOf(
     given.list(key).map((item, i) => {
       if (typeof item === "string" && item !== "") return item;
-      return fail(`${given.place(key)}[${i}]`, "must be a string that is not empty", item);
+      return fail(given.place(key, i), "must be a string that is not empty", item);
     }),
   );
 }

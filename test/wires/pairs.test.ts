@@ -207,6 +207,34 @@ describe("events come back as they were", () => {
       }),
     );
   });
+  test("a fragment of a call like the one before it says what it would say alone, whatever a server does with its numbers", () => {
+    const fragment = fc.record(
+      {
+        index: fc.constantFrom(0, 1),
+        id: fc.constantFrom("", "c1", "c2"),
+        function: fc.record(
+          {
+            name: fc.constantFrom("", "f", "g"),
+            arguments: fc.constantFrom("{", "}", "{}", " ", '"a":', "1", "2", ",", '"b":"', '"', "null"),
+          },
+          { requiredKeys: [] },
+        ),
+      },
+      { requiredKeys: ["function"] },
+    );
+    const wire = getWire("openai-chat");
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 30 }), (fragments) => {
+        const frame = (call: object, blank: string) =>
+          `data: {${blank}"choices":[{"index":0,"delta":{"tool_calls":[${JSON.stringify(call)}]}}]}\n\n`;
+        const end = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n';
+        const alike = fragments.map((call) => frame(call, "")).join("") + end;
+        const alone = fragments.map((call, i) => frame(call, " ".repeat(i % 2))).join("") + end;
+        expect(decode(wire, [alike])).toEqual(decode(wire, [alone]));
+      }),
+      { numRuns: 1000 },
+    );
+  });
   test.each(named)("%s: cut at every byte", (_, wire) => {
     const [given] = fc.sample(events, { numRuns: 1, seed: 3 });
     const text = encode(wire, given!);

@@ -217,9 +217,7 @@ function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolC
   const mode = worded(given, "mode", MODES) ?? "";
   const key = "allowedFunctionNames";
   const names = given.json(key);
-  const allowed = (typeof names === "string" ? [names] : given.list(key)).map((name, i) =>
-    toolName(name, `${given.place(key)}[${i}]`, tools),
-  );
+  const allowed = (typeof names === "string" ? [names] : given.list(key)).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)
     from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: on this wire a call comes whole" });
   if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // as good as `auto`, to anyone else

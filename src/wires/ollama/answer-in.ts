@@ -27,14 +27,16 @@ export class OllamaReader extends AnswerReader {
     const texts = new ArgumentTexts(text, "arguments");
     const calls = message.each("tool_calls", (call) => this.#callOf(call, texts));
     message.ask("role");
-    const [done, native] = [line.json("done"), line.text("done_reason")];
-    const usage = defined<Usage>({ inputTokens: line.number("prompt_eval_count"), outputTokens: line.number("eval_count") });
+    const done = line.json("done");
+    const native = line.text("done_reason");
+    const inputTokens = line.number("prompt_eval_count");
+    const outputTokens = line.number("eval_count");
     this.#own(line.rest()); // goes ahead of what was said with it
     this.thinking(thinking ?? "");
     this.text(content ?? "");
     for (const call of calls) this.call(call);
     if (done !== true) return;
-    this.usage(usage);
+    this.usage(defined<Usage>({ inputTokens, outputTokens }));
     this.finish({ reason: REASONS[native ?? ""], native, ended: true });
   }
 

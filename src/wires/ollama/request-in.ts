@@ -88,7 +88,7 @@ const textParts = (said: string | undefined) => (said ? [{ type: "text" as const
 
 const readImages = (given: Fields): Media[] =>
   given.list("images").map((data, i) => {
-    if (typeof data !== "string" || data === "") fail(given.place(`images[${i}]`), "must be a string that is not empty", data);
+    if (typeof data !== "string" || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
     if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
     return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
   });

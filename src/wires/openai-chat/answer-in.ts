@@ -67,16 +67,20 @@ export class ChatReader extends AnswerReader {
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
     delta.each("tool_calls", (call, i) => {
-      const fragment = fragmentOf(call);
-      fragment.index = call.number("index") ?? (whole ? i : undefined);
-      fragment.done = whole;
-      fragment.state = joined(fragment.state, call.state());
-      this.call(fragment);
+      call.ask("type");
+      const custom = call.object("custom");
+      const fn = custom ?? call.inner("function");
+      const index = call.number("index") ?? (whole ? i : undefined);
+      const signed = readSignature(call).state;
+      const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
+      const input = custom && (custom.text("input") ?? "");
+      // One shape for all of them: it is the hottest object of a stream.
+      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done: whole, truncated: undefined });
     });
     const { state } = readSignature(delta);
     if (state) this.text("", [...state]);
     const legacy = delta.thing("function_call");
-    if (legacy) this.call({ ...functionOf(legacy), index: 0, done: whole });
+    if (legacy) this.call({ index: 0, name: legacy.text("name"), arguments: argumentsOf(legacy), done: whole });
   }
 
   /** Mistral's content is a list where it thinks. */
@@ -99,14 +103,7 @@ export class ChatReader extends AnswerReader {
   }
 }
 
-function fragmentOf(call: Fields): CallFragment {
-  call.ask("type", "index");
-  const custom = call.object("custom");
-  const fn = custom ? { name: custom.text("name"), input: custom.text("input") ?? "" } : functionOf(call.inner("function"));
-  return { ...fn, id: call.text("id"), state: readSignature(call).state as CallFragment["state"] };
-}
-
-function functionOf(fn: Fields): CallFragment {
+function argumentsOf(fn: Fields): CallFragment["arguments"] {
   const args = fn.json("arguments");
-  return { name: fn.text("name"), arguments: typeof args === "string" || isObject(args) ? args : undefined };
+  return typeof args === "string" || isObject(args) ? args : undefined;
 }
