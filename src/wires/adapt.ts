@@ -304,16 +304,15 @@ class Conversation {
   }
 
   /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
-  #malformed({ id, raw }: Malformed): Part {
+  #malformed({ id, raw, state }: Malformed): Part {
     const call = readMalformed(raw);
     const { textArguments } = this.#able;
     const isCall = id !== undefined && call?.name && (textArguments || this.#answered.has(id));
-    if (isCall && textArguments) {
-      return { type: "tool-call", id, name: call.name, arguments: {}, json: textOf(call.arguments) ?? JSON.stringify(call.arguments) };
-    }
-    this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
+    if (!isCall || !textArguments) this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
     if (!isCall) return { type: "text", text: `[unreadable tool call: ${raw}]` };
-    return { type: "tool-call", id, name: call.name, arguments: { unreadable: call.arguments } };
+    const args = call.arguments;
+    const said = textArguments ? { arguments: {}, json: textOf(args) ?? JSON.stringify(args) } : { arguments: { unreadable: args } };
+    return withState({ type: "tool-call", id, name: call.name, ...said }, state);
   }
 }
 

@@ -61,7 +61,9 @@ function putAt(body: Draft, steps: readonly string[], data: Json, element: boole
   let at: unknown = body;
   for (const [i, step] of steps.slice(0, -1).entries()) {
     const next = (at as Draft)[step];
-    if (next === undefined && !Array.isArray(at)) (at as Draft)[step] = element && i === steps.length - 2 ? [] : {};
+    const isList = /^\d+$/.test(steps[i + 1] ?? "");
+    if (next === undefined && isList && !(element && i === steps.length - 2)) return false;
+    if (next === undefined && !Array.isArray(at)) (at as Draft)[step] = isList ? [] : {};
     at = (at as Draft)[step];
     if (typeof at !== "object" || at === null) return false;
   }

@@ -4,7 +4,6 @@ import type { Json, Malformed, Opaque, Request, Sampling, Text, Tool, ToolCall, 
 import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
 import { type FieldNames, Fields, fail, type Reading, readBody } from "./fields.ts";
-import { withState } from "./opaque.ts";
 import { defined, someOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
 
@@ -73,7 +72,7 @@ export class Source implements Reading {
   }
 
   /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */
-  call(given: Fields, key: string, named: { id: string; name: string }, state?: Opaque[]): ToolCall | Malformed {
+  call(given: Fields, key: string, named: { id: string; name: string }): ToolCall | Malformed {
     const value = given.json(key) ?? {};
     const isText = typeof value === "string";
     if (!isText && !isObject(value)) given.fail(key, "must be an object");
@@ -83,7 +82,7 @@ export class Source implements Reading {
     if ("code" in read) return { type: "malformed", raw: malformedRaw(named.name, value), ...read, id: named.id };
     const call: ToolCall = { type: "tool-call", ...named, ...read };
     if (spelled?.startsWith("{", spelled.search(/\S/)) && (isText || spelled !== printed)) call.json = spelled;
-    return withState(call, state);
+    return call;
   }
 }
 

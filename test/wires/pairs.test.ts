@@ -98,6 +98,37 @@ describe("a request comes back as it was", () => {
   });
 });
 
+/** Whatever stands behind these keys is the user's own, or no object of the API. */
+const FREE = /^(parameters|parametersJsonSchema|responseJsonSchema|input_schema|schema|format|args|arguments|input|response|output)$/;
+
+/** An odd field in every object of a body, with null in every other one; and the paths of all odd fields in a body. */
+function withOdd(body: Json, key = "", odd = { count: 0 }): Json {
+  if (Array.isArray(body)) return body.map((item: Json) => withOdd(item, "", odd));
+  if (typeof body !== "object" || body === null || FREE.test(key)) return body;
+  const fields = Object.entries(body).map(([name, item]) => [name, withOdd(item, Array.isArray(item) ? "" : name, odd)]);
+  return { ...Object.fromEntries(fields), x_odd: odd.count++ % 2 === 0 ? null : odd.count };
+}
+function oddPaths(body: Json, at = ""): string[] {
+  if (typeof body !== "object" || body === null) return [];
+  return Object.entries(body).flatMap(([key, item]) => (key === "x_odd" ? [`${at}: ${item}`] : oddPaths(item, `${at}.${key}`)));
+}
+
+describe("unknown fields at every level of a request come back to the same wire, null too", () => {
+  const samples = fc.sample(request, { numRuns: 5, seed: 9 });
+
+  describe.each(named)("%s", (_, wire) => {
+    test.each(Object.entries(requestFeatures))("beside %s", (_, change) => {
+      for (const sample of samples) {
+        const { path, headers, body } = wire.encodeRequest(change(sample, wire.id));
+        const odd = withOdd(JSON.parse(printBody(body)));
+        const [route = "", query = ""] = path.split("?");
+        const given = wire.decodeRequest({ path: route, query: Object.fromEntries(new URLSearchParams(query)), headers, body: odd });
+        expect(oddPaths(JSON.parse(printBody(wire.encodeRequest(given).body))).sort()).toEqual(oddPaths(odd).sort());
+      }
+    });
+  });
+});
+
 // ---- Events
 
 /** Pieces of the bytes, decoded as they come. */

@@ -171,7 +171,7 @@ function readThought(block: Fields, carried: Carried): (Thinking | Text)[] {
 function readCall(block: Fields, from: Source): Part {
   block.ask("type");
   const call = from.call(block, "input", from.calls.add(block.text("id"), block.name("name")));
-  return call.type === "malformed" ? call : withState(call, block.state());
+  return withState(call, block.state());
 }
 
 function readResult(block: Fields, from: Source): ToolResult {

@@ -32,7 +32,7 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
   onlyOne(config, "candidateCount");
   const { model, method } = target(path);
   const named = root.text("model")?.replace(/^models\//, "");
-  const tools = root.each("tools", (tool) => readTool(tool, from)).flat();
+  const tools = readTools(root, from);
   const request = {
     model: model ?? named ?? "",
     messages: new Conversation(from).read(root),
@@ -197,8 +197,21 @@ function outputOf(response: JsonObject): Pick<ToolResult, "output" | "isError"> 
 
 // Tools
 
-function readTool(tool: Fields, from: Source): Tool[] {
-  const declared = tool.each("functionDeclarations", (declaration) => {
+/** All declarations stand in one tool. What else is there are Google's own tools: they keep their places. */
+function readTools(root: Fields, from: Source): Tool[] {
+  const tools: Tool[] = [];
+  root.each("tools", (tool) => {
+    const declared = readDeclarations(tool);
+    const rest = tool.rest();
+    if (declared.length > 0 && tools.length === 0) from.keep(tool);
+    else if (rest) from.take(tool.at, rest);
+    tools.push(...declared);
+  });
+  return tools;
+}
+
+const readDeclarations = (tool: Fields): Tool[] =>
+  tool.each("functionDeclarations", (declaration) => {
     const schema = (key: string): JsonObject | undefined => {
       const found = declaration.thing(`${key}JsonSchema`) ?? declaration.thing(key);
       return found && fromGeminiSchema(found.value);
@@ -207,10 +220,6 @@ function readTool(tool: Fields, from: Source): Tool[] {
     const read = { name, description: declaration.text("description"), parameters: schema("parameters"), response: schema("response") };
     return withState(defined<Tool>(read), declaration.state());
   });
-  const rest = tool.rest();
-  if (rest) from.take(tool.at, rest); // Google's own tools: they keep their place in the list
-  return declared;
-}
 
 function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {
   const given = config.inner("functionCallingConfig");

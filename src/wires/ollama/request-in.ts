@@ -99,7 +99,7 @@ function readCall(call: Fields, from: Source): ToolCall | Malformed {
   call.ask("type");
   fn.ask("index");
   const read = from.call(fn, "arguments", from.calls.add(call.text("id"), fn.name("name")));
-  return read.type === "malformed" ? read : withState(read, call.state());
+  return withState(read, call.state());
 }
 
 function readTool(tool: Fields, from: Source): Tool[] {

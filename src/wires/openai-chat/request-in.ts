@@ -141,7 +141,7 @@ function readCall(call: Fields, from: Source, recall: Map<string | undefined, re
   const custom = call.object("custom");
   const read = custom ? readCustom(custom, id, from) : readFunction(call.object("function") ?? noFunction(call), id, from);
   if (thoughts) recall.set(read.id, thoughts);
-  return read.type === "malformed" ? read : withState(read, read.state, state, call.state());
+  return withState(read, read.state, state, call.state());
 }
 
 const noFunction = (call: Fields): never => call.fail("function", 'must be an object with the "name" and the "arguments" of the call');

@@ -116,7 +116,7 @@ class Items {
   }
   #search(item: Fields): void {
     const call = this.#from.call(item, "arguments", this.#from.calls.add(item.text("call_id"), SEARCH));
-    this.#say(call.type === "malformed" ? call : withState(call, [quietState(ITEM, item.value)]));
+    this.#say(withState(call, [quietState(ITEM, item.value)]));
   }
 
   #message(item: Fields): void {
@@ -154,14 +154,12 @@ class Items {
     // What the tools tell need not be kept.
     if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
     if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
-    const cut = item.value.status === "incomplete";
     const args = isCustom ? item.text("input") : item.text("arguments");
-    const call = isCustom
-      ? ({ type: "tool-call", ...named, arguments: { input: args ?? "" } } as const)
+    const call: Part = isCustom
+      ? { type: "tool-call", ...named, arguments: { input: args ?? "" } }
       : this.#from.call(item, "arguments", named);
-    this.#say(
-      call.type === "malformed" ? call : withState({ ...call, ...(cut && !isCustom ? { truncated: true } : {}) }, state, itemState(item)),
-    );
+    if (!isCustom && call.type === "tool-call" && item.value.status === "incomplete") call.truncated = true;
+    this.#say(withState(call, state, itemState(item)));
   }
 
   #result(item: Fields): void {
