@@ -9,7 +9,7 @@ import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, isEmpty, objectOf, parsed } from "../read.ts";
+import { defined, isEmpty, objectOf, parsed, some } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import { Balance } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
@@ -87,13 +87,14 @@ export class MessageAnswer extends Answer {
   /** Here the prompt is counted without what the cache had or got. */
   #usage(more: unknown): Draft {
     const { inputTokens, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = this.usage ?? {};
+    const { output_tokens_details: details, ...rest } = objectOf(more);
     return defined<Draft>({
       input_tokens: inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0)),
       cache_creation_input_tokens: cacheWriteTokens,
       cache_read_input_tokens: cachedTokens,
       output_tokens: outputTokens,
-      output_tokens_details: thinkingTokens === undefined ? undefined : { thinking_tokens: thinkingTokens },
-      ...objectOf(more),
+      output_tokens_details: some<Draft>({ ...objectOf(details), thinking_tokens: thinkingTokens }),
+      ...rest,
     });
   }
 
@@ -261,7 +262,9 @@ export class MessageAnswer extends Answer {
       else if (event.type === "content_block_delta") grow(blocks[at]!, citation ? { citations: [citation] } : piece);
       else if (event.type === "content_block_stop") blocks[at] = { ...blocks[at], stopped: true };
       else if (event.type === "message_delta") {
-        const usage = { ...(message.usage as Draft), ...(event.usage as Draft) };
+        const [first, last] = [message.usage, event.usage].map(objectOf) as [Draft, Draft];
+        const details = { ...objectOf(first.output_tokens_details), ...objectOf(last.output_tokens_details) };
+        const usage = { ...first, ...last, ...(isEmpty(details) ? {} : { output_tokens_details: details }) };
         Object.assign(message, event.delta, { usage });
       }
     }

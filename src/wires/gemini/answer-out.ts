@@ -126,10 +126,16 @@ export class GeminiAnswer extends Answer {
 
   body(chunks: readonly Draft[]): unknown {
     const said = chunks.map(({ candidates }) => objectOf(listOf(candidates)[0]) as Draft);
-    const parts = said.flatMap(({ content }) => listOf(objectOf(content).parts)).filter((part) => JSON.stringify(part) !== '{"text":""}');
+    const parts: Draft[] = [];
+    for (const part of said.flatMap(({ content }) => listOf(objectOf(content).parts)).map(objectOf)) {
+      const last = parts.at(-1);
+      if (part.thought && part.text === "" && last?.thought)
+        Object.assign(last, { ...part, text: last.text }); // its signature
+      else if (JSON.stringify(part) !== '{"text":""}') parts.push({ ...part });
+    }
     const last = chunks.at(-1);
     if (!last?.candidates) return defined<Draft>(last ?? {});
-    const content = Object.assign({}, ...said.map((candidate) => candidate.content), { parts: spoken(parts as Draft[]) });
+    const content = Object.assign({}, ...said.map((candidate) => candidate.content), { parts: spoken(parts) });
     const candidate = Object.assign({}, ...said, { content });
     return defined<Draft>({ ...last, candidates: [defined<Draft>(candidate)] });
   }

@@ -201,9 +201,10 @@ export class ResponseReader extends AnswerReader {
     // It always counts everything: nothing of a kind is no news.
     const counts = usage ? Object.entries(readUsage(usage, RESPONSES_USAGE)) : [];
     this.usage(Object.fromEntries(counts.filter(([key, count]) => count > 0 || /^(in|out)put/.test(key))));
-    const { error, incomplete_details: details } = response.value;
+    const { error } = response.value;
     const status = response.text("status") ?? "completed";
-    const native = textOf(objectOf(details).reason) ?? status;
+    const native = response.inner("incomplete_details").text("reason") ?? status;
+    response.inner("reasoning").ask("effort", "summary");
     response.ask(...KNOWN);
     if (isEmpty(objectOf(response.value.metadata))) response.ask("metadata");
     const end: End = { native };

@@ -8,9 +8,9 @@ import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { putState } from "../opaque.ts";
+import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
-import { listOf, objectOf, parsed, textOf } from "../read.ts";
+import { defined, listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
@@ -38,7 +38,8 @@ export class ResponseAnswer extends Answer {
   /** What the last event says of the response. */
   readonly #response: Draft = {};
   readonly #output: Draft[] = [];
-  readonly #usageRest: Draft = {};
+  /** What extensions add to what is said last. */
+  readonly #rest: Draft = {};
   #sequence = 0;
   #next = 0;
   #seed = "";
@@ -92,7 +93,7 @@ export class ResponseAnswer extends Answer {
     const status = cut ? "incomplete" : "completed";
     this.#closeReasoning();
     this.#closeMessage(status);
-    this.#end(status, { incomplete_details: cut ? { reason: cut } : null });
+    this.#end(status, { incomplete_details: cut ? { reason: cut, ...objectOf(this.#rest.incomplete_details) } : null });
   }
 
   /** With the items that were done; what was being written is not one of them. */
@@ -109,7 +110,7 @@ export class ResponseAnswer extends Answer {
   #end(status: string, fields: Draft): void {
     for (const [place, item] of this.#late) this.#output.splice(place, 0, item);
     const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
-    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage: grow(usage, this.#usageRest) });
+    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
     this.#event(status, { response: this.#response });
   }
 
@@ -326,9 +327,9 @@ export class ResponseAnswer extends Answer {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
     if (typeof type !== "string") {
-      const { usage, ...response } = data;
-      grow(this.#usageRest, objectOf(usage));
-      Object.assign(this.#response, response);
+      const { usage, incomplete_details, ...response } = data;
+      grow(this.#rest, defined<Draft>({ usage, incomplete_details }));
+      putState(WIRE, this.#response, opaques(WIRE, response));
     } else if (isObject(item)) {
       this.#closeMessage("completed");
       const index = this.#foreign.get(item.id) ?? this.#next++;
