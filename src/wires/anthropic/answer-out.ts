@@ -44,6 +44,9 @@ export class MessageAnswer extends Answer {
   #thinking: Draft = {};
   #started = false;
   #index = -1;
+  /** What the deltas of a block begin with, and where that was. */
+  #headed = "";
+  #place = "";
   #open = "";
   /** Follows the arguments of the open call. */
   #balance = new Balance();
@@ -109,6 +112,19 @@ export class MessageAnswer extends Answer {
   #delta(delta: Draft): void {
     this.send({ type: "content_block_delta", index: this.#index, delta });
   }
+  /** Most deltas say one word: all that has to be printed is the word. */
+  #word(type: string, key: string, text: string): void {
+    if (this.chunks) {
+      this.#delta({ type, [key]: text });
+      return;
+    }
+    const place = `"index":${this.#index},"delta":{"type":"${type}","${key}":`;
+    if (this.#place !== place) {
+      this.#place = place;
+      this.#headed = sseEvent(`{"type":"content_block_delta",${place}`, "content_block_delta").trimEnd();
+    }
+    this.say(`${this.#headed}${JSON.stringify(text)}}}\n\n`);
+  }
   #close(): void {
     if (this.#open === "") return;
     this.#open = "";
@@ -130,7 +146,7 @@ export class MessageAnswer extends Answer {
     }
     const isNext = isMarked || (this.chunks !== undefined && text !== ""); // what is not streamed comes part by part
     if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "", ...fields });
-    if (text !== "") this.#delta({ type: "text_delta", text });
+    if (text !== "") this.#word("text_delta", "text", text);
     for (const citation of citations) this.#delta({ type: "citations_delta", citation });
     this.#carry("", state?.filter(isSignature));
   }
@@ -152,7 +168,7 @@ export class MessageAnswer extends Answer {
   }
   thinking(thinking: string): void {
     if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "", ...this.#thinking });
-    if (!this.#hidden && thinking !== "") this.#delta({ type: "thinking_delta", thinking });
+    if (!this.#hidden && thinking !== "") this.#word("thinking_delta", "thinking", thinking);
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     const data = own(state, REDACTED);
@@ -199,7 +215,7 @@ export class MessageAnswer extends Answer {
   override callDelta(partial_json: string): void {
     this.#blank &&= partial_json.trim() === "";
     this.#balance.read(partial_json);
-    this.#delta({ type: "input_json_delta", partial_json });
+    this.#word("input_json_delta", "partial_json", partial_json);
   }
 
   callEnd(call: ToolEnd): void {
