@@ -18,7 +18,7 @@ import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, WIRE } from "./common.
 export const errorBody = (error: ErrorInfo): JsonObject => ({
   type: "error",
   error: {
-    type: ERRORS[error.code].anthropic,
+    type: ERRORS[error.code][2],
     message: errorMessage(error, "anthropic"),
     ...(error.native === undefined ? {} : { details: { error_code: error.native } }),
   },

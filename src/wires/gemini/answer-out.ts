@@ -161,7 +161,7 @@ function encodeUsage({ inputTokens = 0, outputTokens, thinkingTokens, cachedToke
 /** A google.rpc.Status. */
 export function errorBody(error: ErrorInfo, sent = errorStatus(error, WIRE)): Draft {
   const { code, retryAfterMs } = error;
-  const status = { code: sent, message: errorMessage(error, WIRE) || code, status: ERRORS[code].gemini };
+  const status = { code: sent, message: errorMessage(error, WIRE) || code, status: ERRORS[code][3] };
   if (retryAfterMs === undefined) return { error: status };
   const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${retryAfterMs / 1000}s` };
   return { error: { ...status, details: [retry] } };
