@@ -125,18 +125,20 @@ export class Fields {
 
   #spelled(key: string): string {
     const { alias } = this.#reading;
-    return alias && !Object.hasOwn(this.value, key) ? alias(key) : key;
+    return alias && this.value[key] === undefined ? alias(key) : key;
   }
   /** A look at what stands there; it is still left. */
   peek(key: string): Json | undefined {
-    const name = this.#spelled(key);
-    return Object.hasOwn(this.value, name) ? (this.value[name] ?? undefined) : undefined;
+    return this.value[this.#spelled(key)] ?? undefined;
   }
+  /** No key that we ask for is one that every object has from its prototype. */
   json(key: string): Json | undefined {
-    const name = this.#spelled(key);
+    const name = this.#reading.alias ? this.#spelled(key) : key;
+    const value = this.value[name];
+    if (value === undefined) return undefined; // most are absent
     const at = this.#left.indexOf(name);
     if (at >= 0) this.#left[at] = undefined;
-    return at >= 0 || Object.hasOwn(this.value, name) ? (this.value[name] ?? undefined) : undefined;
+    return value ?? undefined;
   }
 
   #typed<T extends keyof Types>(type: T, key: string): Types[T] | undefined {
@@ -232,9 +234,10 @@ export class Fields {
   rest(): JsonObject | undefined {
     let rest: { [key: string]: Json } | undefined;
     for (const key of this.#left) {
-      if (key === undefined || (this.value[key] === null && !this.#reading.strict)) continue;
+      const value = key === undefined ? undefined : this.value[key];
+      if (key === undefined || value === undefined || (value === null && !this.#reading.strict)) continue;
       rest ??= {};
-      setOwn(rest, key, this.value[key]!);
+      setOwn(rest, key, value);
     }
     if (this.#inner) {
       for (const inner of this.#inner) {

@@ -49,23 +49,25 @@ export class GeminiReader extends AnswerReader {
 
   chunk(chunk: Fields, text: string): void {
     this.start(chunk.text("responseId"), chunk.text("modelVersion"));
-    const texts = new ArgumentTexts(text, "args");
-    let rest: JsonObject | undefined;
-    chunk.each("candidates", (candidate, i) => {
-      if (i > 0) return;
-      const content = candidate.inner("content");
-      content.ask("role");
-      content.each("parts", (part) => this.#part(part, texts));
-      candidate.ask("index");
-      this.#native = candidate.text("finishReason") ?? this.#native;
-      if (FINISH[this.#native ?? ""] === "error") this.#message = candidate.text("finishMessage") ?? this.#message;
-      rest = candidate.rest();
-    });
+    const [candidate] = chunk.each("candidates", (item) => item);
+    if (candidate) this.#candidate(candidate, text);
     Object.assign(this.#counts, chunk.json("usageMetadata"));
     const blocked = textOf(objectOf(chunk.value.promptFeedback).blockReason);
     this.#blocked ||= blocked !== undefined;
     this.#native ??= blocked;
-    this.#extend(chunk.rest(), rest);
+    this.#extend(chunk.rest(), candidate?.rest());
+  }
+
+  #candidate(candidate: Fields, text: string): void {
+    candidate.ask("index");
+    const content = candidate.object("content");
+    content?.ask("role");
+    const texts = new ArgumentTexts(text, "args");
+    content?.each("parts", (part) => this.#part(part, texts));
+    const reason = candidate.text("finishReason");
+    if (!reason) return;
+    this.#native = reason;
+    if (FINISH[reason] === "error") this.#message = candidate.text("finishMessage");
   }
 
   #part(part: Fields, texts: ArgumentTexts): void {

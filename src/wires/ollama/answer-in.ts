@@ -1,6 +1,7 @@
 /** Answers of servers: lines of JSON, or one object for all. A whole body is the end, whatever it says. */
 import { isObject } from "../../core/json.ts";
 import type { FinishReason, JsonObject, Usage } from "../../core/nouns.ts";
+import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
@@ -24,8 +25,7 @@ export class OllamaReader extends AnswerReader {
     const message = line.object("message") ?? line; // `/api/generate` has none
     const content = message.text(message === line ? "response" : "content");
     const thinking = message.text("thinking");
-    const texts = new ArgumentTexts(text, "arguments");
-    const calls = message.each("tool_calls", (call) => this.#callOf(call, texts));
+    const calls = message.peek("tool_calls") ? this.#callsOf(message, new ArgumentTexts(text, "arguments")) : [];
     message.ask("role");
     const done = line.json("done");
     const native = line.text("done_reason");
@@ -49,12 +49,14 @@ export class OllamaReader extends AnswerReader {
   }
 
   /** Calls come whole. Their numbers are not believed: servers have sent 0 for all of them. */
-  #callOf(call: Fields, texts: ArgumentTexts) {
-    const fn = call.inner("function");
-    call.ask("type");
-    fn.ask("index");
-    const given = fn.json("arguments");
-    const args = isObject(given) ? (texts.take(given) ?? given) : textOf(given);
-    return { index: this.#calls++, id: call.text("id"), name: fn.text("name"), arguments: args, state: call.state(), done: true };
+  #callsOf(message: Fields, texts: ArgumentTexts): CallFragment[] {
+    return message.each("tool_calls", (call) => {
+      const fn = call.inner("function");
+      call.ask("type");
+      fn.ask("index");
+      const given = fn.json("arguments");
+      const args = isObject(given) ? (texts.take(given) ?? given) : textOf(given);
+      return { index: this.#calls++, id: call.text("id"), name: fn.text("name"), arguments: args, state: call.state(), done: true };
+    });
   }
 }

@@ -6,7 +6,7 @@ import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
-import { listOf, objectOf, textOf } from "../read.ts";
+import { isEmpty, listOf, objectOf, restOf, textOf } from "../read.ts";
 import type { WireContext } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
@@ -41,9 +41,8 @@ export class ChatReader extends AnswerReader {
     chunk.each("choices", (choice) => this.#choice(choice, whole));
     const usage = chunk.object("usage");
     if (usage) this.usage(readUsage(usage, CHAT_USAGE));
-    const { usage: counts, ...rest } = chunk.rest() ?? {};
-    this.#unknown(rest);
-    if (counts) this.#unknown({ usage: counts });
+    const rest = chunk.rest();
+    if (rest) this.#unknown(rest);
   }
 
   #choice(choice: Fields, whole: boolean): void {
@@ -91,8 +90,11 @@ export class ChatReader extends AnswerReader {
 
   /** What every chunk repeats, the server's bookkeeping, is said once. */
   #unknown(rest: JsonObject): void {
-    const fresh = Object.entries(rest).filter(([key, item]) => this.#isNews(key, item));
-    if (fresh.length > 0) this.extend(Object.fromEntries(fresh), true);
+    const fresh = restOf(rest, (key) => this.#isNews(key, rest[key]!));
+    if (!fresh) return;
+    const { usage, ...others } = fresh;
+    if (!isEmpty(others)) this.extend(others, true);
+    if (usage) this.extend({ usage }, true);
   }
 
   #isNews(key: string, item: Json): boolean {

@@ -72,16 +72,13 @@ function writeMessage(message: Message, out: Out, thinkingField: string): Draft 
   const thinking = message.content.map((part: Part) => (part.type === "thinking" ? part.text : "")).join("");
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
-  const extra_content = signed(
-    said.flatMap((part) => part.state ?? []),
-    out,
-  );
+  const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
   return putState(WIRE, defined<Draft>({ role, content, [thinkingField]: thinking || undefined, tool_calls, extra_content }), state);
 }
 
 /** Gemini's signature; the official API knows of none. */
-function signed(state: readonly Opaque[], { profile }: Out): Draft | undefined {
-  const signature = profile.official ? undefined : state.findLast(isSignature);
+function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft | undefined {
+  const signature = profile.official ? undefined : state?.findLast(isSignature);
   return signature && signatureContent(signature.data);
 }
 
@@ -119,7 +116,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
   const draft: Draft = isCustom
     ? { id, type: "custom", custom: { name, input: customInput(call) } }
     : { id, type: "function", function: { name, arguments: call.json ?? JSON.stringify(call.arguments) } };
-  const extra_content = signed(call.state ?? [], out);
+  const extra_content = signed(call.state, out);
   if (extra_content) draft.extra_content = extra_content;
   return putState(
     WIRE,
