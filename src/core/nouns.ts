@@ -61,6 +61,7 @@ export interface Malformed {
   code: MalformedCode;
   reason: string;
   id?: string;
+  state?: Opaque[];
 }
 
 export type MalformedCode = "no-name" | "bad-arguments" | "empty" | "too-long" | "too-deep";

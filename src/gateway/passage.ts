@@ -184,7 +184,7 @@ export class Passage implements Seated {
       this.drop();
       return;
     }
-    const encoded = getWire(this.route.wire).encodeError(error, request, this.encoderOptions);
+    const encoded = getWire(this.route.wire).encodeError(error, request, { ...this.encoderOptions, status });
     const { body } = encoded;
     const all = { "content-type": JSON_TYPE, ...headers, ...encoded.headers };
     this.send(status ?? encoded.status, all, typeof body === "string" ? body : printBody(body));

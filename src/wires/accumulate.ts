@@ -5,15 +5,18 @@
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
-import { deeperThan, parsed } from "./read.ts";
+import { deeperThan } from "./fields.ts";
+import { parsed } from "./read.ts";
+import { withoutNulls } from "./schema-out.ts";
 import { Balance, partialObject } from "./unfinished.ts";
+import type { WireContext } from "./wire.ts";
 
 /** A call deeper than any scanner reads cannot have been one. */
 const MAX_CALL_DEPTH = 256;
 
-/** The arguments of a call from their JSON text; blank is `{}`. */
+/** The arguments of a call from their JSON text; blank is `{}`, and so is `null`. */
 export function parseArguments(text: string): { arguments: JsonObject } | { code: MalformedCode; reason: string } {
-  const value = text.trim() === "" ? {} : parsed(text);
+  const value = /^\s*(null\s*)?$/.test(text) ? {} : parsed(text);
   if (!isObject(value)) return { code: "bad-arguments", reason: "the arguments are not the JSON text of an object" };
   if (!deeperThan(value, MAX_CALL_DEPTH)) return { arguments: value };
   return { code: "too-deep", reason: `the arguments nest deeper than ${MAX_CALL_DEPTH} levels` };
@@ -81,6 +84,8 @@ export class CallAccumulator {
   readonly #ids: Set<string>;
   #count = 0;
   readonly #nameOf: (name: string) => string;
+  /** The calls of these tools wait for their end: what stands for nothing is taken out of them. */
+  readonly #nulls: NonNullable<WireContext["nulls"]>;
   readonly #mintId: (n: number) => string;
 
   constructor(
@@ -88,10 +93,12 @@ export class CallAccumulator {
       nameOf?: (name: string) => string;
       mintId?: ((n: number) => string) | undefined;
       taken?: readonly string[] | undefined;
+      nulls?: WireContext["nulls"];
     } = {},
   ) {
     this.#ids = new Set(options.taken);
     this.#nameOf = options.nameOf ?? ((name) => name);
+    this.#nulls = options.nulls ?? {};
     this.#mintId = options.mintId ?? ((n) => `call_${n}`);
   }
 
@@ -237,19 +244,32 @@ export class CallAccumulator {
       const state = slot.state.length > 0 ? { state: [...slot.state] } : {};
       events.push({ type: "tool-start", ...slot.started, name: this.#nameOf(slot.name), ...state });
     }
-    if (slot.waiting !== "") events.push({ type: "tool-delta", id: slot.started.id, json: slot.waiting });
+    if (slot.waiting === "" || (!slot.ended && this.#schemaOf(slot))) return;
+    events.push({ type: "tool-delta", id: slot.started.id, json: slot.waiting });
     slot.waiting = "";
+  }
+
+  #schemaOf(slot: Slot): JsonObject | undefined {
+    const name = this.#nameOf(slot.name);
+    return Object.hasOwn(this.#nulls, name) ? this.#nulls[name] : undefined;
   }
 
   #end(slot: Slot, cut: boolean, events: Event[]): void {
     slot.ended = true;
-    const text = wholeText(slot);
+    let text = wholeText(slot);
     const read = parseArguments(text);
     const whole = "arguments" in read;
     // Where the answer was cut, nothing at all is no `{}`, and a custom call without an end has none.
     const open = slot === this.#last && !slot.empty && !slot.balance.complete && !(slot.done && slot.custom);
     const truncated = slot.truncated || (cut && (open || !whole));
     if (whole && !truncated) slot.waiting += text.slice(slot.text.length);
+    const schema = this.#schemaOf(slot);
+    if (schema && whole && !truncated) {
+      const args = withoutNulls(read.arguments, schema, schema) as JsonObject;
+      // Only where something was taken out is it printed anew.
+      if (JSON.stringify(args) !== JSON.stringify(read.arguments)) text = slot.waiting = JSON.stringify(args);
+      read.arguments = args;
+    }
     this.#send(slot, events);
     const name = this.#nameOf(slot.name);
     const state = slot.state.length > 0 ? { state: slot.state } : {};

@@ -3,6 +3,7 @@
  * else, and every change of it is told. What is left for the wire is to write it down.
  */
 import type {
+  JsonObject,
   Malformed,
   Media,
   Message,
@@ -21,7 +22,7 @@ import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
 import { outputText } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
 import { putExtra, withState } from "./opaque.ts";
-import { textOf } from "./read.ts";
+import { isEmpty, textOf } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import { Warnings } from "./warnings.ts";
 import { contextOf, type Draft, type Headers, type WireContext, type WireOutput, type WireProfile } from "./wire.ts";
@@ -74,6 +75,8 @@ export interface Out {
   readonly profile: WireProfile;
   readonly warnings: Warnings;
   readonly names: Names;
+  /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
+  readonly nulls: Record<string, JsonObject>;
 }
 
 const ANY_NAME: NameRule = { forbidden: /[^\s\S]/g, max: Number.POSITIVE_INFINITY };
@@ -123,7 +126,7 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
     if (forced) warnings.dropped("a tool choice without tools");
   }
   const declared = known.map(({ name }) => name);
-  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME) };
+  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), nulls: {} };
 }
 
 function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
@@ -313,16 +316,15 @@ class Conversation {
   }
 
   /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
-  #malformed({ id, raw }: Malformed): Part {
+  #malformed({ id, raw, state }: Malformed): Part {
     const call = readMalformed(raw);
     const { textArguments } = this.#able;
     const isCall = id !== undefined && call?.name && (textArguments || this.#answered.has(id));
-    if (isCall && textArguments) {
-      return { type: "tool-call", id, name: call.name, arguments: {}, json: textOf(call.arguments) ?? JSON.stringify(call.arguments) };
-    }
-    this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
+    if (!isCall || !textArguments) this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
     if (!isCall) return { type: "text", text: `[unreadable tool call: ${raw}]` };
-    return { type: "tool-call", id, name: call.name, arguments: { unreadable: call.arguments } };
+    const args = call.arguments;
+    const said = textArguments ? { arguments: {}, json: textOf(args) ?? JSON.stringify(args) } : { arguments: { unreadable: args } };
+    return withState({ type: "tool-call", id, name: call.name, ...said }, state);
   }
 }
 
@@ -337,9 +339,15 @@ const isOutOfOrder = (parts: readonly Part[]): boolean =>
 
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
-export function encoded({ request, warnings, names }: Out, { wire }: Abilities, path: string, body: Draft, headers?: Headers): Encoded {
+export function encoded(
+  { request, warnings, names, nulls }: Out,
+  { wire }: Abilities,
+  path: string,
+  body: Draft,
+  headers?: Headers,
+): Encoded {
   putExtra(wire, body, request, warnings);
-  const context = contextOf(request, warnings.list, names.context);
+  const context = contextOf(request, { names: names.context, warnings: warnings.list, ...(isEmpty(nulls) ? {} : { nulls }) });
   return { path, headers: { "content-type": "application/json", ...headers }, body, context };
 }
 

@@ -4,7 +4,8 @@ import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.ts";
 import { readError } from "./errors.ts";
 import { EventWriter } from "./events.ts";
-import { deeperThan, MAX_DEPTH, parsed } from "./read.ts";
+import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
+import { parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import { NO_CONTEXT, type StreamDecoder, type Wire, type WireContext } from "./wire.ts";
 
@@ -21,25 +22,28 @@ const DONE = "[DONE]";
 /** How often a frame may differ from the one before it until nobody looks any more. */
 const MAX_MISSES = 8;
 
-export abstract class AnswerReader extends EventWriter implements StreamDecoder {
-  readonly #wire: WireId;
+export abstract class AnswerReader extends EventWriter implements StreamDecoder, Reading {
+  readonly wire: WireId;
+  readonly quiet: ReadonlySet<string> | undefined;
   readonly #frames: Framing;
   /** A frame that said nothing but one text, without that text; and how many frames in a row were not like it. */
   #frame: { before: string; after: string; say: (text: string) => void } | undefined;
   #misses = 0;
 
-  constructor(wire: WireId, context: WireContext, frames: Framing = new SseReader()) {
+  /** `quiet`: keys that no other wire need speak of. */
+  constructor(wire: WireId, context: WireContext, frames: Framing = new SseReader(), quiet?: ReadonlySet<string>) {
     super(context);
-    this.#wire = wire;
+    this.wire = wire;
+    this.quiet = quiet;
     this.#frames = frames;
   }
 
   /** What a frame that says one text means depends on nothing but that text, if all else in it is as in the frame before. */
   readonly repeats: boolean = false;
   /** One chunk; `text` is how it was written. */
-  abstract chunk(chunk: JsonObject, text: string, event: string): void;
+  abstract chunk(chunk: Fields, text: string, event: string): void;
   /** A whole answer. */
-  body(body: JsonObject, text: string): void {
+  body(body: Fields, text: string): void {
     this.chunk(body, text, "");
   }
   /** Nothing more comes. `whole`: it needs no word to be over; `cut`: half a frame was left. */
@@ -117,25 +121,34 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder 
   #remember(data: string): void {
     const event = this.last;
     this.#frame = undefined;
-    if ((event?.type !== "text" || event.state) && event?.type !== "thinking-delta") return;
-    const word = JSON.stringify(event.text);
+    const say = event && this.#sayingLike(event);
+    if (!say) return;
+    const word = JSON.stringify(event.type === "tool-delta" ? event.json : (event as { text: string }).text);
     const at = data.indexOf(word);
     if (at < 0 || data.indexOf(word, at + 1) >= 0) return; // spelled otherwise, or something else is called like it
-    const say = event.type === "text" ? (text: string) => this.text(text) : (text: string) => this.thinking(text);
     this.#frame = { before: data.slice(0, at + 1), after: data.slice(at + word.length - 1), say };
+  }
+
+  /** How to say the next word; `undefined`: more was said than a word. */
+  #sayingLike(event: Event): ((text: string) => void) | undefined {
+    if (event.type === "text" && !event.state) return (text) => this.text(text);
+    if (event.type === "thinking-delta") return (text) => this.thinking(text);
+    const { index, id, name, arguments: json, state, done } = this.fragment ?? {};
+    if (event.type !== "tool-delta" || event.json !== json || json.trim() === "" || state || done) return undefined;
+    return (text) => this.call({ index, id, name, arguments: text });
   }
 
   /** `event`: it is a chunk of a stream. */
   #object(value: JsonObject, text: string, event?: string): void {
     if (event === "error" || this.isError(value)) this.fail(readError(0, {}, value));
     else if (text.length > 2 * MAX_DEPTH && deeperThan(value, MAX_DEPTH)) this.broken(text);
-    else if (event === undefined) this.body(value, text);
-    else this.chunk(value, text, event);
+    else if (event === undefined) this.body(new Fields(value, this), text);
+    else this.chunk(new Fields(value, this), text, event);
   }
 
-  /** What only this wire knows. `quiet`: no other wire need say that it left it out. */
-  extend(data: Json, quiet = false): void {
-    this.extension(this.#wire, data, quiet);
+  /** What only this wire knows, if there is anything. `quiet`: no other wire need say that it left it out; otherwise its keys tell. */
+  extend(data: JsonObject | undefined, quiet = data && this.quiet && Object.keys(data).every((key) => this.quiet?.has(key))): void {
+    if (data) this.extension(this.wire, data, quiet);
   }
 }
 

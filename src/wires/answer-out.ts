@@ -68,6 +68,10 @@ export abstract class Answer implements StreamEncoder {
     this.warnings.converted("a refusal", "text");
     this.text(text);
   }
+  /** Another wire's state of a text that has a place here. */
+  carries(_opaque: Opaque): boolean {
+    return false;
+  }
   /** An extension of this wire's own. */
   own(_data: JsonObject): void {}
   malformed({ id, reason }: Extract<Event, { type: "malformed" }>): void {
@@ -128,7 +132,7 @@ export abstract class Answer implements StreamEncoder {
         this.begin();
         break;
       case "text":
-        if (event.state) this.warnings.foreign(event.state);
+        if (event.state) this.warnings.foreign(event.state.filter((opaque) => !this.carries(opaque)));
         this.#said += event.text.length;
         this.text(event.text, event.state);
         break;

@@ -1,17 +1,18 @@
 /** The calls of a conversation that is read from its start: every call has an id, every result finds its call. */
 
 export class Calls {
-  readonly #ids: () => Iterable<unknown>;
-  #taken: Set<unknown> | undefined;
+  readonly #body: unknown;
+  #text: string | undefined;
+  #minted = 0;
   readonly #names = new Map<string, string>();
   /** The calls without a result, in their order. */
   readonly #waiting = new Set<string>();
   /** Ids that a server used again, by their latest meaning. */
   #renamed: Map<string, string> | undefined;
 
-  /** `taken`: the ids that stand anywhere in the conversation, which no minted one may be. */
-  constructor(taken: () => Iterable<unknown>) {
-    this.#ids = taken;
+  /** `body`: what the calls stand in; no id that we mint may be one of its strings. */
+  constructor(body: unknown) {
+    this.#body = body;
   }
 
   add(given: string | undefined, name: string): { id: string; name: string } {
@@ -35,10 +36,10 @@ export class Calls {
   }
 
   #mint(): string {
-    this.#taken ??= new Set(this.#ids());
-    let n = 0;
-    while (this.#taken.has(`call_${n}`)) n++;
-    this.#taken.add(`call_${n}`);
-    return `call_${n}`;
+    this.#text ??= typeof this.#body === "string" ? this.#body : JSON.stringify(this.#body);
+    let id: string;
+    do id = `call_${this.#minted++}`;
+    while (this.#text.includes(`"${id}"`));
+    return id;
   }
 }

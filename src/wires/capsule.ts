@@ -14,7 +14,7 @@ const MAX_CAPSULE = 262_144;
 export interface Capsule {
   /** Thinking that must come back, where the client does not keep it or its state. */
   thoughts?: readonly Thought[];
-  /** Another wire's state of a call: of the one that the field stands on, or of the one with this id. */
+  /** Another wire's state of a call: of the one that the field stands on, or of the one with this id; `""`: of the text before it. */
   state?: readonly Opaque[];
   call?: string;
 }
@@ -24,6 +24,15 @@ export interface Thought {
   state?: readonly Opaque[];
   /** How many characters of text stand between it and the call before it. */
   behind?: number;
+}
+
+/** Gemini signs calls and texts; what it has signed comes back to it through every wire that has a place for it (N20). */
+export const isSignature = ({ wire, kind }: Opaque): boolean => wire === "gemini" && kind === "thoughtSignature";
+
+/** Puts what came back with a text onto the last one that was said. */
+export function signText(parts: readonly Part[], state: readonly Opaque[] | undefined): void {
+  const text = parts.findLast((part) => part.type === "text");
+  if (text && state) withState(text, text.state, state);
 }
 
 /** Nothing inside: for clients that drop what has no signature. */

@@ -1,61 +1,26 @@
 /** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
-import type { ErrorCode, ErrorInfo, Json, JsonObject } from "../core/nouns.ts";
+import type { ErrorCode, ErrorInfo, Json, JsonObject, WireId } from "../core/nouns.ts";
 import { listOf, parsed } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
-interface Spelling {
-  readonly status: number;
-  /** OpenAI, chat and Responses: `error.type` and `error.code`. */
-  readonly openai: readonly [type: string, code: string | null];
-  /** Anthropic: `error.type`. */
-  readonly anthropic: string;
-  /** Gemini: `error.status`. */
-  readonly gemini: string;
-  /** Where a wire has a status of its own for it. */
-  readonly own?: { readonly [wire in "anthropic" | "gemini"]?: number };
-}
+/** The status; OpenAI's `error.code`, chat and Responses; Anthropic's `error.type`; Gemini's `error.status`. */
+type Spelling = readonly [status: number, openai: string | null, anthropic: string, gemini: string];
 
 export const ERRORS: Readonly<Record<ErrorCode, Spelling>> = {
-  "bad-request": { status: 400, openai: ["invalid_request_error", null], anthropic: "invalid_request_error", gemini: "INVALID_ARGUMENT" },
-  auth: { status: 401, openai: ["invalid_request_error", "invalid_api_key"], anthropic: "authentication_error", gemini: "UNAUTHENTICATED" },
-  permission: {
-    status: 403,
-    openai: ["invalid_request_error", "permission_denied"],
-    anthropic: "permission_error",
-    gemini: "PERMISSION_DENIED",
-  },
-  "not-found": { status: 404, openai: ["invalid_request_error", "model_not_found"], anthropic: "not_found_error", gemini: "NOT_FOUND" },
-  "too-large": {
-    status: 413,
-    openai: ["invalid_request_error", "request_too_large"],
-    anthropic: "request_too_large",
-    gemini: "INVALID_ARGUMENT",
-  },
-  "context-length": {
-    status: 400,
-    openai: ["invalid_request_error", "context_length_exceeded"],
-    anthropic: "invalid_request_error",
-    gemini: "INVALID_ARGUMENT",
-  },
-  "rate-limit": {
-    status: 429,
-    openai: ["rate_limit_error", "rate_limit_exceeded"],
-    anthropic: "rate_limit_error",
-    gemini: "RESOURCE_EXHAUSTED",
-  },
-  overloaded: {
-    status: 503,
-    openai: ["server_error", "overloaded"],
-    anthropic: "overloaded_error",
-    gemini: "UNAVAILABLE",
-    own: { anthropic: 529 },
-  },
-  upstream: { status: 502, openai: ["server_error", "upstream_error"], anthropic: "api_error", gemini: "UNAVAILABLE" },
-  timeout: { status: 504, openai: ["server_error", "timeout"], anthropic: "timeout_error", gemini: "DEADLINE_EXCEEDED" },
-  aborted: { status: 499, openai: ["server_error", "aborted"], anthropic: "api_error", gemini: "CANCELLED" },
-  "malformed-call": { status: 502, openai: ["server_error", "malformed_call"], anthropic: "api_error", gemini: "INTERNAL" },
-  internal: { status: 500, openai: ["server_error", "internal_error"], anthropic: "api_error", gemini: "INTERNAL" },
+  "bad-request": [400, null, "invalid_request_error", "INVALID_ARGUMENT"],
+  auth: [401, "invalid_api_key", "authentication_error", "UNAUTHENTICATED"],
+  permission: [403, "permission_denied", "permission_error", "PERMISSION_DENIED"],
+  "not-found": [404, "model_not_found", "not_found_error", "NOT_FOUND"],
+  "too-large": [413, "request_too_large", "request_too_large", "INVALID_ARGUMENT"],
+  "context-length": [400, "context_length_exceeded", "invalid_request_error", "INVALID_ARGUMENT"],
+  "rate-limit": [429, "rate_limit_exceeded", "rate_limit_error", "RESOURCE_EXHAUSTED"],
+  overloaded: [503, "overloaded", "overloaded_error", "UNAVAILABLE"],
+  timeout: [504, "timeout", "timeout_error", "DEADLINE_EXCEEDED"],
+  aborted: [499, "aborted", "api_error", "CANCELLED"],
+  upstream: [502, "upstream_error", "api_error", "UNAVAILABLE"],
+  "malformed-call": [502, "malformed_call", "api_error", "INTERNAL"],
+  internal: [500, "internal_error", "api_error", "INTERNAL"],
 };
 
 /** Clients know by the wording that the prompt is too long, and shorten it. */
@@ -74,14 +39,15 @@ export function errorMessage(error: ErrorInfo, family: keyof typeof TOO_LONG): s
   return family === "anthropic" && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
 }
 
-export const errorStatus = (error: ErrorInfo, wire?: "anthropic" | "gemini"): number =>
-  (wire && ERRORS[error.code].own?.[wire]) ?? ERRORS[error.code].status;
+/** Only Anthropic has a status of its own for a server that has too much to do. */
+export const errorStatus = ({ code }: ErrorInfo, wire?: WireId): number =>
+  wire === "anthropic" && code === "overloaded" ? 529 : ERRORS[code][0];
 
 export const retryHeaders = ({ retryAfterMs }: ErrorInfo): Record<string, string> =>
   retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 
 /** An error that is an answer of its own. */
-export const errorOutput = (error: ErrorInfo, body: unknown, wire?: "anthropic" | "gemini"): ReturnType<Wire["encodeError"]> => ({
+export const errorOutput = (error: ErrorInfo, body: unknown, wire?: WireId): ReturnType<Wire["encodeError"]> => ({
   status: errorStatus(error, wire),
   headers: { "content-type": "application/json", ...retryHeaders(error) },
   body,
@@ -89,7 +55,8 @@ export const errorOutput = (error: ErrorInfo, body: unknown, wire?: "anthropic" 
 
 /** The body of an OpenAI error; also what stands behind `data:` when a chat stream breaks. */
 export function openaiError(error: ErrorInfo): JsonObject {
-  const [type, code] = ERRORS[error.code].openai;
+  const [status, code] = ERRORS[error.code];
+  const type = status === 429 ? "rate_limit_error" : status < 499 ? "invalid_request_error" : "server_error";
   return { error: { message: errorMessage(error, "openai"), type, param: null, code } };
 }
 
@@ -114,20 +81,13 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],
 ];
 
-const STATUSES: Readonly<Record<number, ErrorCode>> = {
-  400: "bad-request",
-  401: "auth",
+/** Of several codes with one status the first is meant; 500 says nothing. */
+const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
+  ...Object.fromEntries(CODES.toReversed().map((code) => [ERRORS[code][0], code])),
   402: "rate-limit",
-  403: "permission",
-  404: "not-found",
   408: "timeout",
-  413: "too-large",
   422: "bad-request",
-  429: "rate-limit",
-  499: "aborted",
-  502: "upstream",
-  503: "overloaded",
-  504: "timeout",
+  500: undefined,
   529: "overloaded",
 };
 
@@ -140,7 +100,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const said =
     typeof error === "string" ? error : [fields.message, fields.detail, faultsIn(error)].find((text) => typeof text === "string");
   const message = (said as string | undefined)?.trim() || `the server answered with status ${status}`;
-  const own = CODES.find((code) => ERRORS[code].openai[1] === fields.code && fields.code !== null);
+  const own = CODES.find((code) => ERRORS[code][1] === fields.code && fields.code !== null);
   const code = own ?? codeOf([fields.code, fields.type, fields.status, message, reasonsOf(fields.details)], status || Number(fields.code));
   const info: ErrorInfo = { code, message };
   if (status) info.status = status;

@@ -19,6 +19,8 @@ export interface End {
 
 export class EventWriter {
   readonly calls: CallAccumulator;
+  /** The last of a call. */
+  fragment: CallFragment | undefined;
   #events: Event[] = [];
   #started = false;
   #thinking = false;
@@ -26,8 +28,13 @@ export class EventWriter {
   #finished = false;
 
   constructor(context: WireContext) {
-    const { ids = [] } = context;
-    this.calls = new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${ids.length + n}`, taken: ids });
+    const { ids = [], nulls } = context;
+    this.calls = new CallAccumulator({
+      nameOf: (name) => ownName(context, name),
+      mintId: (n) => `call_${ids.length + n}`,
+      taken: ids,
+      nulls,
+    });
   }
 
   get finished(): boolean {
@@ -85,6 +92,7 @@ export class EventWriter {
 
   call(fragment: CallFragment): void {
     this.endThinking();
+    this.fragment = fragment;
     if (!this.#finished) this.#events.push(...this.calls.add(fragment));
   }
 

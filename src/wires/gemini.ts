@@ -26,7 +26,10 @@ export const gemini: Wire = {
   ...decoders(GeminiReader),
   ...encoders(GeminiAnswer),
   // Whoever asked for an array gets one.
-  encodeError: (error, request) => errorOutput(error, request?.stream === "array" ? [errorBody(error)] : errorBody(error), WIRE),
+  encodeError: (error, request, { status } = {}) => {
+    const body = errorBody(error, status);
+    return errorOutput(error, request?.stream === "array" ? [body] : body, WIRE);
+  },
   decodeError: readError,
 
   // ---- Models and tokens

@@ -4,7 +4,6 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
-import { restOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
@@ -12,22 +11,15 @@ import type { Draft } from "./wire.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is. */
+/** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is, and nothing at all. */
 export function opaques(wire: WireId, rest: JsonObject, quiet = NONE): Opaque[] | undefined {
   let state: Opaque[] | undefined;
   for (const kind in rest) {
     const data = rest[kind]!;
-    if (data === null) continue;
     state ??= [];
-    state.push(kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data });
+    state.push(data === null || kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data });
   }
   return state;
-}
-
-/** An object inside of a thing as one state of it, if there is anything in it. */
-export function innerState(wire: WireId, kind: string, rest: JsonObject): Opaque[] | undefined {
-  const data = restOf(rest);
-  return data && [{ wire, kind, data }];
 }
 
 /** Of several states that a thing may have, all; `undefined`: it has none. */
@@ -69,7 +61,9 @@ function putAt(body: Draft, steps: readonly string[], data: Json, element: boole
   let at: unknown = body;
   for (const [i, step] of steps.slice(0, -1).entries()) {
     const next = (at as Draft)[step];
-    if (next === undefined && !Array.isArray(at)) (at as Draft)[step] = element && i === steps.length - 2 ? [] : {};
+    const isList = /^\d+$/.test(steps[i + 1] ?? "");
+    if (next === undefined && isList && !(element && i === steps.length - 2)) return false;
+    if (next === undefined && !Array.isArray(at)) (at as Draft)[step] = isList ? [] : {};
     at = (at as Draft)[step];
     if (typeof at !== "object" || at === null) return false;
   }

@@ -1,10 +1,11 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
-import type { Json, JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
-import { told } from "./adapt.ts";
+import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
+import { type Out, told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
+import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
-import { defined, fields, inside, listOf, numberOf, objectOf, oneOf, restOf, some, textOf } from "./read.ts";
+import { defined, listOf, objectOf, some } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -14,55 +15,61 @@ export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 
 // ---- Tools. In chat completions most of a tool stands inside of its kind: `{"type": "function", "function": {"name": "f"}}`
 
-/**
- * What the text of a custom tool must look like, and what is left of the fields beside it. `inner`: the key of the format that says it,
- * where that is not the format itself.
- */
-export function readFormat({ format, ...others }: JsonObject, inner?: string): [grammar: Tool["grammar"], rest: JsonObject] {
-  const { type, ...outer } = objectOf(format);
-  const { [inner ?? ""]: given, ...beside } = inner ? outer : {};
-  const { syntax, definition, ...unread } = inner ? objectOf(given) : outer;
+/** What the text of a custom tool must look like. `inner`: the key of the format that says it, where that is not the format itself. */
+export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> {
+  const { type, ...flat } = objectOf(tool.value.format);
+  const { syntax, definition } = objectOf(inner ? flat[inner] : flat);
   const isGrammar = type === "grammar" && typeof syntax === "string" && typeof definition === "string";
-  if (!isGrammar && (type !== "text" || inner)) return [undefined, format === undefined ? others : { format, ...others }];
-  const left = restOf({ ...beside, ...(inner ? (restOf(unread) ? { [inner]: unread } : {}) : unread) });
-  const rest = left ? { ...others, format: left } : others;
-  return [isGrammar ? { syntax, definition } : undefined, rest];
+  if (!isGrammar && (type !== "text" || inner)) return {};
+  const format = tool.inner("format");
+  format.ask("type");
+  (inner ? format.inner(inner) : format).ask("syntax", "definition");
+  return isGrammar ? { grammar: { syntax, definition } } : {};
 }
 
-export const writeStrict = (schema: JsonObject, what: string, warnings: Warnings): JsonObject => told(strictSchema(schema), what, warnings);
-
-export const writeParameters = ({ name, parameters, strict }: Tool, warnings: Warnings): JsonObject | undefined =>
-  parameters && strict ? writeStrict(parameters, `the parameters of ${name}`, warnings) : parameters;
+export function writeParameters({ name, parameters, strict }: Tool, { warnings, nulls }: Out): JsonObject | undefined {
+  if (!parameters || !strict) return parameters;
+  const closed = strictSchema(parameters);
+  if (closed.lost.some(({ keyword }) => keyword === "required")) nulls[name] = parameters;
+  return told(closed, `the parameters of ${name}`, warnings);
+}
 
 const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
 
+const isOurs = ({ type = "function" }: JsonObject): boolean => type === "function" || type === "custom";
+
 export function readChoice(
-  from: Source,
-  given: Json | undefined,
+  root: Fields,
   key: string,
   tools: readonly Tool[],
+  from: Source,
   nameOf?: (tool: Tool) => string,
 ): ToolChoice | undefined {
-  if (!isObject(given)) return (given ?? undefined) === undefined ? undefined : oneOf(MODES, given, "", key);
-  const isList = given.type === "allowed_tools";
-  const spec = isList && isObject(given.allowed_tools) ? given.allowed_tools : given;
-  const wanted = isList ? listOf(spec.tools).map(objectOf) : [given];
-  if (wanted.some(({ type = "function" }) => type !== "function" && type !== "custom")) {
-    from.warn(key, given, "tool-choice", "names a tool that only its own server knows");
+  if (!isObject(root.value[key])) return root.json(key) === undefined ? undefined : root.word(key, MODES);
+  const choice = root.thing(key)!;
+  const isList = choice.value.type === "allowed_tools";
+  const spec = (isList && choice.object("allowed_tools")) || choice;
+  const wanted = isList ? listOf(spec.value.tools).map(objectOf) : [choice.value];
+  if (!wanted.some(isOurs)) {
+    from.warn(choice, "tool-choice", "names a tool that only its own server knows");
     return undefined;
   }
-  const { type: _type, mode: _mode, tools: _tools, allowed_tools: _allowed_tools, name: _name, function: fn, custom, ...rest } = given;
-  const { name: _inner, ...called } = objectOf(fn ?? custom);
-  from.keep(key, rest);
-  if (!isList) from.keep(inside(key, fn ? "function" : "custom"), called);
-  if (spec !== given) from.keep(inside(key, "allowed_tools"), restOf(spec, (name) => name !== "mode" && name !== "tools") ?? {});
-  const allowed = wanted.map((tool) => {
-    const kind = textOf(tool.type) ?? "function";
-    const inner = tool[kind];
-    return toolName(isObject(inner) ? inner.name : tool.name, isObject(inner) ? `${key}.${kind}.name` : `${key}.name`, tools, nameOf);
+  const named = (given: Fields): string => {
+    const tool = given.object(given.text("type") ?? "function") ?? given;
+    return toolName(tool.json("name"), tool.place("name"), tools, nameOf);
+  };
+  const names = isList ? [] : [named(choice)];
+  const allowed = spec.each("tools", (tool) => {
+    if (!isOurs(tool.value)) return from.unknown(tool, "tool");
+    const name = named(tool);
+    from.keep(tool);
+    return [name];
   });
-  if (!isList) return { name: allowed[0]! };
-  return spec.mode === "required" ? { allowed, required: true } : { allowed };
+  choice.ask("type");
+  spec.ask("mode");
+  from.keep(choice);
+  if (names[0] !== undefined) return { name: names[0] };
+  return { allowed: allowed.flat(), ...(spec.value.mode === "required" ? { required: true } : {}) };
 }
 
 /** `isWrapped`: chat's form. */
@@ -112,14 +119,15 @@ export const RESPONSES_USAGE = ["input_tokens", "output_tokens"] as const;
 
 type UsageNames = typeof CHAT_USAGE | typeof RESPONSES_USAGE;
 
-export function readUsage(usage: JsonObject, [prompt, answer]: UsageNames): Usage {
-  const [input, output] = [objectOf(usage[`${prompt}_details`]), objectOf(usage[`${answer}_details`])];
+export function readUsage(usage: Fields, [prompt, answer]: UsageNames): Usage {
+  const [input, output] = [usage.inner(`${prompt}_details`), usage.inner(`${answer}_details`)];
+  usage.ask("total_tokens");
   return defined<Usage>({
-    inputTokens: numberOf(usage[prompt]),
-    outputTokens: numberOf(usage[answer]),
-    thinkingTokens: numberOf(output.reasoning_tokens),
-    cachedTokens: numberOf(input.cached_tokens),
-    cacheWriteTokens: numberOf(input.cache_write_tokens),
+    inputTokens: usage.number(prompt),
+    outputTokens: usage.number(answer),
+    thinkingTokens: output.number("reasoning_tokens"),
+    cachedTokens: input.number("cached_tokens"),
+    cacheWriteTokens: input.number("cache_write_tokens"),
   });
 }
 
@@ -140,32 +148,28 @@ const OUTPUT_NAME = "output";
 const OUTPUT = { schema: "schema", name: "name", strict: "strict" } as const;
 
 /** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
-export function readOutput(format: JsonObject | undefined, at: string, from: Source, inner?: string): Request["output"] {
-  const { type, ...flat } = format ?? {};
-  if (!format || (type === "text" && !restOf(flat))) return undefined;
-  if (type === "json_object") {
-    from.keep(at, flat);
-    return {};
-  }
-  if (type === "text")
-    from.take(at, format, true); // nothing but itself would say it
-  else if (type !== "json_schema") from.unknown(at, format, "output", textOf(type));
-  if (type !== "json_schema") {
+export function readOutput(given: Fields, key: string, from: Source, inner?: string): Request["output"] {
+  const format = given.thing(key);
+  const type = format?.json("type");
+  if (!format) return undefined;
+  if (type === "text") {
+    if (format.rest()) from.take(format.at, format.value, true); // nothing but itself would say it
     return undefined;
   }
-  const place = inner ? inside(at, inner) : at;
-  const spec = inner ? objectOf(flat[inner]) : flat;
-  const [output, rest] = fields<NonNullable<Request["output"]>>(spec, OUTPUT, place);
+  if (type !== "json_object" && type !== "json_schema") {
+    from.unknown(format, "output");
+    return undefined;
+  }
+  const output = type === "json_object" ? {} : (inner ? format.inner(inner) : format).read<NonNullable<Request["output"]>>(OUTPUT);
   if (output.name === OUTPUT_NAME) delete output.name;
-  from.keep(place, rest);
-  if (inner) from.keep(at, restOf(flat, (key) => key !== inner) ?? {});
+  from.keep(format);
   return output;
 }
 
 export function writeOutput(output: NonNullable<Request["output"]>, warnings: Warnings, inner?: string): Draft {
   const { schema, name = OUTPUT_NAME, strict } = output;
   if (!schema) return { type: "json_object" };
-  const closed = strict ? writeStrict(schema, "the output's schema", warnings) : schema;
+  const closed = strict ? told(strictSchema(schema), "the output's schema", warnings) : schema;
   const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema: closed, strict });
   return { type: "json_schema", ...(inner ? { [inner]: spec } : spec) };
 }

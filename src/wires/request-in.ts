@@ -1,78 +1,61 @@
 /** What the readers of all requests share: a client's request, what of it the nouns have no place for, and the calls that were read so far. */
-import type { Json, JsonObject, Malformed, Opaque, Request, Sampling, Text, Tool, ToolCall, Warning, WireId } from "../core/nouns.ts";
+import { isObject } from "../core/json.ts";
+import type { Json, Malformed, Opaque, Request, Sampling, Text, Tool, ToolCall, Warning, WireId } from "../core/nouns.ts";
 import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
-import { innerState, opaques, withState } from "./opaque.ts";
-import {
-  defined,
-  each,
-  type FieldNames,
-  fail,
-  fields,
-  flag,
-  inside,
-  isEmpty,
-  list,
-  listOf,
-  name,
-  number,
-  object,
-  objectOf,
-  restOf,
-  someOf,
-  words,
-} from "./read.ts";
+import { type FieldNames, Fields, fail, type Reading, readBody } from "./fields.ts";
+import { defined, someOf } from "./read.ts";
+import { ArgumentTexts } from "./spans.ts";
 
-export class Source {
+export class Source implements Reading {
+  readonly wire: WireId;
+  readonly strict = true;
+  readonly quiet: ReadonlySet<string> | undefined;
+  readonly alias: ((key: string) => string) | undefined;
+  /** The body. */
+  root: Fields;
+  readonly calls: Calls;
   /** What has no thing of its own to stand on goes along with the request, by the path where it stood. */
   readonly extra: Opaque[] = [];
   readonly warnings: Warning[] = [];
-  calls = new Calls(() => []);
-  readonly #wire: WireId;
-  readonly #quiet: ReadonlySet<string>;
+  readonly #texts: ArgumentTexts | undefined;
 
-  /** `quiet`: keys that no other wire need speak of. */
-  constructor(wire: WireId, quiet = words("")) {
-    this.#wire = wire;
-    this.#quiet = quiet;
+  /** `args`: the key of a call's arguments, where they are an object, whose bytes must survive. */
+  constructor(wire: WireId, body: unknown, { quiet, args, alias }: Pick<Reading, "quiet" | "alias"> & { args?: string } = {}) {
+    this.wire = wire;
+    this.quiet = quiet;
+    this.alias = alias;
+    this.root = new Fields(readBody(body), this);
+    this.calls = new Calls(body);
+    this.#texts = args === undefined ? undefined : new ArgumentTexts(body, args);
   }
 
-  // What is left when all that the nouns have was taken out
-
-  /** Of a value, as the state of what it became. */
-  state(rest: JsonObject): Opaque[] | undefined {
-    return opaques(this.#wire, rest, this.#quiet);
-  }
-  /** Of an object inside of it. */
-  inner(kind: string, rest: JsonObject): Opaque[] | undefined {
-    return innerState(this.#wire, kind, rest);
-  }
-  /** Of an object that became no thing. */
-  keep(at: string, rest: JsonObject): void {
-    const data = restOf(rest);
-    if (data) this.take(at, data);
-  }
-  /** A whole value, which no noun stands for. */
+  /** A value that no noun stands for. */
   take(kind: string, data: Json | undefined, quiet = false): void {
-    const opaque: Opaque = { wire: this.#wire, kind, data: data ?? null };
+    const opaque: Opaque = { wire: this.wire, kind, data: data ?? null };
     if (quiet) opaque.quiet = quiet;
     this.extra.push(opaque);
   }
-  warn(at: string, data: Json, code: string, what: string): void {
-    this.take(at, data);
+  /** What is left of an object that became no thing. */
+  keep(given: Fields): void {
+    for (const [key, data] of Object.entries(given.rest() ?? {})) this.take(given.place(key), data);
+  }
+  warn({ at, value }: Fields, code: string, what: string): void {
+    this.take(at, value);
     this.warnings.push({ code, message: `${at} ${what}` });
   }
   /** A tool, an item or a part that is none of the nouns'. */
-  unknown(at: string, data: Json, what: string, kind: string | undefined): void {
-    this.warn(at, data, `${what}-kind`, `is of the kind "${kind}", which only its own server knows`);
+  unknown(thing: Fields, what: string): [] {
+    this.warn(thing, `${what}-kind`, `is of the kind "${thing.value.type}", which only its own server knows`);
+    return [];
   }
 
   /** All of the request, and what is left of it. Comes last: by now everything was read. */
-  request(rest: JsonObject, request: { [K in keyof Request]: Request[K] | undefined }, extra: readonly Opaque[] = []): Request {
+  request(request: { [K in keyof Request]: Request[K] | undefined }, extra: readonly Opaque[] = []): Request {
     // What looks like a path is none.
-    const unread = this.state(rest)?.map((opaque) =>
-      /[.[\]]/.test(opaque.kind) ? { ...opaque, kind: "", data: { [opaque.kind]: opaque.data } } : opaque,
-    );
+    const unread = this.root
+      .state()
+      ?.map((opaque) => (/[.[\]]/.test(opaque.kind) ? { ...opaque, kind: "", data: { [opaque.kind]: opaque.data } } : opaque));
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
     request.warnings = someOf(this.warnings);
     return defined<Request>(request as Request);
@@ -81,47 +64,37 @@ export class Source {
   // What many requests say alike
 
   /** A string, or a list of parts. */
-  content<T>(content: Json | undefined, at: string, key: string, part: (part: JsonObject, at: string) => T | readonly T[]): (T | Text)[] {
+  content<T>(given: Fields, key: string, part: (part: Fields) => T | readonly T[]): (T | Text)[] {
+    const content = given.json(key);
     if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-    if (content && !Array.isArray(content)) fail(inside(at, key), "must be a string or a list of parts", content);
-    return each(content, at, key, part).flat() as T[];
+    if (content && !Array.isArray(content)) given.fail(key, "must be a string or a list of parts");
+    return given.each(key, part).flat() as T[];
   }
 
-  /** A call of the history. One that nobody can read is no reason to refuse what comes after it. `spelled`: an object, as it was written. */
-  call(
-    named: { id: string; name: string },
-    given: Json | undefined,
-    at: string,
-    key: string,
-    state?: Opaque[],
-    spelled?: string,
-  ): ToolCall | Malformed {
-    const value = given ?? {};
+  /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */
+  call(given: Fields, key: string, named: { id: string; name: string }): ToolCall | Malformed {
+    const value = given.json(key) ?? {};
     const isText = typeof value === "string";
-    const printed = isText ? value : JSON.stringify(object(value, at, key));
+    if (!isText && !isObject(value)) given.fail(key, "must be an object");
+    const printed = isText ? value : JSON.stringify(value);
+    const spelled = isText ? value : this.#texts?.take(value);
     const read = parseArguments(printed);
     if ("code" in read) return { type: "malformed", raw: malformedRaw(named.name, value), ...read, id: named.id };
     const call: ToolCall = { type: "tool-call", ...named, ...read };
-    const json = isText ? value : spelled === printed ? "" : spelled;
-    if (json?.trim()) call.json = json;
-    return withState(call, state);
+    if (spelled?.startsWith("{", spelled.search(/\S/)) && (isText || spelled !== printed)) call.json = spelled;
+    return call;
   }
 }
 
-/** The ids of the calls of messages that list them as chat completions do. */
-export const idsOfCalls = (messages: Json | undefined) => (): (Json | undefined)[] =>
-  listOf(messages).flatMap((message) => listOf(objectOf(message).tool_calls).map((call) => objectOf(call).id));
-
 /** A conversation, which has at least one message. */
-export function conversation<T>(given: Json | undefined, key: string, what: string, read: (item: JsonObject, at: string) => T): T[] {
-  const items = each(given, "", key, read);
-  return items.length > 0 ? items : fail(key, `must be a list of ${what} that is not empty`, given);
+export function conversation<T>(root: Fields, key: string, what: string, read: (item: Fields) => T): T[] {
+  const items = root.each(key, read);
+  return items.length > 0 ? items : root.fail(key, `must be a list of ${what} that is not empty`);
 }
 
 /** How many answers are wanted: the nouns have one. */
-export function onlyOne(given: Json | undefined, at: string, key: string): void {
-  const count = number(given, at, key) ?? 1;
-  if (count !== 1) fail(inside(at, key), "must be 1: ask once more for another answer", count);
+export function onlyOne(given: Fields, key: string): void {
+  if ((given.number(key) ?? 1) !== 1) given.fail(key, "must be 1: ask once more for another answer");
 }
 
 /** The name of one of the tools. */
@@ -132,18 +105,21 @@ export const toolName = (
   nameOf: (tool: Tool) => string = (tool) => tool.name,
 ): string => tools.find((tool) => nameOf(tool) === name)?.name ?? fail(at, "must be the name of one of the tools", name);
 
-export function readStream(given: Json | undefined): Request["stream"] | undefined {
-  const stream = flag(given, "", "stream");
+export function readStream(root: Fields): Request["stream"] | undefined {
+  const stream = root.flag("stream");
   return stream ? "sse" : stream;
 }
 
-export function readSampling(from: JsonObject, names: FieldNames, at = ""): [Sampling | undefined, rest: JsonObject] {
-  const [sampling, rest] = fields<Sampling>(from, names, at);
-  return [isEmpty(sampling) ? undefined : sampling, rest];
-}
+export const readSampling = (given: Fields, names: FieldNames): Sampling | undefined => given.some<Sampling>(names);
 
 /** One string to stop at, or a list of them. */
-export function readStop(stop: Json | undefined, at: string, key: string): string[] | undefined {
+export function readStop(given: Fields, key: string): string[] | undefined {
+  const stop = given.json(key);
   if (typeof stop === "string") return stop === "" ? undefined : [stop];
-  return someOf(list(stop, at, key).map((item, i) => name(item, at, `${key}[${i}]`)));
+  return someOf(
+    given.list(key).map((item, i) => {
+      if (typeof item === "string" && item !== "") return item;
+      return fail(given.place(key, i), "must be a string that is not empty", item);
+    }),
+  );
 }

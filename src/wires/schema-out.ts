@@ -1,5 +1,5 @@
 /** JSON Schema for targets that take only a part of it, with a report of what was lost on the way. */
-import { isObject } from "../core/json.ts";
+import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { listOf, words } from "./read.ts";
@@ -260,4 +260,31 @@ function nullable(schema: Json): JsonObject {
   if (typeof type === "string") return type === "null" ? schema : { ...schema, type: [type, "null"] };
   if (Array.isArray(type)) return type.includes("null") ? schema : { ...schema, type: [...type, "null"] };
   return { anyOf: [schema, { type: "null" }] };
+}
+
+/** A value without the nulls that only stand for what is absent: those that `strictSchema` has allowed, and the schema itself does not. */
+export function withoutNulls(value: Json, schema: Json | undefined, root: JsonObject): Json {
+  const given = named(schema, root);
+  if (Array.isArray(value)) return value.map((item: Json) => withoutNulls(item, given.items, root));
+  if (!isObject(value) || !isObject(given.properties)) return value;
+  const out: Draft = {};
+  for (const [key, item] of Object.entries(value)) {
+    const inner = Object.hasOwn(given.properties, key) ? given.properties[key] : undefined;
+    if (item !== null || listOf(given.required).includes(key) || takesNull(inner, root)) setOwn(out, key, withoutNulls(item, inner, root));
+  }
+  return out;
+}
+
+const named = (schema: Json | undefined, root: JsonObject): JsonObject => {
+  const { $ref } = isObject(schema) ? schema : {};
+  return typeof $ref === "string" ? (followRef($ref, root) ?? {}) : isObject(schema) ? schema : {};
+};
+
+/** Whether null is a value of its own; where nothing is said of values, it is. */
+function takesNull(schema: Json | undefined, root: JsonObject): boolean {
+  const { type, enum: values, anyOf, oneOf, const: literal } = named(schema, root);
+  if (values !== undefined) return listOf(values).includes(null);
+  if (type !== undefined) return [type].flat().includes("null");
+  const choices = anyOf ?? oneOf;
+  return choices === undefined ? (literal ?? null) === null : listOf(choices).some((item) => takesNull(item, root));
 }

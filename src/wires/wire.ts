@@ -1,5 +1,5 @@
 /** What every wire offers. One file per wire holds one such object; nothing outside this room knows an API's JSON or its stream. */
-import type { ErrorInfo, Event, Request, Response, Warning, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, JsonObject, Request, Response, Warning, WireId } from "../core/nouns.ts";
 
 export interface Wire {
   readonly id: WireId;
@@ -59,6 +59,8 @@ export interface WireOutput {
 export interface EncoderOptions {
   now?: () => Date;
   mintId?: (n: number) => string;
+  /** What an error is sent with, where that is not the wire's own status for it. */
+  status?: number | undefined;
   /** Hears what the answer holds and this wire cannot say: a call that was cut, another provider's extension. */
   warn?: (warning: Warning) => void;
 }
@@ -104,15 +106,17 @@ export interface WireContext {
   readonly names: Readonly<Record<string, string>>;
   /** What the request said and this wire cannot. */
   readonly warnings: readonly Warning[];
+  /** Tools of which the server was told that what may be absent may be null, and their schemas without that: such nulls are taken out again. */
+  readonly nulls?: Readonly<Record<string, JsonObject>>;
   /** The ids of the calls that the request holds: those of the answer are others, and minted ones count on from there. */
   readonly ids?: readonly string[];
 }
 
-export function contextOf({ messages }: Request, warnings: readonly Warning[], names: WireContext["names"] = {}): WireContext {
+export function contextOf({ messages }: Request, rest: Omit<WireContext, "ids">): WireContext {
   const ids: string[] = [];
   for (const message of messages)
     if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
-  return { names, warnings, ids };
+  return { ...rest, ids };
 }
 
 export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };

@@ -198,6 +198,8 @@ describe("paths", () => {
     expect(await ask(url, "GET", "/v1/messages")).toMatchObject({ status: 405, headers: { allow: "POST" } });
     expect((await ask(url, "DELETE", "/v1/models/m")).status).toBe(405);
     expect((await ask(url, "PROPFIND", "/v1/models")).status).toBe(405);
+    const { body } = await ask(url, "GET", "/v1beta/models/m:generateContent");
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 405, status: "INVALID_ARGUMENT" } });
   });
   test("a WebSocket gets 426, at once", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });

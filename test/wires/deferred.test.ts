@@ -1,6 +1,6 @@
 // Deferred tools: what a search has found is offered to every model, and where only another server could search, all of them are (N25).
 import { describe, expect, test } from "vitest";
-import type { JsonObject, WireId } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, WireId } from "../../src/core/nouns.ts";
 import { offeredTools } from "../../src/wires/bridge.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 
@@ -63,6 +63,40 @@ describe("a search of the client's own", () => {
   test("its own server finds it in the item", () => {
     const { body: again } = getWire("openai-responses").encodeRequest(decode("openai-responses", body));
     expect(again).toMatchObject({ tools: body.tools, input: [{ role: "user" }, ...input.slice(1)] });
+  });
+  test.each(wires.filter((to) => to !== "openai-responses"))("to %s it is a function, with its calls and what they found", (to) => {
+    const request = decode("openai-responses", body);
+    const { body: asked, context } = getWire(to).encodeRequest(request);
+    expect(context.warnings).toEqual([]);
+    expect(JSON.stringify(asked)).toContain("The tool get_weather is now available.");
+    const again = getWire(to).decodeRequest({ path: "", query: {}, headers: {}, body: asked });
+    expect(again.messages).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content: [{ type: "tool-call", name: "tool_search", arguments: { query: "weather" } }] },
+      { role: "tool", name: "tool_search" },
+    ]);
+  });
+  test("a model's call of it comes to the client as its item, whole; one that was cut does not", () => {
+    const request = { ...decode("openai-responses", body), stream: "sse" as const };
+    const call = { id: "c2", name: "tool_search", arguments: { query: "time" } };
+    const item = { type: "tool_search_call", call_id: "c2", execution: "client", status: "completed", arguments: { query: "time" } };
+    const said = (truncated: boolean) => {
+      const encoder = getWire("openai-responses").createStreamEncoder(request);
+      const events: Event[] = [
+        { type: "start" },
+        { type: "tool-start", index: 0, id: call.id, name: call.name },
+        { type: "tool-delta", id: call.id, json: '{"query":"time"}' },
+        { type: "tool-end", index: 0, ...call, ...(truncated ? { truncated } : {}) },
+        { type: "finish", reason: truncated ? "length" : "tool-calls" },
+      ];
+      const text = events.map((event) => encoder.encode(event)).join("") + encoder.end();
+      return text.split("\n").flatMap((line) => (line.startsWith("data:") ? [JSON.parse(line.slice(5))] : []));
+    };
+    expect(said(false)).toContainEqual(expect.objectContaining({ type: "response.output_item.done", item: expect.objectContaining(item) }));
+    expect(said(false).at(-1)).toMatchObject({ type: "response.completed", response: { output: [item] } });
+    expect(said(true).some(({ type }) => type === "response.output_item.done")).toBe(false);
+    const response = { content: [{ type: "tool-call" as const, ...call }], finish: { reason: "tool-calls" as const } };
+    expect(getWire("openai-responses").encodeResponse(response, request)).toMatchObject({ output: [item] });
   });
   test("what it has not loaded waits", () => {
     const tools = [...body.tools, { ...found, name: "later" }];

@@ -18,10 +18,10 @@ describe("what we write is read again as the same error", () => {
     const tokens = { used: 9000, limit: 8192 };
     const error = { code, message: "so it is", tokens };
     const expected = { code: alike[code] ?? code, ...(code === "context-length" ? { tokens } : {}) };
-    const anthropic = { type: "error", error: { type: ERRORS[code].anthropic, message: errorMessage(error, "anthropic") } };
+    const anthropic = { type: "error", error: { type: ERRORS[code][2], message: errorMessage(error, "anthropic") } };
     expect(readError(errorStatus(error, "anthropic"), {}, anthropic)).toMatchObject(expected);
     const status = errorStatus(error, "gemini");
-    const gemini = { error: { code: status, status: ERRORS[code].gemini, message: errorMessage(error, "gemini") } };
+    const gemini = { error: { code: status, status: ERRORS[code][3], message: errorMessage(error, "gemini") } };
     expect(readError(status, {}, gemini)).toMatchObject(expected);
     expect(readError(status, {}, [gemini])).toMatchObject(expected);
   });
@@ -39,7 +39,7 @@ describe("every code on every wire, as an answer and in a stream", () => {
         ...(code === "context-length" ? { tokens: { used: 9000, limit: 8192 } } : {}),
       };
       const { status, headers, body } = wire.encodeError(error);
-      expect(status).toBe(ERRORS[code].own?.[id as "gemini"] ?? ERRORS[code].status);
+      expect(status).toBe(id === "anthropic" && code === "overloaded" ? 529 : ERRORS[code][0]);
       expect(headers).toMatchObject({ "content-type": "application/json", "retry-after": "2" });
       const read = wire.decodeError(status, headers, body);
       const isOurs = code === "malformed-call" || code === "internal";

@@ -84,16 +84,13 @@ describe("calls and results", () => {
   test("arguments given as an object are taken as they are", () => {
     expect(callOf({ a: 1 })).toEqual({ type: "tool-call", id: "1", name: "f", arguments: { a: 1 } });
   });
-  test.each([undefined, null, "", " "])("arguments %j are none", (args) => {
+  test.each([undefined, null, "", " ", "null"])("arguments %j are none", (args) => {
     expect(callOf(args)).toEqual({ type: "tool-call", id: "1", name: "f", arguments: {} });
   });
-  test.each(['{"a": 1', "[1]", "null", `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])(
-    "an old call that cannot be read is kept: %.9s",
-    (args) => {
-      const code = args.startsWith('{"a":{') ? "too-deep" : "bad-arguments";
-      expect(callOf(args)).toMatchObject({ type: "malformed", id: "1", code, raw: JSON.stringify({ name: "f", arguments: args }) });
-    },
-  );
+  test.each(['{"a": 1', "[1]", `${'{"a":'.repeat(300)}1${"}".repeat(300)}`])("an old call that cannot be read is kept: %.9s", (args) => {
+    const code = args.startsWith('{"a":{') ? "too-deep" : "bad-arguments";
+    expect(callOf(args)).toMatchObject({ type: "malformed", id: "1", code, raw: JSON.stringify({ name: "f", arguments: args }) });
+  });
   test("a broken call still gives its result a name", () => {
     const request = decoded([user, assistant({ tool_calls: [call("1", "f", "{")] }), { role: "tool", tool_call_id: "1", content: "x" }]);
     expect(request.messages[2]).toEqual({ role: "tool", id: "1", name: "f", output: "x" });
@@ -244,6 +241,7 @@ describe("settings", () => {
       stop: ["END"],
       thinking: { effort: "max" },
       output: { schema, name: "n", strict: true },
+      extra: [{ wire: "openai-chat", kind: "user", data: null, quiet: true }],
     });
   });
   test("nothing is said that was not asked for", () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
 import type { Event, Json, JsonObject, Opaque, Part, Request, WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -94,6 +95,51 @@ describe("a request comes back as it was", () => {
         }),
         { numRuns: 150 },
       );
+    });
+  });
+});
+
+/** Whatever stands behind these keys is the user's own, or no object of the API. */
+const FREE = /^(parameters|parametersJsonSchema|responseJsonSchema|input_schema|schema|format|args|arguments|input|response|output)$/;
+
+/** An odd field in every object of a body, with null in every other one; and the paths of all odd fields in a body. */
+function withOdd(body: Json, key = "", odd = { count: 0, nulls: true }): Json {
+  if (Array.isArray(body)) return body.map((item: Json) => withOdd(item, "", odd));
+  if (typeof body !== "object" || body === null || FREE.test(key)) return body;
+  const fields = Object.entries(body).map(([name, item]) => [name, withOdd(item, Array.isArray(item) ? "" : name, odd)]);
+  return { ...Object.fromEntries(fields), x_odd: odd.count++ % 2 === 0 && odd.nulls ? null : odd.count };
+}
+function oddPaths(body: Json, at = ""): string[] {
+  if (typeof body !== "object" || body === null) return [];
+  return Object.entries(body).flatMap(([key, item]) => (key === "x_odd" ? [`${at}: ${item}`] : oddPaths(item, `${at}.${key}`)));
+}
+
+describe("unknown fields at every level of a request come back to the same wire, null too", () => {
+  const samples = fc.sample(request, { numRuns: 5, seed: 9 });
+
+  describe.each(named)("%s", (_, wire) => {
+    test.each(Object.entries(requestFeatures))("beside %s", (_, change) => {
+      for (const sample of samples) {
+        const { path, headers, body } = wire.encodeRequest(change(sample, wire.id));
+        const odd = withOdd(JSON.parse(printBody(body)));
+        const [route = "", query = ""] = path.split("?");
+        const given = wire.decodeRequest({ path: route, query: Object.fromEntries(new URLSearchParams(query)), headers, body: odd });
+        expect(oddPaths(JSON.parse(printBody(wire.encodeRequest(given).body))).sort()).toEqual(oddPaths(odd).sort());
+      }
+    });
+  });
+});
+
+describe("unknown fields at every level of a whole answer come back to the same wire", () => {
+  describe.each(named)("%s", (_, wire) => {
+    // An error has a body of its own, a refusal has no state, and what carries another wire's state is no part of a server's.
+    const isPlain = ([name, given]: [string, Event[]]) =>
+      !/refusal|of (gemini|anthropic) on|another wire's state/.test(name) && !given.some((event) => event.type === "finish" && event.error);
+    test.each(Object.entries(eventFeatures(wire.id)).filter(isPlain))("beside %s", (_, given) => {
+      const response = collect(given);
+      const asked: Request = { model: "m", messages: [] };
+      const odd = withOdd(JSON.parse(printBody(wire.encodeResponse(response, asked))), "", { count: 0, nulls: false });
+      expect(oddPaths(JSON.parse(printBody(wire.encodeResponse(wire.decodeResponse(odd), asked)))).sort()).toEqual(oddPaths(odd).sort());
     });
   });
 });
@@ -205,6 +251,34 @@ describe("events come back as they were", () => {
         const said = (events: Event[]) => events.map((event) => (event.type === "text" ? event.text : "")).join("");
         expect(said(alike)).toBe(said(given));
       }),
+    );
+  });
+  test("a fragment of a call like the one before it says what it would say alone, whatever a server does with its numbers", () => {
+    const fragment = fc.record(
+      {
+        index: fc.constantFrom(0, 1),
+        id: fc.constantFrom("", "c1", "c2"),
+        function: fc.record(
+          {
+            name: fc.constantFrom("", "f", "g"),
+            arguments: fc.constantFrom("{", "}", "{}", " ", '"a":', "1", "2", ",", '"b":"', '"', "null"),
+          },
+          { requiredKeys: [] },
+        ),
+      },
+      { requiredKeys: ["function"] },
+    );
+    const wire = getWire("openai-chat");
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 30 }), (fragments) => {
+        const frame = (call: object, blank: string) =>
+          `data: {${blank}"choices":[{"index":0,"delta":{"tool_calls":[${JSON.stringify(call)}]}}]}\n\n`;
+        const end = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n';
+        const alike = fragments.map((call) => frame(call, "")).join("") + end;
+        const alone = fragments.map((call, i) => frame(call, " ".repeat(i % 2))).join("") + end;
+        expect(decode(wire, [alike])).toEqual(decode(wire, [alone]));
+      }),
+      { numRuns: 1000 },
     );
   });
   test.each(named)("%s: cut at every byte", (_, wire) => {

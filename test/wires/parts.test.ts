@@ -83,7 +83,7 @@ describe("a request that a target cannot take", () => {
     expect(warnings.list).toHaveLength(2);
   });
   test("a key that looks like a path is none", () => {
-    const { extra } = new Source("ollama").request({ "a.b": 1, "c[0]": 2 }, { model: "", messages: [] });
+    const { extra } = new Source("ollama", { "a.b": 1, "c[0]": 2 }).request({ model: "", messages: [] });
     const body = {};
     putExtra("ollama", body, { model: "", messages: [], extra: extra! }, new Warnings("ollama"));
     expect(body).toEqual({ "a.b": 1, "c[0]": 2 });
@@ -128,13 +128,19 @@ describe("what a wire does not model", () => {
       deep: { known: 1, odd: { x: [1] } },
       tools: [{ search: {} }, { name: "f", odd: true, cache_control: {} }, { maps: {} }] as JsonObject[],
     };
-    const rest = new Source(wire);
-    rest.keep("deep", { odd: body.deep.odd });
-    rest.take("tools[0]", body.tools[0]);
-    rest.take("tools[2]", body.tools[2], true);
-    const tool = withState({ name: "f" }, rest.state({ odd: true, cache_control: {} }));
+    const rest = new Source(wire, body);
+    rest.root.ask("model");
+    rest.root.inner("deep").ask("known");
+    const [tool] = rest.root
+      .each("tools", (item, i) => {
+        item.ask("name");
+        if (i !== 1) rest.take(item.at, item.value, i === 2);
+        return withState({ name: "f" }, item.state());
+      })
+      .slice(1);
+    if (!tool) throw new Error("there is a tool");
     expect(tool.state).toContainEqual({ wire, kind: "cache_control", data: {}, quiet: true });
-    const request: Request = { model: "m", messages: [], extra: [...rest.state({ odd: 1 })!, ...rest.extra] };
+    const request: Request = { model: "m", messages: [], extra: rest.request({ model: "m", messages: [] }).extra! };
 
     const warnings = new Warnings("ollama");
     const again = { model: "m", deep: { known: 1 }, tools: [putState(wire, { name: "f" }, tool.state)] };

@@ -1,7 +1,7 @@
 // What a wire does not know comes back to the same wire, wherever in a request it stands, and no other wire sees it.
 import { expect, test } from "vitest";
 import type { WireId } from "../../src/core/nouns.ts";
-import { getWire } from "../../src/wires/registry.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
 
 const hi = { role: "user", content: "Hi" };
 const said = { role: "user", content: [{ type: "input_text", text: "Hi" }] };
@@ -28,6 +28,107 @@ const requests: [string, WireId, object][] = [
         allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "f" } }], x_new: 1 },
         x_new: 2,
       },
+    },
+  ],
+  [
+    "tool_choice of allowed tools, some of which only the server knows",
+    "openai-chat",
+    {
+      messages: [hi],
+      tools: [f],
+      tool_choice: {
+        type: "allowed_tools",
+        allowed_tools: {
+          mode: "auto",
+          tools: [
+            { type: "x_new", name: "a" },
+            { type: "function", function: { name: "f", x_new: 1 }, x_new: 2 },
+            { type: "x_new", name: "b" },
+          ],
+        },
+      },
+    },
+  ],
+  [
+    "tool_choice of allowed tools, some of which only the server knows",
+    "openai-responses",
+    {
+      input: [said],
+      tools: [flat],
+      tool_choice: { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: "f", x_new: 1 }, { type: "x_new" }] },
+    },
+  ],
+  [
+    "null",
+    "openai-chat",
+    {
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Hi", x_new: null }], x_new: null },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}", x_new: null }, x_new: null }],
+        },
+        { role: "tool", tool_call_id: "c", content: "ok", x_new: null },
+      ],
+      tools: [{ type: "function", function: { name: "f", x_new: null }, x_new: null }],
+      response_format: { type: "json_object", x_new: null },
+      x_new: null,
+    },
+  ],
+  [
+    "null",
+    "anthropic",
+    {
+      max_tokens: 9,
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Hi", x_new: null }], x_new: null },
+        { role: "assistant", content: [{ type: "tool_use", id: "c", name: "f", input: {}, x_new: null }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: "ok", x_new: null }] },
+      ],
+      tools: [{ name: "f", input_schema: { type: "object" }, x_new: null }],
+      thinking: { type: "adaptive", x_new: null },
+      output_config: { x_new: null },
+      x_new: null,
+    },
+  ],
+  [
+    "null",
+    "gemini",
+    {
+      contents: [{ role: "user", parts: [{ text: "Hi", x_new: null }], x_new: null }],
+      tools: [{ functionDeclarations: [{ name: "f", x_new: null }] }],
+      generationConfig: { thinkingConfig: { includeThoughts: true, x_new: null }, x_new: null },
+      toolConfig: { functionCallingConfig: { mode: "AUTO", x_new: null } },
+      x_new: null,
+    },
+  ],
+  [
+    "null",
+    "openai-responses",
+    {
+      input: [
+        { role: "user", content: [{ type: "input_text", text: "Hi", x_new: null }], x_new: null },
+        { type: "function_call", call_id: "c", name: "f", arguments: "{}", status: "completed", x_new: null },
+        { type: "function_call_output", call_id: "c", output: "ok", x_new: null },
+      ],
+      tools: [{ ...flat, x_new: null }],
+      text: { format: { type: "json_object", x_new: null }, x_new: null },
+      reasoning: { effort: "low", x_new: null },
+      x_new: null,
+    },
+  ],
+  [
+    "null",
+    "ollama",
+    {
+      messages: [
+        { ...hi, x_new: null },
+        { role: "assistant", content: "", tool_calls: [{ id: "c", function: { name: "f", arguments: {}, x_new: null }, x_new: null }] },
+      ],
+      tools: [{ type: "function", function: { name: "f", x_new: null }, x_new: null }],
+      options: { x_new: null },
+      x_new: null,
     },
   ],
   ["response_format: text", "openai-chat", { messages: [hi], response_format: { type: "text", x_new: 1 } }],
@@ -96,5 +197,5 @@ test.each(requests)("%s of %s", (_, id, fields) => {
   const { body, context } = wire.encodeRequest(given);
   expect(body).toMatchObject(fields);
   expect(context.warnings).toEqual([]);
-  expect(JSON.stringify(getWire("gemini").encodeRequest(given).body)).not.toContain("x_new");
+  for (const other of listWires()) if (other.id !== id) expect(JSON.stringify(other.encodeRequest(given).body)).not.toContain("x_new");
 });

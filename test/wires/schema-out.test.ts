@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/core/nouns.ts";
+import { collect } from "../../src/core/fold.ts";
+import type { JsonObject, Request } from "../../src/core/nouns.ts";
+import { eventsOf } from "../../src/core/unfold.ts";
+import { getWire } from "../../src/wires/registry.ts";
 import {
   closedSchema,
   fromGeminiSchema,
@@ -188,4 +191,59 @@ test("no schema makes any of them throw", () => {
       expect(fromGeminiSchema(given)).toBeTypeOf("object");
     }),
   );
+});
+
+describe("what strict mode made null", () => {
+  const parameters = {
+    type: "object",
+    properties: {
+      a: { type: "string" },
+      b: { type: "string" },
+      c: { type: ["string", "null"] },
+      list: { type: "array", items: { $ref: "#/$defs/item" } },
+      any: { description: "anything" },
+    },
+    required: ["a"],
+    $defs: { item: { type: "object", properties: { x: { type: "number" }, y: { enum: [1, null] } } } },
+  };
+  const request: Request = {
+    model: "m",
+    messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+    tools: [{ name: "f", parameters, strict: true }],
+  };
+  const given = { a: null, b: null, c: null, list: [{ x: null, y: null }], any: null, new: null };
+  const wanted = { a: null, c: null, list: [{ y: null }], any: null };
+
+  test.each(["openai-chat", "openai-responses"] as const)("is absent again in the calls of %s, streamed or not", (id) => {
+    const wire = getWire(id);
+    const { context } = wire.encodeRequest(request);
+    const json = JSON.stringify(given);
+    const events = eventsOf({
+      content: [{ type: "tool-call", id: "c", name: "f", arguments: given, json }],
+      finish: { reason: "tool-calls" },
+    });
+    const encoder = wire.createStreamEncoder({ ...request, stream: "sse" });
+    const text = [...events].map((event) => encoder.encode(event)).join("") + encoder.end();
+    const decoder = wire.createStreamDecoder(context);
+    const again = [...text].flatMap((piece) => decoder.feed(piece)).concat(decoder.flush());
+    const deltas = again.flatMap((event) => (event.type === "tool-delta" ? event.json : [])).join("");
+    expect(JSON.parse(deltas)).toEqual({ ...wanted, new: null });
+    expect(collect(again).content).toMatchObject([{ arguments: { ...wanted, new: null }, json: deltas }]);
+  });
+  test("but not where the tool was not strict, or the schema says null itself", () => {
+    const loose = { ...request, tools: [{ name: "f", parameters }] };
+    expect(getWire("openai-chat").encodeRequest(loose).context.nulls).toBeUndefined();
+    const all = { type: "object", properties: { b: { type: ["string", "null"] } }, required: ["b"], additionalProperties: false };
+    const strict = { ...request, tools: [{ name: "f", parameters: all, strict: true }] };
+    expect(getWire("openai-chat").encodeRequest(strict).context.nulls).toBeUndefined();
+  });
+  test("a call that was cut is passed on as it came", () => {
+    const { context } = getWire("openai-chat").encodeRequest(request);
+    const decoder = getWire("openai-chat").createStreamDecoder(context);
+    const call = { index: 0, id: "c", function: { name: "f", arguments: '{"a":"x","b":nu' } };
+    const chunk = { choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "length" }] };
+    const events = [...decoder.feed(`data: ${JSON.stringify(chunk)}\n\n`), ...decoder.flush()];
+    expect(events).toContainEqual({ type: "tool-delta", id: "c", json: '{"a":"x","b":nu' });
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", truncated: true }));
+  });
 });

@@ -1,12 +1,12 @@
 /** Answers of servers, whole or as events: `message_start`, blocks (`content_block_start`, deltas, `content_block_stop`), `message_delta`, `message_stop`. */
-import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Json, JsonObject } from "../../core/nouns.ts";
+import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
 import type { End } from "../events.ts";
-import { joined, opaques } from "../opaque.ts";
-import { listOf, numberOf, objectOf, parsed, restOf, textOf, words } from "../read.ts";
+import { Fields } from "../fields.ts";
+import { joined } from "../opaque.ts";
+import { objectOf, parsed, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
 import { BLOCK, type Carried, REDACTED, STOP_REASONS, signed, USAGE, WIRE } from "./common.ts";
@@ -16,13 +16,15 @@ interface Block {
   readonly type: string;
   /** How it began; deltas that we do not know are added to it. */
   readonly whole: { [key: string]: Json };
+  /** What only this wire knows of it; a text says it with its first piece. */
+  state: Opaque[] | undefined;
   /** Something of it has been said already. */
   said: boolean;
   readonly json: Pile;
   readonly citations: Json[];
 }
 
-const CALLER = words("caller");
+const COUNTS = ["input_tokens", ...Object.keys(USAGE)];
 
 export class MessageReader extends AnswerReader {
   override readonly repeats = true;
@@ -38,36 +40,37 @@ export class MessageReader extends AnswerReader {
   #texts: ArgumentTexts | undefined;
 
   constructor(context: WireContext) {
-    super(WIRE, context);
+    super(WIRE, context, undefined, words("caller"));
   }
 
-  override body(message: JsonObject, text: string): void {
-    const { content, stop_reason = null, stop_sequence = null, stop_details = null, ...head } = message;
+  override body(message: Fields, text: string): void {
+    const { content, stop_reason = null, stop_sequence = null, stop_details = null } = message.value;
     if (!Array.isArray(content)) {
-      this.broken(message);
+      this.broken(message.value);
       return;
     }
     this.#texts = new ArgumentTexts(text, "input");
-    this.#messageStart(head);
+    message.ask("stop_details");
+    this.#messageStart(message);
     const cut = STOP_REASONS[textOf(stop_reason) ?? ""] === "length";
-    for (const [index, block] of listOf(content).entries()) {
-      this.#blockStart(index, objectOf(block));
+    message.each("content", (block, index) => {
+      this.#blockStart(index, block);
       // The last call of an answer that was cut may be half of one, and nothing shows it.
       if (!(cut && index === content.length - 1)) this.#blockStop(index);
-    }
-    this.#messageDelta({ delta: { stop_reason, stop_sequence, stop_details } });
+    });
+    this.#messageDelta(new Fields({ delta: { stop_reason, stop_sequence, stop_details } }, this));
   }
 
-  chunk(event: JsonObject): void {
-    const index = numberOf(event.index) ?? this.#last + Number(event.type === "content_block_start");
-    const { type } = event;
-    if (type === "message_start") this.#messageStart(objectOf(event.message));
-    else if (type === "content_block_start") this.#blockStart(index, objectOf(event.content_block));
-    else if (type === "content_block_delta") this.#delta(index, objectOf(event.delta));
+  chunk(event: Fields): void {
+    const type = event.json("type");
+    const index = event.number("index") ?? this.#last + Number(type === "content_block_start");
+    if (type === "message_start") this.#messageStart(event.inner("message"));
+    else if (type === "content_block_start") this.#blockStart(index, event.inner("content_block"));
+    else if (type === "content_block_delta") this.#delta(index, objectOf(event.value.delta));
     else if (type === "content_block_stop") this.#blockStop(index);
     else if (type === "message_delta") this.#messageDelta(event);
     else if (type === "message_stop") this.end(true);
-    else if (type !== "ping") this.extend(event);
+    else if (type !== "ping") this.extend(event.value);
   }
 
   override fail(error: ErrorInfo): void {
@@ -89,56 +92,63 @@ export class MessageReader extends AnswerReader {
     this.finish(this.#end);
   }
 
-  #messageStart({ id, type: _type, role: _role, model, content: _content, usage, ...rest }: JsonObject): void {
-    this.start(textOf(id), textOf(model));
-    this.#extend("message_start", "message", restOf(rest), usage);
+  #messageStart(message: Fields): void {
+    this.start(message.text("id"), message.text("model"));
+    message.ask("type", "role", "content", "stop_reason", "stop_sequence");
+    this.#count(message);
+    this.#extend("message_start", "message", message.rest());
   }
 
-  #messageDelta({ delta: given, usage }: JsonObject): void {
-    const { stop_reason, stop_sequence, stop_details, ...rest } = objectOf(given);
-    const native = textOf(stop_reason);
-    const stop = textOf(stop_sequence);
+  #messageDelta(event: Fields): void {
+    const delta = event.inner("delta");
+    const native = delta.text("stop_reason");
+    const stop = delta.text("stop_sequence");
     if (native !== undefined) this.#end = { reason: STOP_REASONS[native] ?? "stop", native, stop, ended: true };
-    const { explanation, ...about } = objectOf(stop_details);
-    this.refusal(textOf(explanation) ?? "");
-    const more = restOf(rest);
-    this.#extend("message_delta", "delta", about.category ? { ...more, stop_details: about } : more, usage);
+    const details = delta.inner("stop_details");
+    details.ask("type");
+    this.refusal(details.text("explanation") ?? "");
+    this.#count(event);
+    const { usage, ...rest } = event.rest() ?? {};
+    this.#extend("message_delta", "delta", usage ? { ...objectOf(rest.delta), usage } : rest.delta);
   }
 
   /** Counts what is counted; the rest is for the same wire. */
-  #extend(type: string, key: string, more: JsonObject = {}, usage: Json | undefined): void {
-    const unread: { [key: string]: Json } = {};
-    for (const [field, value] of Object.entries(objectOf(usage))) {
-      if (typeof value === "number" && (field === "input_tokens" || field in USAGE)) this.#counts[field] = value;
-      else if (field === "output_tokens_details" && isObject(value)) this.#counts.thinking_tokens = numberOf(value.thinking_tokens) ?? 0;
-      else if (value !== null) unread[field] = value;
-    }
-    const rest = Object.keys(unread).length > 0 ? { ...more, usage: unread } : more;
-    if (Object.keys(rest).length > 0) this.extend({ type, [key]: rest }, more.stop_details === undefined);
+  #count(given: Fields): void {
+    const usage = given.inner("usage");
+    for (const field of COUNTS) this.#counts[field] = usage.number(field) ?? this.#counts[field]!;
+    this.#counts.thinking_tokens = usage.inner("output_tokens_details").number("thinking_tokens") ?? this.#counts.thinking_tokens!;
   }
 
-  #blockStart(index: number, whole: JsonObject): void {
-    const type = textOf(whole.type) ?? "";
+  #extend(type: string, key: string, rest: Json | undefined): void {
+    if (rest) this.extend({ type, [key]: rest }, objectOf(rest).stop_details === undefined);
+  }
+
+  #blockStart(index: number, given: Fields): void {
+    const type = given.text("type") ?? "";
     if (this.#blank !== undefined) this.call({ index: this.#blank, done: true });
     if (type === "text" && this.#lastType === type) this.extend({ type: "content_block_start" }, true); // texts side by side stay apart
     this.#blank = undefined;
     this.#last = index;
     this.#lastType = type;
-    const block: Block = { type, whole: { ...whole }, said: false, json: new Pile(), citations: [...listOf(whole.citations)] };
+    const citations = [...given.list("citations")];
+    const block: Block = { type, whole: { ...given.value }, state: undefined, said: false, json: new Pile(), citations };
     this.#blocks.set(index, block);
     if (type === "tool_use") {
-      const { type: _type, id: given, name, input: _input, ...rest } = whole;
-      const id = textOf(given);
-      const state = joined(opaques(WIRE, rest, CALLER), this.#carried.get(id ?? ""));
-      this.call({ index, id, name: textOf(name), state });
-    } else if (type === "text") this.text(textOf(whole.text) ?? "");
-    else if (type === "thinking") this.#think(block, whole.thinking);
+      const [id, name] = [given.text("id"), given.text("name")];
+      given.ask("input");
+      this.call({ index, id, name, state: joined(given.state(), this.#carried.get(id ?? "")) });
+    } else if (type === "text" || type === "thinking") {
+      const said = given.text(type) ?? "";
+      given.ask("signature");
+      block.state = given.state();
+      this.#say(block, said);
+    }
   }
 
   #delta(index: number, { type, ...delta }: JsonObject): void {
     const block = this.#blocks.get(index);
-    if (type === "text_delta") this.text(textOf(delta.text) ?? "");
-    else if (type === "thinking_delta") this.#think(block, delta.thinking);
+    if (type === "text_delta" || type === "thinking_delta")
+      this.#say(block, textOf(delta.text ?? delta.thinking) ?? "", type === "text_delta");
     else if (type === "citations_delta") block?.citations.push(delta.citation ?? null);
     else if (type === "input_json_delta") this.#json(index, block, textOf(delta.partial_json) ?? "");
     else if (block) Object.assign(block.whole, delta); // `signature_delta`, and what is yet to come
@@ -150,32 +160,42 @@ export class MessageReader extends AnswerReader {
     if (block) block.said ||= json.trim() !== "";
   }
 
-  #think(block: Block | undefined, text: Json | undefined): void {
-    if (block) block.said ||= !!text;
-    this.thinking(textOf(text) ?? "");
+  #say(block: Block | undefined, text: string, isText = block?.type === "text"): void {
+    if (text === "") return;
+    const state = block?.said ? undefined : block?.state;
+    if (block) block.said = true;
+    if (isText) this.text(text, state);
+    else {
+      this.startThinking(state);
+      this.thinking(text);
+    }
   }
 
   #blockStop(index: number): void {
     const block = this.#blocks.get(index);
     if (!block) return;
     this.#blocks.delete(index);
-    const { type, whole, citations } = block;
+    const { type, whole, citations, said, state } = block;
     if (type === "thinking") this.#thinkingStop(block);
     else if (type === "redacted_thinking") this.endThinking([{ wire: WIRE, kind: REDACTED, data: whole.data ?? "" }]);
     else if (type === "tool_use") this.#callStop(index, block);
     else if (type !== "text") this.text("", [{ wire: WIRE, kind: BLOCK, data: this.#whole(block) }]);
-    else if (citations.length > 0) this.text("", [{ wire: WIRE, kind: "citations", data: citations }]);
+    else {
+      if (!said && state) this.text("", state);
+      if (citations.length > 0) this.text("", [{ wire: WIRE, kind: "citations", data: citations }]);
+    }
   }
 
-  #thinkingStop({ said, whole }: Block): void {
+  #thinkingStop({ said, whole, state = [] }: Block): void {
     const signature = textOf(whole.signature) ?? "";
     const capsule = openCapsule(signature);
     if (capsule?.call !== undefined) this.#carried.set(capsule.call, capsule.state ?? []);
+    if (capsule?.call === "") this.text("", [...(capsule.state ?? [])]);
     if (capsule?.call !== undefined && !said) return;
-    this.startThinking();
+    this.startThinking(state);
     const [thought = {}] = capsule?.thoughts ?? [];
     if (!said) this.thinking(thought.thinking ?? "");
-    this.endThinking(capsule ? [...(thought.state ?? [])] : [signed(signature)]);
+    this.endThinking([...(capsule ? (thought.state ?? []) : [signed(signature)]), ...state]);
   }
 
   #callStop(index: number, { said, whole }: Block): void {

@@ -5,11 +5,11 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
-import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
+import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, objectOf, parsed } from "../read.ts";
+import { defined, isEmpty, objectOf, parsed, some } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import { Balance } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
@@ -18,11 +18,19 @@ import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, WIRE } from "./common.
 export const errorBody = (error: ErrorInfo): JsonObject => ({
   type: "error",
   error: {
-    type: ERRORS[error.code].anthropic,
+    type: ERRORS[error.code][2],
     message: errorMessage(error, "anthropic"),
     ...(error.native === undefined ? {} : { details: { error_code: error.native } }),
   },
 });
+
+/** What only this wire knows of a block, beside what has a place of its own. */
+const fieldsOf = (state: readonly Opaque[] = []): Draft =>
+  putState(
+    WIRE,
+    {},
+    state.filter(({ kind }) => kind !== BLOCK && kind !== "citations" && kind !== "signature"),
+  );
 
 const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
@@ -33,8 +41,12 @@ export class MessageAnswer extends Answer {
   #head: JsonObject = {};
   #tail: JsonObject = {};
   #refusal = "";
+  #thinking: Draft = {};
   #started = false;
   #index = -1;
+  /** What the deltas of a block begin with, and where that was. */
+  #headed = "";
+  #place = "";
   #open = "";
   /** Follows the arguments of the open call. */
   #balance = new Balance();
@@ -78,13 +90,14 @@ export class MessageAnswer extends Answer {
   /** Here the prompt is counted without what the cache had or got. */
   #usage(more: unknown): Draft {
     const { inputTokens, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = this.usage ?? {};
+    const { output_tokens_details: details, ...rest } = objectOf(more);
     return defined<Draft>({
       input_tokens: inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0)),
       cache_creation_input_tokens: cacheWriteTokens,
       cache_read_input_tokens: cachedTokens,
       output_tokens: outputTokens,
-      output_tokens_details: thinkingTokens === undefined ? undefined : { thinking_tokens: thinkingTokens },
-      ...objectOf(more),
+      output_tokens_details: some<Draft>({ ...objectOf(details), thinking_tokens: thinkingTokens }),
+      ...rest,
     });
   }
 
@@ -99,6 +112,19 @@ export class MessageAnswer extends Answer {
   #delta(delta: Draft): void {
     this.send({ type: "content_block_delta", index: this.#index, delta });
   }
+  /** Most deltas say one word: all that has to be printed is the word. */
+  #word(type: string, key: string, text: string): void {
+    if (this.chunks) {
+      this.#delta({ type, [key]: text });
+      return;
+    }
+    const place = `"index":${this.#index},"delta":{"type":"${type}","${key}":`;
+    if (this.#place !== place) {
+      this.#place = place;
+      this.#headed = sseEvent(`{"type":"content_block_delta",${place}`, "content_block_delta").trimEnd();
+    }
+    this.say(`${this.#headed}${JSON.stringify(text)}}}\n\n`);
+  }
   #close(): void {
     if (this.#open === "") return;
     this.#open = "";
@@ -107,13 +133,25 @@ export class MessageAnswer extends Answer {
 
   text(text: string, state?: readonly Opaque[]): void {
     const block = own(state, BLOCK);
+    if (block) {
+      this.#whole(objectOf(block));
+      return;
+    }
     const citations = citationsOf(state);
-    if (block) this.#whole(objectOf(block));
-    if (block || (text === "" && citations.length === 0)) return;
-    const isNext = this.chunks !== undefined && text !== ""; // what is not streamed comes part by part
-    if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "" });
-    if (text !== "") this.#delta({ type: "text_delta", text });
+    const fields = state ? fieldsOf(state) : {};
+    const isMarked = !isEmpty(fields);
+    if (text === "" && citations.length === 0 && !isMarked) {
+      this.#carry("", state?.filter(isSignature));
+      return;
+    }
+    const isNext = isMarked || (this.chunks !== undefined && text !== ""); // what is not streamed comes part by part
+    if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "", ...fields });
+    if (text !== "") this.#word("text_delta", "text", text);
     for (const citation of citations) this.#delta({ type: "citations_delta", citation });
+    this.#carry("", state?.filter(isSignature));
+  }
+  override carries(opaque: Opaque): boolean {
+    return isSignature(opaque);
   }
 
   /** A block that no noun stands for. */
@@ -124,12 +162,13 @@ export class MessageAnswer extends Answer {
     this.#close();
   }
 
-  override thinkingStart(): void {
+  override thinkingStart(state?: readonly Opaque[]): void {
     this.#close();
+    this.#thinking = fieldsOf(state);
   }
   thinking(thinking: string): void {
-    if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "" });
-    if (!this.#hidden && thinking !== "") this.#delta({ type: "thinking_delta", thinking });
+    if (this.#open !== "thinking") this.#begin({ type: "thinking", thinking: "", signature: "", ...this.#thinking });
+    if (!this.#hidden && thinking !== "") this.#word("thinking_delta", "thinking", thinking);
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     const data = own(state, REDACTED);
@@ -162,7 +201,7 @@ export class MessageAnswer extends Answer {
     this.#begin(putState(WIRE, { type: "tool_use", id, name, input: {} }, state));
   }
 
-  /** A block of thinking without words, whose signature brings another wire's state of a call back to us. */
+  /** A block of thinking without words, whose signature brings another wire's state of a call, or of the text before it, back to us. */
   #carry(call: string, state: readonly Opaque[] | undefined): boolean {
     const others = foreign(state);
     const signature = others.every(({ quiet }) => quiet) ? undefined : sealCapsule({ call, state: others });
@@ -176,7 +215,7 @@ export class MessageAnswer extends Answer {
   override callDelta(partial_json: string): void {
     this.#blank &&= partial_json.trim() === "";
     this.#balance.read(partial_json);
-    this.#delta({ type: "input_json_delta", partial_json });
+    this.#word("input_json_delta", "partial_json", partial_json);
   }
 
   callEnd(call: ToolEnd): void {
@@ -208,7 +247,7 @@ export class MessageAnswer extends Answer {
   finish({ reason, native = "", stop }: Finish): void {
     this.#start();
     if (!this.#cut) this.#close();
-    const { usage, ...more } = this.#tail;
+    const { usage, stop_details: details, ...more } = this.#tail;
     const word = Object.keys(STOP_REASONS).find((word) => STOP_REASONS[word] === reason);
     const known = stop !== undefined && reason === "stop" ? "stop_sequence" : word;
     const explanation = this.#refusal;
@@ -216,7 +255,9 @@ export class MessageAnswer extends Answer {
       stop_reason: explanation && reason === "stop" ? "refusal" : STOP_REASONS[native] === reason ? native : known,
       stop_sequence: stop ?? null,
       ...more,
-      ...(explanation ? { stop_details: { type: "refusal", category: null, ...objectOf(more.stop_details), explanation } } : {}),
+      ...(explanation || details
+        ? { stop_details: { type: "refusal", category: null, ...objectOf(details), explanation: explanation || null } }
+        : {}),
     };
     this.send({ type: "message_delta", delta, usage: this.#usage(usage) });
     this.send({ type: "message_stop" });
@@ -237,7 +278,9 @@ export class MessageAnswer extends Answer {
       else if (event.type === "content_block_delta") grow(blocks[at]!, citation ? { citations: [citation] } : piece);
       else if (event.type === "content_block_stop") blocks[at] = { ...blocks[at], stopped: true };
       else if (event.type === "message_delta") {
-        const usage = { ...(message.usage as Draft), ...(event.usage as Draft) };
+        const [first, last] = [message.usage, event.usage].map(objectOf) as [Draft, Draft];
+        const details = { ...objectOf(first.output_tokens_details), ...objectOf(last.output_tokens_details) };
+        const usage = { ...first, ...last, ...(isEmpty(details) ? {} : { output_tokens_details: details }) };
         Object.assign(message, event.delta, { usage });
       }
     }

@@ -1,11 +1,11 @@
 /** Answers of servers: one `{"candidates": [{"content": {"parts": […]}, "finishReason": "STOP"}], "usageMetadata": {…}}`, or a stream of them. */
-import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
+import type { Fields } from "../fields.ts";
 import { ArrayReader } from "../json-array.ts";
-import { innerState, joined, opaques } from "../opaque.ts";
-import { defined, listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { joined } from "../opaque.ts";
+import { defined, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import type { WireContext } from "../wire.ts";
@@ -16,7 +16,7 @@ const COUNTS = words(
 );
 
 /** What others need not know of: an answer without it is as good. */
-const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback");
+const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback finishMessage");
 
 /** Server-sent events or one JSON array: the first character tells. */
 class Frames implements Framing {
@@ -44,48 +44,53 @@ export class GeminiReader extends AnswerReader {
   #extension = "";
 
   constructor(context: WireContext) {
-    super(WIRE, context, new Frames());
+    super(WIRE, context, new Frames(), QUIET);
   }
 
-  chunk(chunk: JsonObject, text: string): void {
-    const { candidates, usageMetadata, responseId, modelVersion, ...outer } = chunk;
-    const { content, finishReason, finishMessage, index: _index, ...inner } = objectOf(listOf(candidates)[0]);
-    this.start(textOf(responseId), textOf(modelVersion));
-    const parts = listOf(objectOf(content).parts).map(objectOf);
-    const texts = new ArgumentTexts(text, "args");
-    for (const part of parts) this.#part(part, texts);
-    this.#extend(restOf(outer), restOf(inner));
-    Object.assign(this.#counts, usageMetadata);
-    const blocked = textOf(objectOf(outer.promptFeedback).blockReason);
+  chunk(chunk: Fields, text: string): void {
+    this.start(chunk.text("responseId"), chunk.text("modelVersion"));
+    const [candidate] = chunk.each("candidates", (item) => item);
+    if (candidate) this.#candidate(candidate, text);
+    Object.assign(this.#counts, chunk.json("usageMetadata"));
+    const blocked = textOf(objectOf(chunk.value.promptFeedback).blockReason);
     this.#blocked ||= blocked !== undefined;
-    this.#native = textOf(finishReason) ?? blocked ?? this.#native;
-    this.#message = textOf(finishMessage) ?? this.#message;
+    this.#native ??= blocked;
+    this.#extend(chunk.rest(), candidate?.rest());
   }
 
-  #part(part: JsonObject, texts: ArgumentTexts): void {
-    const { text, functionCall: call } = part;
-    if (isObject(call)) {
-      const { id, name, args, ...inner } = call;
-      const capsule = openCapsule(textOf(part[SIGNATURE]) ?? ""); // what was thought is in the answer as well
-      const others = restOf(part, (key) => key !== "functionCall" && !(capsule && key === SIGNATURE)) ?? {};
-      const state = joined(innerState(WIRE, "functionCall", inner), opaques(WIRE, others), capsule?.state);
+  #candidate(candidate: Fields, text: string): void {
+    candidate.ask("index");
+    const content = candidate.object("content");
+    content?.ask("role");
+    const texts = new ArgumentTexts(text, "args");
+    content?.each("parts", (part) => this.#part(part, texts));
+    const reason = candidate.text("finishReason");
+    if (!reason) return;
+    this.#native = reason;
+    if (FINISH[reason] === "error") this.#message = candidate.text("finishMessage");
+  }
+
+  #part(part: Fields, texts: ArgumentTexts): void {
+    const call = part.object("functionCall");
+    const text = call ? undefined : part.text("text");
+    if (call) {
+      const capsule = openCapsule(textOf(part.value[SIGNATURE]) ?? ""); // what was thought is in the answer as well
+      if (capsule) part.ask(SIGNATURE);
+      const [id, name, args] = [call.text("id"), call.text("name"), call.json("args")];
       this.call({
         index: this.#calls++,
-        id: textOf(id),
-        name: textOf(name),
+        id,
+        name,
         arguments: texts.take(args ?? {}) ?? objectOf(args),
-        state,
+        state: joined(part.state(), capsule?.state),
         done: true,
       });
-    } else if (typeof text !== "string") this.text("", [{ wire: WIRE, kind: PART, data: part }]);
+    } else if (text === undefined) this.text("", [{ wire: WIRE, kind: PART, data: part.value }]);
+    else if (part.json("thought") !== true) this.text(text, part.state());
     else {
-      const { text: _text, thought, ...rest } = part;
-      const state = opaques(WIRE, rest);
-      if (thought !== true) this.text(text, state);
-      else {
-        this.thinking(text);
-        if (state) this.endThinking(state);
-      }
+      const state = part.state();
+      this.thinking(text);
+      if (state) this.endThinking(state);
     }
   }
 

@@ -73,7 +73,7 @@ export class GeminiAnswer extends Answer {
     const usageMetadata = this.usage && { ...encodeUsage(this.usage), ...objectOf(details) };
     const finishReason = reasonOf(finish);
     const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
-    this.#chunk([], { finishReason, finishMessage }, { ...tail, usageMetadata });
+    this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 
   /** What this API has a reason for is an end; anything else is an error, and clients try again. */
@@ -98,8 +98,8 @@ export class GeminiAnswer extends Answer {
   }
 
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
-    const content = { role: "model", parts: spoken(parts) };
-    const candidates = [candidate ? { content, ...candidate, index: 0 } : { content, index: 0 }];
+    const content = { ...objectOf(candidate?.content), role: "model", parts: spoken(parts) };
+    const candidates = [candidate ? { ...candidate, content, index: 0 } : { content, index: 0 }];
     const [modelVersion, responseId] = [this.model || undefined, this.id];
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
     if (!root) this.send({ candidates, modelVersion, responseId });
@@ -126,10 +126,17 @@ export class GeminiAnswer extends Answer {
 
   body(chunks: readonly Draft[]): unknown {
     const said = chunks.map(({ candidates }) => objectOf(listOf(candidates)[0]) as Draft);
-    const parts = said.flatMap(({ content }) => listOf(objectOf(content).parts)).filter((part) => JSON.stringify(part) !== '{"text":""}');
+    const parts: Draft[] = [];
+    for (const part of said.flatMap(({ content }) => listOf(objectOf(content).parts)).map(objectOf)) {
+      const last = parts.at(-1);
+      if (part.thought && part.text === "" && last?.thought)
+        Object.assign(last, { ...part, text: last.text }); // its signature
+      else if (JSON.stringify(part) !== '{"text":""}') parts.push({ ...part });
+    }
     const last = chunks.at(-1);
     if (!last?.candidates) return defined<Draft>(last ?? {});
-    const candidate = Object.assign({}, ...said, { content: { role: "model", parts: spoken(parts as Draft[]) } });
+    const content = Object.assign({}, ...said.map((candidate) => candidate.content), { parts: spoken(parts) });
+    const candidate = Object.assign({}, ...said, { content });
     return defined<Draft>({ ...last, candidates: [defined<Draft>(candidate)] });
   }
 }
@@ -152,9 +159,9 @@ function encodeUsage({ inputTokens = 0, outputTokens, thinkingTokens, cachedToke
 }
 
 /** A google.rpc.Status. */
-export function errorBody(error: ErrorInfo): Draft {
+export function errorBody(error: ErrorInfo, sent = errorStatus(error, WIRE)): Draft {
   const { code, retryAfterMs } = error;
-  const status = { code: errorStatus(error, WIRE), message: errorMessage(error, WIRE) || code, status: ERRORS[code].gemini };
+  const status = { code: sent, message: errorMessage(error, WIRE) || code, status: ERRORS[code][3] };
   if (retryAfterMs === undefined) return { error: status };
   const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${retryAfterMs / 1000}s` };
   return { error: { ...status, details: [retry] } };

@@ -2,9 +2,7 @@
  * Requests of clients: `POST /v1beta/models/m:generateContent` with `{"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}`.
  * Google's servers take every field in camelCase and in snake_case, and a list of one without its brackets; so do we.
  */
-import { isObject } from "../../core/json.ts";
 import type {
-  Json,
   JsonObject,
   Media,
   Message,
@@ -16,93 +14,57 @@ import type {
   ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
-import { Calls } from "../calls.ts";
 import { openCapsule, recalled, type Thought } from "../capsule.ts";
+import { Fields, fail } from "../fields.ts";
 import { withState } from "../opaque.ts";
-import {
-  defined,
-  each,
-  fail,
-  fields,
-  flag,
-  inside,
-  list,
-  name,
-  number,
-  object,
-  objectOf,
-  oneOf,
-  readBody,
-  some,
-  someOf,
-  text,
-  words,
-} from "../read.ts";
-import { onlyOne, readSampling, readStop, Source, toolName } from "../request-in.ts";
+import { defined, some, someOf } from "../read.ts";
+import { conversation, onlyOne, readSampling, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema } from "../schema-out.ts";
-import { ArgumentTexts } from "../spans.ts";
 import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
-  const { generateContentRequest: wrapped, ...outer } = camel(readBody(body)); // countTokens may wrap a whole request
-  const inner = object(wrapped, "", "generateContentRequest");
-  const root = inner ? camel(inner) : outer;
-  const { model: named, contents, systemInstruction, tools, toolConfig, generationConfig, ...rest } = root;
-  const from = new Source(WIRE);
+  const from = new Source(WIRE, body, { args: "args", alias: snakeCase });
+  const wrapped = from.root.thing("generateContentRequest"); // countTokens may wrap a whole request
+  if (wrapped) from.root = new Fields(wrapped.value, from);
+  const { root } = from;
+  const config = root.inner("generationConfig");
+  onlyOne(config, "candidateCount");
   const { model, method } = target(path);
-  const at = "generationConfig";
-  const config = camel(object(generationConfig, "", at) ?? {});
-  const { candidateCount, maxOutputTokens, stopSequences, thinkingConfig, ...others } = config;
-  onlyOne(candidateCount, at, "candidateCount");
-  const declared = items(tools, "", "tools", (tool, place) => readTool(tool, place, from)).flat();
-  const [sampling, unread] = readSampling(others, SAMPLING, at);
-  const [output, configRest] = readOutput(unread, at, from);
+  const named = root.text("model")?.replace(/^models\//, "");
+  const tools = readTools(root, from);
   const request = {
-    model: model ?? text(named, "", "model")?.replace(/^models\//, "") ?? "",
-    messages: new Conversation(from, body).read(systemInstruction, contents),
-    tools: someOf(declared),
-    toolChoice: readChoice(object(toolConfig, "", "toolConfig"), declared, from),
+    model: model ?? named ?? "",
+    messages: new Conversation(from).read(root),
+    tools: someOf(tools),
+    toolChoice: readChoice(root.inner("toolConfig"), tools, from),
     stream: method !== "streamGenerateContent" ? undefined : (query.alt ?? query.$alt) === "sse" ? ("sse" as const) : ("array" as const),
-    thinking: readThinking(object(thinkingConfig, at, "thinkingConfig"), from),
-    sampling,
-    maxTokens: number(maxOutputTokens, at, "maxOutputTokens"),
-    stop: readStop(stopSequences, at, "stopSequences"),
-    output,
+    thinking: readThinking(config.inner("thinkingConfig")),
+    sampling: readSampling(config, SAMPLING),
+    maxTokens: config.number("maxOutputTokens"),
+    stop: readStop(config, "stopSequences"),
+    output: readOutput(config),
   };
-  from.keep(at, configRest);
-  return from.request(rest, request);
+  return from.request(request);
 }
 
-/** The keys that we read, of whatever object. */
-const KNOWN = words(
-  `generateContentRequest systemInstruction toolConfig generationConfig candidateCount maxOutputTokens stopSequences thinkingConfig responseMimeType
-  responseJsonSchema responseSchema thinkingBudget thinkingLevel includeThoughts functionDeclarations parametersJsonSchema functionCallingConfig
-  allowedFunctionNames streamFunctionCallArguments inlineData fileData functionCall functionResponse thoughtSignature mimeType fileUri displayName
-  topP topK presencePenalty frequencyPenalty`,
-);
+const SNAKES = new Map<string, string>();
 
-/** The object with those of its keys in camelCase that we read. */
-function camel(value: JsonObject): JsonObject {
-  let spelled: { [key: string]: Json } | undefined;
-  for (const key in value) {
-    if (!key.includes("_")) continue;
-    const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (!KNOWN.has(name)) continue;
-    spelled ??= { ...value };
-    spelled[name] ??= value[key]!;
-    delete spelled[key];
+function snakeCase(key: string): string {
+  let spelled = SNAKES.get(key);
+  if (spelled === undefined) {
+    spelled = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    SNAKES.set(key, spelled);
   }
-  return spelled ?? value;
+  return spelled;
 }
-
-/** The objects of a list, which may be one without a list; each in our spelling. */
-const items = <T>(value: Json | undefined, at: string, key: string, read: (item: JsonObject, at: string) => T): T[] =>
-  isObject(value) ? [read(camel(value), inside(at, key))] : each(value, at, key, (item, place) => read(camel(item), place));
 
 /** What a table has for a word, in whichever case: Google's own examples differ. */
-const worded = <T>(table: Readonly<Record<string, T>>, word: Json | undefined, at: string, key: string): T | undefined =>
-  word ? oneOf(table, typeof word === "string" ? word.toUpperCase() : word, at, key) : undefined;
+function worded<T>(given: Fields, key: string, table: Readonly<Record<string, T>>): T | undefined {
+  const word = given.json(key);
+  const upper = typeof word === "string" ? word.toUpperCase() : "";
+  return word ? (Object.hasOwn(table, upper) ? table[upper] : given.word(key, table)) : undefined;
+}
 
 /** A model's name may hold slashes and colons of its own: the method stands behind the last colon. */
 function target(path: string): { model?: string; method?: string } {
@@ -122,26 +84,22 @@ const KINDS = ["text", "inlineData", "fileData", "functionCall", "functionRespon
 class Conversation {
   readonly #from: Source;
   readonly #messages: Message[] = [];
-  readonly #texts: ArgumentTexts;
   /** The thinking that came back with a call, by the id of the call. */
   readonly #thoughts = new Map<string, readonly Thought[] | undefined>();
 
-  constructor(from: Source, body: unknown) {
+  constructor(from: Source) {
     this.#from = from;
-    this.#texts = new ArgumentTexts(body, "args");
   }
 
-  read(system: Json | undefined, list: Json | undefined): Message[] {
-    const contents = items(list, "", "contents", (content, at) => ({ content, at }));
-    if (contents.length === 0) fail("contents", "must be a list of contents that is not empty", list);
-    this.#from.calls = new Calls(() => contents.flatMap(({ content, at }) => items(content.parts, at, "parts", callId)));
-    if (typeof system === "string") this.#turn("system", { parts: [{ text: system }] }, "systemInstruction");
-    else if (system) this.#turn("system", object(system, "", "systemInstruction") ?? {}, "systemInstruction");
-    for (const { content, at } of contents) {
-      const role = worded(ROLES, content.role, at, "role") ?? "user";
-      if (role === "assistant") this.#model(content, at);
-      else this.#turn(role, content, at);
-    }
+  read(root: Fields): Message[] {
+    const system = root.json("systemInstruction");
+    if (typeof system === "string") this.#messages.push({ role: "system", content: [{ type: "text", text: system }] });
+    else if (system) this.#turn("system", root.thing("systemInstruction")!);
+    conversation(root, "contents", "contents", (content) => {
+      const role = worded(content, "role", ROLES) ?? "user";
+      if (role === "assistant") this.#model(content);
+      else this.#turn(role, content);
+    });
     if (this.#thoughts.size === 0) return this.#messages;
     return this.#messages.map((message) =>
       message.role === "assistant" ? { ...message, content: recalled(message.content, (id) => this.#thoughts.get(id)) } : message,
@@ -149,44 +107,46 @@ class Conversation {
   }
 
   /** The turn of a user: results are messages of their own, all in their order. The first message has what else stood on the content. */
-  #turn(role: "user" | "system", { role: _role, parts, ...rest }: JsonObject, at: string): void {
+  #turn(role: "user" | "system", content: Fields): void {
     const messages: Message[] = [];
-    items(parts, at, "parts", (part, place) => {
-      const read = this.#part(part, place, role);
+    content.ask("role");
+    content.each("parts", (part) => {
+      const read = this.#part(part, role);
       const last = messages.at(-1);
       if (!read) return;
       if ("role" in read) messages.push(read);
-      else if (read.type !== "text" && read.type !== "media") fail(place, 'may only stand in a content whose role is "model"', part);
+      else if (read.type !== "text" && read.type !== "media")
+        fail(part.at, 'may only stand in a content whose role is "model"', part.value);
       else if (last?.role === role) last.content.push(read);
       else messages.push({ role, content: [read] });
     });
     const [first = { role, content: [] }, ...others] = messages;
-    const state = this.#from.state(rest);
+    const state = content.state();
     const marked = first.role === "tool" ? state?.map((opaque) => ({ ...opaque, kind: CONTENT + opaque.kind })) : state;
     this.#messages.push(withState<Message>(first, first.state, marked), ...others);
   }
 
   /** What the model said. Some clients keep every chunk of a stream as a content of its own: together they are one message. */
-  #model({ role: _role, parts, ...rest }: JsonObject, at: string): void {
-    const said = items(parts, at, "parts", (part, place): Part[] => {
-      const read = this.#part(part, place, "assistant") ?? [];
-      return "role" in read ? fail(place, 'may only stand in a content whose role is "user"', part) : [read].flat();
-    }).flat();
+  #model(content: Fields): void {
+    const said = content
+      .each("parts", (part): Part | Part[] => {
+        const read = this.#part(part, "assistant") ?? [];
+        return "role" in read ? fail(part.at, 'may only stand in a content whose role is "user"', part.value) : read;
+      })
+      .flat();
     const last = this.#messages.at(-1);
-    const state = this.#from.state(rest);
+    const state = content.state();
     if (last?.role === "assistant" && !state) last.content = joined(last.content, said);
     else this.#messages.push(withState<Message>({ role: "assistant", content: said }, state));
   }
 
   /** `undefined`: there is nothing in it. */
-  #part(part: JsonObject, at: string, role: Message["role"]): Part | ToolResult | undefined {
-    const kind = KINDS.find((key) => (part[key] ?? undefined) !== undefined);
-    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part }] };
-    const { [kind]: value, [SIGNATURE]: sign, ...others } = part;
-    const { thought, ...said } = others;
-    const isSaid = role === "assistant";
-    const read = this.#value(kind, value, at, isSaid && flag(thought, at, "thought") === true);
-    const signature = text(sign, at, SIGNATURE) ?? "";
+  #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
+    const kind = KINDS.find((key) => part.peek(key) !== undefined);
+    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value }] };
+    const isThought = role === "assistant" && part.flag("thought") === true;
+    const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
+    const signature = part.text(SIGNATURE) ?? "";
     const capsule = openCapsule(signature);
     if (capsule && "id" in read && read.id !== undefined) this.#thoughts.set(read.id, capsule.thoughts);
     const signed: readonly Opaque[] = capsule
@@ -194,37 +154,31 @@ class Conversation {
       : signature === "" || signature === SKIP
         ? []
         : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
-    withState(read, "state" in read ? read.state : undefined, signed, this.#from.state(isSaid ? said : others));
+    withState(read, "state" in read ? read.state : undefined, signed, part.state());
     // An empty text is a chunk that held only the reason of the end, or a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
   }
 
-  #value(kind: (typeof KINDS)[number], given: Json | undefined, at: string, isThought: boolean): Part | ToolResult {
+  #value(kind: (typeof KINDS)[number], value: Fields): Part | ToolResult {
     const { calls } = this.#from;
-    if (kind === "text") return { type: isThought ? "thinking" : "text", text: text(given, at, kind) ?? "" };
-    const value = camel(object(given, at, kind) ?? {});
-    const place = inside(at, kind);
     if (kind === "functionCall") {
-      const { id, name: called, args, ...rest } = value;
-      const named = calls.add(text(id, place, "id"), name(called, place, "name"));
-      return this.#from.call(named, object(args, place, "args"), place, "args", this.#from.inner(kind, rest), this.#texts.take(args ?? {}));
+      const args = value.peek("args");
+      if (typeof args === "string") value.fail("args", "must be an object");
+      return this.#from.call(value, "args", calls.add(value.text("id"), value.name("name")));
     }
-    if (kind !== "functionResponse") {
-      const [read, rest] = fields<Media>(value, MEDIA, place);
-      return withState<Media>({ type: "media", mediaType: "application/octet-stream", ...read }, this.#from.inner(kind, rest));
-    }
-    const { id, name: called, response, parts, ...rest } = value;
-    const named = calls.answer({ id: text(id, place, "id"), name: text(called, place, "name") });
-    const result: ToolResult = { role: "tool", ...named, ...outputOf(object(response, place, "response") ?? {}) };
-    const media = items(parts, place, "parts", (part, inner) => this.#part(part, inner, "user")).flatMap((part) =>
-      part && "mediaType" in part ? part : [],
-    );
+    if (kind !== "functionResponse") return { type: "media", mediaType: "application/octet-stream", ...value.read<Media>(MEDIA) };
+    const named = calls.answer({ id: value.text("id"), name: value.text("name") });
+    const result: ToolResult = { role: "tool", ...named, ...outputOf(value.thing("response")?.value ?? {}) };
+    const media = value.each("parts", (part) => this.#part(part, "user")).flatMap((part) => (part && "mediaType" in part ? part : []));
     if (media.length > 0) result.media = media;
-    return withState(result, this.#from.inner(kind, rest));
+    return result;
   }
 }
 
-const callId = ({ functionCall: call }: JsonObject): Json | undefined => objectOf(call).id;
+const textPart = (part: Fields, isThought: boolean): Part => ({
+  type: isThought ? "thinking" : "text",
+  text: part.text("text") ?? "",
+});
 
 /** A text goes on where the chunk before it ended. */
 function joined(before: readonly Part[], after: readonly Part[]): Part[] {
@@ -243,38 +197,39 @@ function outputOf(response: JsonObject): Pick<ToolResult, "output" | "isError"> 
 
 // Tools
 
-function readTool({ functionDeclarations, ...rest }: JsonObject, at: string, from: Source): Tool[] {
-  const declared = items(functionDeclarations, at, "functionDeclarations", (declaration, place) => {
-    const { name: given, description, parameters, parametersJsonSchema, response, responseJsonSchema, ...unread } = declaration;
-    const schema = (key: string, json: Json | undefined, older: Json | undefined): JsonObject | undefined => {
-      const found = object(json, place, `${key}JsonSchema`) ?? object(older, place, key);
-      return found && fromGeminiSchema(found);
-    };
-    const tool = defined<Tool>({
-      name: name(given, place, "name"),
-      description: text(description, place, "description"),
-      parameters: schema("parameters", parametersJsonSchema, parameters),
-      response: schema("response", responseJsonSchema, response),
-    });
-    return withState(tool, from.state(unread));
+/** All declarations stand in one tool. What else is there are Google's own tools: they keep their places. */
+function readTools(root: Fields, from: Source): Tool[] {
+  const tools: Tool[] = [];
+  root.each("tools", (tool) => {
+    const declared = readDeclarations(tool);
+    const rest = tool.rest();
+    if (declared.length > 0 && tools.length === 0) from.keep(tool);
+    else if (rest) from.take(tool.at, rest);
+    tools.push(...declared);
   });
-  from.keep(at, rest); // Google's own tools: they keep their place in the list
-  return declared;
+  return tools;
 }
 
-function readChoice(given: JsonObject | undefined, tools: readonly Tool[], from: Source): ToolChoice | undefined {
-  if (!given) return undefined;
-  const { functionCallingConfig, ...outer } = camel(given);
-  const at = "toolConfig.functionCallingConfig";
-  const { mode: word, allowedFunctionNames, streamFunctionCallArguments, ...rest } = camel(objectOf(functionCallingConfig));
-  const mode = worded(MODES, word, at, "mode") ?? "";
-  const names = typeof allowedFunctionNames === "string" ? [allowedFunctionNames] : list(allowedFunctionNames, at, "allowedFunctionNames");
-  const allowed = names.map((named, i) => toolName(named, `${at}.allowedFunctionNames[${i}]`, tools));
-  if (streamFunctionCallArguments === true)
+const readDeclarations = (tool: Fields): Tool[] =>
+  tool.each("functionDeclarations", (declaration) => {
+    const schema = (key: string): JsonObject | undefined => {
+      const found = declaration.thing(`${key}JsonSchema`) ?? declaration.thing(key);
+      return found && fromGeminiSchema(found.value);
+    };
+    const name = declaration.name("name");
+    const read = { name, description: declaration.text("description"), parameters: schema("parameters"), response: schema("response") };
+    return withState(defined<Tool>(read), declaration.state());
+  });
+
+function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {
+  const given = config.inner("functionCallingConfig");
+  const mode = worded(given, "mode", MODES) ?? "";
+  const key = "allowedFunctionNames";
+  const names = given.json(key);
+  const allowed = (typeof names === "string" ? [names] : given.list(key)).map((name, i) => toolName(name, given.place(key, i), tools));
+  if (given.json("streamFunctionCallArguments") === true)
     from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: on this wire a call comes whole" });
-  if (mode === "allowed" && allowed.length === 0) from.take(`${at}.mode`, word); // as good as `auto`, to anyone else
-  from.keep(at, rest);
-  from.keep("toolConfig", outer);
+  if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // as good as `auto`, to anyone else
   if (mode === "required" && allowed.length === 1) return { name: allowed[0]! };
   if (allowed.length > 0 && mode !== "none") return mode === "required" ? { allowed, required: true } : { allowed };
   return mode === "allowed" ? undefined : mode || undefined;
@@ -282,26 +237,21 @@ function readChoice(given: JsonObject | undefined, tools: readonly Tool[], from:
 
 // Settings
 
-function readThinking(config: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
-  if (!config) return undefined;
-  const at = "generationConfig.thinkingConfig";
-  const { thinkingBudget, thinkingLevel, includeThoughts, ...rest } = camel(config);
-  const budget = number(thinkingBudget, at, "thinkingBudget");
-  from.keep(at, rest);
+function readThinking(config: Fields): ThinkingSettings | undefined {
+  const budget = config.number("thinkingBudget");
   return some<ThinkingSettings>({
     enabled: budget === undefined ? undefined : budget !== 0, // -1: as much as the model likes
-    effort: worded(LEVELS, thinkingLevel, at, "thinkingLevel") || undefined,
+    effort: worded(config, "thinkingLevel", LEVELS) || undefined,
     budget: budget !== undefined && budget > 0 ? budget : undefined,
-    show: flag(includeThoughts, at, "includeThoughts"),
+    show: config.flag("includeThoughts"),
   });
 }
 
-function readOutput({ responseMimeType: type, ...config }: JsonObject, at: string, from: Source): [Request["output"], rest: JsonObject] {
-  if (type && type !== "application/json") {
-    if (type !== "text/plain") from.take(`${at}.responseMimeType`, type);
-    return [undefined, config]; // a schema of another type stays with it
-  }
-  const { responseJsonSchema, responseSchema, ...rest } = config;
-  const schema = object(responseJsonSchema, at, "responseJsonSchema") ?? object(responseSchema, at, "responseSchema");
-  return [schema ? { schema: fromGeminiSchema(schema) } : type ? {} : undefined, rest];
+function readOutput(config: Fields): Request["output"] {
+  const type = config.peek("responseMimeType");
+  if (type && type !== "application/json" && type !== "text/plain") return undefined; // a schema of another type stays with it
+  config.ask("responseMimeType", "response_mime_type");
+  if (type === "text/plain") return undefined;
+  const schema = config.thing("responseJsonSchema") ?? config.thing("responseSchema");
+  return schema ? { schema: fromGeminiSchema(schema.value) } : type ? {} : undefined;
 }

@@ -1,10 +1,11 @@
 /** Answers of servers: lines of JSON, or one object for all. A whole body is the end, whatever it says. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, Json, JsonObject, Usage } from "../../core/nouns.ts";
+import type { FinishReason, JsonObject, Usage } from "../../core/nouns.ts";
+import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
+import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
-import { innerState, joined, opaques } from "../opaque.ts";
-import { defined, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
+import { defined, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
 import { DURATIONS, WIRE } from "./common.ts";
@@ -15,21 +16,27 @@ export class OllamaReader extends AnswerReader {
   #calls = 0;
 
   constructor(context: WireContext) {
-    super(WIRE, context, new LineReader());
+    super(WIRE, context, new LineReader(), words(`context ${Object.keys(DURATIONS).join(" ")}`));
   }
 
-  chunk(line: JsonObject, text: string): void {
-    const { model, created_at: _created_at, message, done, done_reason, prompt_eval_count, eval_count, error: _error, ...others } = line;
-    const { response, ...flat } = others; // `/api/generate` has no message
-    const { role: _role, content, thinking, tool_calls, ...rest } = isObject(message) ? message : { content: response ?? "", ...flat };
-    this.start(undefined, textOf(model));
-    this.#own(isObject(message) ? others : rest, isObject(message) ? rest : {});
-    this.thinking(textOf(thinking) ?? "");
-    this.text(textOf(content) ?? "");
-    this.#callsOf(listOf(tool_calls), text);
+  chunk(line: Fields, text: string): void {
+    line.ask("created_at", "error");
+    this.start(undefined, line.text("model"));
+    const message = line.object("message") ?? line; // `/api/generate` has none
+    const content = message.text(message === line ? "response" : "content");
+    const thinking = message.text("thinking");
+    const calls = message.peek("tool_calls") ? this.#callsOf(message, new ArgumentTexts(text, "arguments")) : [];
+    message.ask("role");
+    const done = line.json("done");
+    const native = line.text("done_reason");
+    const inputTokens = line.number("prompt_eval_count");
+    const outputTokens = line.number("eval_count");
+    this.#own(line.rest()); // goes ahead of what was said with it
+    this.thinking(thinking ?? "");
+    this.text(content ?? "");
+    for (const call of calls) this.call(call);
     if (done !== true) return;
-    this.usage(defined<Usage>({ inputTokens: numberOf(prompt_eval_count), outputTokens: numberOf(eval_count) }));
-    const native = textOf(done_reason);
+    this.usage(defined<Usage>({ inputTokens, outputTokens }));
     this.finish({ reason: REASONS[native ?? ""], native, ended: true });
   }
 
@@ -37,24 +44,19 @@ export class OllamaReader extends AnswerReader {
     this.finish({ ended });
   }
 
-  /** What only this wire knows goes ahead of what was said with it. */
-  #own(outer: JsonObject, inner: JsonObject): void {
-    const message = restOf(inner);
-    const line = restOf(outer, (key) => !(key in DURATIONS && outer[key] === 0));
-    if (!message && !line) return;
-    const quiet = !message && Object.keys(line ?? {}).every((key) => key in DURATIONS || key === "context");
-    this.extend({ ...line, ...(message ? { message } : {}) }, quiet);
+  #own(rest: JsonObject | undefined): void {
+    this.extend(rest && restOf(rest, (key) => !(key in DURATIONS && rest[key] === 0)));
   }
 
   /** Calls come whole. Their numbers are not believed: servers have sent 0 for all of them. */
-  #callsOf(list: readonly Json[], line: string): void {
-    const texts = new ArgumentTexts(line, "arguments");
-    for (const call of list) {
-      const { id, type: _type, function: fn, ...rest } = objectOf(call);
-      const { index: _index, name, arguments: given, ...inner } = objectOf(fn);
-      const state = joined(opaques(WIRE, rest), innerState(WIRE, "function", inner));
+  #callsOf(message: Fields, texts: ArgumentTexts): CallFragment[] {
+    return message.each("tool_calls", (call) => {
+      const fn = call.inner("function");
+      call.ask("type");
+      fn.ask("index");
+      const given = fn.json("arguments");
       const args = isObject(given) ? (texts.take(given) ?? given) : textOf(given);
-      this.call({ index: this.#calls++, id: textOf(id), name: textOf(name), arguments: args, state, done: true });
-    }
+      return { index: this.#calls++, id: call.text("id"), name: fn.text("name"), arguments: args, state: call.state(), done: true };
+    });
   }
 }

@@ -1,23 +1,10 @@
 /** Requests of clients: of `/api/chat`, and of `/api/generate` with its prompt as a user message. */
-import type {
-  Json,
-  JsonObject,
-  Malformed,
-  Media,
-  Message,
-  Part,
-  Request,
-  ThinkingSettings,
-  Tool,
-  ToolCall,
-  ToolResult,
-} from "../../core/nouns.ts";
-import { Calls } from "../calls.ts";
+import type { Malformed, Media, Message, Part, Request, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
-import { joined, withState } from "../opaque.ts";
-import { defined, each, fields, flag, inside, list, name, number, object, oneOf, readBody, someOf, text, words } from "../read.ts";
-import { idsOfCalls, readSampling, readStop, Source } from "../request-in.ts";
-import { ArgumentTexts } from "../spans.ts";
+import { withState } from "../opaque.ts";
+import { defined, someOf, words } from "../read.ts";
+import { readSampling, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
@@ -31,7 +18,7 @@ const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
 };
 
 /** How long a server keeps a model, and what it does with a long prompt, is no other server's business. */
-const QUIET = words("keep_alive truncate shift");
+const quiet = words("keep_alive truncate shift");
 
 /** Media come without their type; their first bytes tell it, in base64. */
 const SIGNATURES: readonly (readonly [RegExp, string])[] = [
@@ -44,107 +31,87 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function decodeRequest({ path, body }: WireInput): Request {
-  const { model, tools, stream, think, options, format, ...others } = readBody(body);
-  const from = new Source(WIRE, QUIET);
-  const { stop, num_predict, ...settings } = object(options, "", "options") ?? {};
+  const from = new Source(WIRE, body, { quiet, args: "arguments" });
+  const { root } = from;
   const isPrompt = path.endsWith("/generate");
-  const [messages, rest] = isPrompt ? readPrompt(others) : readMessages(others, from, new ArgumentTexts(body, "arguments"));
-  const [sampling, optionsRest] = readSampling(settings, SAMPLING, "options");
-  const limit = number(num_predict, "options", "num_predict") ?? 0;
-  from.keep("options", limit < 1 ? { num_predict: num_predict ?? null, ...optionsRest } : optionsRest); // below 1 it is no limit, but another setting
+  const options = root.inner("options");
+  // Below 1 it is no limit, but another setting, which goes along.
+  const maxTokens = Number(options.value.num_predict) < 1 ? undefined : options.number("num_predict");
   const request = {
-    model: name(model, "", "model"),
-    messages,
-    tools: someOf(each(tools, "", "tools", (tool, at) => readTool(tool, at, from)).flat()),
-    stream: flag(stream, "", "stream") === false ? (false as const) : ("ndjson" as const),
-    thinking: readThinking(think),
-    sampling,
-    maxTokens: limit < 1 ? undefined : limit,
-    stop: readStop(stop, "options", "stop"),
-    output: readFormat(format),
+    model: root.name("model"),
+    messages: isPrompt ? readPrompt(root) : root.each("messages", (message) => readMessage(message, from)),
+    tools: someOf(root.each("tools", (tool) => readTool(tool, from)).flat()),
+    stream: root.flag("stream") === false ? (false as const) : ("ndjson" as const),
+    thinking: readThinking(root),
+    sampling: readSampling(options, SAMPLING),
+    maxTokens,
+    stop: readStop(options, "stop"),
+    output: readFormat(root),
   };
-  return from.request(rest, request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+  return from.request(request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
 }
 
-function readThinking(think: Json | undefined): ThinkingSettings | undefined {
-  if (typeof think === "string") return oneOf(EFFORTS, think, "", "think");
-  const enabled = flag(think, "", "think");
+function readThinking(root: Fields): ThinkingSettings | undefined {
+  if (typeof root.value.think === "string") return root.word("think", EFFORTS);
+  const enabled = root.flag("think");
   return enabled === undefined ? undefined : { enabled };
 }
 
 /** No prompt at all asks only to load the model, or to unload it: there is nothing to say. */
-function readPrompt({ system, prompt, images, ...rest }: JsonObject): [Message[], rest: JsonObject] {
-  const rules = textParts(text(system, "", "system"));
-  const content = [...readImages(images, ""), ...textParts(text(prompt, "", "prompt"))];
+function readPrompt(root: Fields): Message[] {
+  const rules = textParts(root.text("system"));
+  const content = [...readImages(root), ...textParts(root.text("prompt"))];
   const messages: Message[] = [];
   if (rules.length > 0) messages.push({ role: "system", content: rules });
   if (content.length > 0) messages.push({ role: "user", content });
-  return [messages, rest];
+  return messages;
 }
 
-function readMessages({ messages, ...rest }: JsonObject, from: Source, texts: ArgumentTexts): [Message[], rest: JsonObject] {
-  from.calls = new Calls(idsOfCalls(messages));
-  return [each(messages, "", "messages", (message, at) => readMessage(message, at, from, texts)), rest];
-}
-
-function readMessage({ role: given, content, images, ...others }: JsonObject, at: string, from: Source, texts: ArgumentTexts): Message {
-  const role = oneOf(ROLES, text(given, at, "role")?.toLowerCase(), at, "role");
-  const said = text(content, at, "content");
-  const media = readImages(images, at);
+function readMessage(message: Fields, from: Source): Message {
+  const given = message.text("role")?.toLowerCase() ?? "";
+  const role = Object.hasOwn(ROLES, given) ? ROLES[given as keyof typeof ROLES] : message.word("role", ROLES);
+  const said = message.text("content");
+  const media = readImages(message);
   if (role === "tool") {
-    const { tool_name, name: older, tool_call_id, ...rest } = others;
-    const named = text(tool_name, at, "tool_name") || text(older, at, "name");
-    const call = from.calls.answer({ id: text(tool_call_id, at, "tool_call_id"), name: named });
-    return withState(defined<ToolResult>({ role, ...call, output: said ?? "", media: someOf(media) }), from.state(rest));
+    const named = from.calls.answer({ id: message.text("tool_call_id"), name: message.text("tool_name", "name") });
+    return withState(defined<ToolResult>({ role, ...named, output: said ?? "", media: someOf(media) }), message.state());
   }
-  const parts: Part[] = [...media, ...textParts(said)];
-  if (role !== "assistant") return withState({ role, content: [...media, ...textParts(said)] }, from.state(others));
-  const { thinking, tool_calls, ...rest } = others;
-  const thought = text(thinking, at, "thinking");
-  if (thought) parts.unshift({ type: "thinking", text: thought });
-  parts.push(...each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from, texts)));
-  return withState({ role, content: parts }, from.state(rest));
+  const parts = [...media, ...textParts(said)];
+  if (role !== "assistant") return withState({ role, content: parts }, message.state());
+  const thinking = message.text("thinking");
+  const content: Part[] = [...(thinking ? [{ type: "thinking" as const, text: thinking }] : []), ...parts];
+  content.push(...message.each("tool_calls", (call) => readCall(call, from)));
+  return withState({ role, content }, message.state());
 }
 
 const textParts = (said: string | undefined) => (said ? [{ type: "text" as const, text: said }] : []);
 
-const readImages = (images: Json | undefined, at: string): Media[] =>
-  list(images, at, "images").map((image, i) => {
-    const data = name(image, at, `images[${i}]`);
+const readImages = (given: Fields): Media[] =>
+  given.list("images").map((data, i) => {
+    if (typeof data !== "string" || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
     if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
     return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
   });
 
 /** Its API wants an object as the arguments; clients made for OpenAI's send its text. */
-function readCall(
-  { id, type: _type, function: given, ...rest }: JsonObject,
-  at: string,
-  from: Source,
-  texts: ArgumentTexts,
-): ToolCall | Malformed {
-  const { index: _index, name: called, arguments: args, ...inner } = object(given, at, "function") ?? {};
-  const place = inside(at, "function");
-  const named = from.calls.add(text(id, at, "id"), name(called, place, "name"));
-  const state = joined(from.state(rest), from.inner("function", inner));
-  return from.call(named, args, place, "arguments", state, texts.take(args ?? {}));
+function readCall(call: Fields, from: Source): ToolCall | Malformed {
+  const fn = call.inner("function");
+  call.ask("type");
+  fn.ask("index");
+  const read = from.call(fn, "arguments", from.calls.add(call.text("id"), fn.name("name")));
+  return withState(read, call.state());
 }
 
-function readTool({ type: given, ...tool }: JsonObject, at: string, from: Source): Tool[] {
-  const type = text(given, at, "type") ?? "function";
-  if (type !== "function") {
-    from.unknown(at, { type, ...tool }, "tool", type);
-    return [];
-  }
-  const { function: wrapped, ...outer } = tool;
-  const fn = object(wrapped, at, "function");
-  const place = fn ? inside(at, "function") : at;
-  const [read, rest] = fields<Tool>(fn ?? tool, TOOL, place);
-  const made: Tool = { ...read, name: name((fn ?? tool).name, place, "name") };
-  return [fn ? withState(made, from.state(outer), from.inner("function", rest)) : withState(made, from.state(rest))];
+function readTool(tool: Fields, from: Source): Tool[] {
+  if ((tool.text("type") ?? "function") !== "function") return from.unknown(tool, "tool");
+  const spec = tool.object("function") ?? tool;
+  const name = spec.name("name");
+  return [withState({ ...spec.read<Tool>(TOOL), name }, tool.state())];
 }
 
-function readFormat(format: Json | undefined): Request["output"] {
-  if (typeof format === "string") return format === "" ? undefined : oneOf({ json: {} }, format, "", "format");
-  const schema = object(format, "", "format");
+function readFormat(root: Fields): Request["output"] {
+  const format = root.json("format");
+  if (typeof format === "string") return format === "" ? undefined : root.word("format", { json: {} });
+  const schema = root.thing("format")?.value;
   return schema && { schema };
 }

@@ -3,22 +3,13 @@ import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
-import { innerState, joined, opaques } from "../opaque.ts";
+import type { Fields } from "../fields.ts";
+import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
-import { listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
+import { isEmpty, listOf, objectOf, restOf, textOf } from "../read.ts";
 import type { WireContext } from "../wire.ts";
-import { signatureOf } from "./signature.ts";
+import { readSignature } from "./signature.ts";
 import { FINISH, WIRE } from "./tables.ts";
-
-/** What rides along has the shape of a chunk. */
-const SHAPES = {
-  chunk: (rest: JsonObject): JsonObject => rest,
-  choice: (rest: JsonObject): JsonObject => ({ choices: [rest] }),
-  delta: (delta: JsonObject): JsonObject => ({ choices: [{ delta }] }),
-  usage: (usage: JsonObject): JsonObject => ({ usage }),
-  prompt_tokens_details: (prompt_tokens_details: JsonObject): JsonObject => ({ usage: { prompt_tokens_details } }),
-  completion_tokens_details: (completion_tokens_details: JsonObject): JsonObject => ({ usage: { completion_tokens_details } }),
-};
 
 export class ChatReader extends AnswerReader {
   override readonly repeats = true;
@@ -32,11 +23,11 @@ export class ChatReader extends AnswerReader {
     super(WIRE, context);
   }
 
-  override body(body: JsonObject): void {
-    if (listOf(body.choices).length === 0) this.broken(body);
+  override body(body: Fields): void {
+    if (listOf(body.value.choices).length === 0) this.broken(body.value);
     else this.#read(body, true);
   }
-  chunk(chunk: JsonObject): void {
+  chunk(chunk: Fields): void {
     this.#read(chunk, false);
   }
   /** The reason comes before the usage does, so the end waits for what ends the stream. */
@@ -44,70 +35,66 @@ export class ChatReader extends AnswerReader {
     this.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended });
   }
 
-  #read(chunk: JsonObject, whole: boolean): void {
-    const { id, object: _object, created: _created, model, choices, usage, error: _error, obfuscation: _obfuscation, ...rest } = chunk;
-    this.start(textOf(id), textOf(model));
-    this.#unknown(rest, "chunk");
-    for (const item of listOf(choices)) this.#choice(objectOf(item), whole);
-    if (isObject(usage)) this.#usage(usage);
+  #read(chunk: Fields, whole: boolean): void {
+    chunk.ask("object", "created", "error", "obfuscation");
+    this.start(chunk.text("id"), chunk.text("model"));
+    chunk.each("choices", (choice) => this.#choice(choice, whole));
+    const usage = chunk.object("usage");
+    if (usage) this.usage(readUsage(usage, CHAT_USAGE));
+    const rest = chunk.rest();
+    if (rest) this.#unknown(rest);
   }
 
-  #choice({ index, delta, message, finish_reason, stop_reason, ...rest }: JsonObject, whole: boolean): void {
-    if ((numberOf(index) ?? 0) !== 0) return; // one answer was asked for
-    this.#delta(objectOf(delta ?? message), whole);
-    this.#unknown(rest, "choice");
-    const native = textOf(finish_reason);
+  #choice(choice: Fields, whole: boolean): void {
+    if ((choice.number("index") ?? 0) !== 0) return; // one answer was asked for
+    const delta = choice.object("delta") ?? choice.object("message");
+    if (delta) this.#delta(delta, whole);
+    const native = choice.text("finish_reason");
     if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
-    this.#stop = textOf(stop_reason) ?? this.#stop;
+    this.#stop = choice.text("stop_reason") ?? this.#stop;
+    const rest = choice.rest();
+    if (!rest) return;
+    const { message, ...said } = rest; // what rides along has the shape of a chunk
+    this.extend({ choices: [message ? { ...said, delta: message } : said] });
   }
 
-  #usage(usage: JsonObject): void {
-    this.usage(readUsage(usage, CHAT_USAGE));
-    const {
-      prompt_tokens: _prompt_tokens,
-      completion_tokens: _completion_tokens,
-      total_tokens: _total_tokens,
-      prompt_tokens_details,
-      completion_tokens_details,
-      ...rest
-    } = usage;
-    const { cached_tokens: _cached_tokens, cache_write_tokens: _cache_write_tokens, ...prompt } = objectOf(prompt_tokens_details);
-    const { reasoning_tokens: _reasoning_tokens, ...completion } = objectOf(completion_tokens_details);
-    this.#unknown(rest, "usage");
-    this.#unknown(prompt, "prompt_tokens_details");
-    this.#unknown(completion, "completion_tokens_details");
-  }
-
-  #delta(delta: JsonObject, whole: boolean): void {
-    const { role: _role, content, reasoning_content, reasoning, refusal, tool_calls, function_call: legacy, ...rest } = delta;
-    this.thinking(textOf(reasoning_content) || textOf(reasoning) || "");
+  #delta(delta: Fields, whole: boolean): void {
+    delta.ask("role");
+    this.thinking(delta.text("reasoning_content", "reasoning") ?? "");
+    const content = delta.json("content");
     if (typeof content === "string") this.text(content);
-    else for (const part of listOf(content)) this.#part(objectOf(part));
-    this.refusal(textOf(refusal) ?? "");
-    if (tool_calls) {
-      for (const [i, item] of listOf(tool_calls).entries()) {
-        const call = objectOf(item);
-        const fragment = fragmentOf(call);
-        fragment.index = numberOf(call.index) ?? (whole ? i : undefined);
-        fragment.done = whole;
-        this.call(fragment);
-      }
-    }
-    if (isObject(legacy)) this.call({ ...functionOf(legacy), index: 0, done: whole });
-    this.#unknown(rest, "delta");
+    else if (content) delta.each("content", (part) => this.#part(part));
+    this.refusal(delta.text("refusal") ?? "");
+    delta.each("tool_calls", (call, i) => {
+      call.ask("type");
+      const custom = call.object("custom");
+      const fn = custom ?? call.inner("function");
+      const index = call.number("index") ?? (whole ? i : undefined);
+      const signed = readSignature(call).state;
+      const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
+      const input = custom && (custom.text("input") ?? "");
+      // One shape for all of them: it is the hottest object of a stream.
+      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done: whole, truncated: undefined });
+    });
+    const { state } = readSignature(delta);
+    if (state) this.text("", [...state]);
+    const legacy = delta.thing("function_call");
+    if (legacy) this.call({ index: 0, name: legacy.text("name"), arguments: argumentsOf(legacy), done: whole });
   }
 
   /** Mistral's content is a list where it thinks. */
-  #part(part: JsonObject): void {
+  #part({ value: part }: Fields): void {
     if (part.type !== "thinking") this.text(textOf(part.text) ?? "");
     else for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
   }
 
-  /** Passes on what is not modelled. What every chunk repeats, the server's bookkeeping, is said once. */
-  #unknown(rest: JsonObject, place: keyof typeof SHAPES): void {
-    const isSaid = place === "choice" || place === "delta";
-    const fresh = restOf(rest, (key) => isSaid || this.#isNews(`${place} ${key}`, rest[key]!));
-    if (fresh) this.extend(SHAPES[place](fresh), !isSaid);
+  /** What every chunk repeats, the server's bookkeeping, is said once. */
+  #unknown(rest: JsonObject): void {
+    const fresh = restOf(rest, (key) => this.#isNews(key, rest[key]!));
+    if (!fresh) return;
+    const { usage, ...others } = fresh;
+    if (!isEmpty(others)) this.extend(others, true);
+    if (usage) this.extend({ usage }, true);
   }
 
   #isNews(key: string, item: Json): boolean {
@@ -118,21 +105,7 @@ export class ChatReader extends AnswerReader {
   }
 }
 
-function fragmentOf(call: JsonObject): CallFragment {
-  const { index: _index, id, type: _type, function: fn, custom, extra_content, ...others } = call;
-  const fragment: CallFragment = isObject(custom)
-    ? { name: textOf(custom.name), input: textOf(custom.input) ?? "" }
-    : functionOf(objectOf(fn));
-  const carried = extra_content === undefined ? undefined : signatureOf(call).state;
-  fragment.state = joined(carried, opaques(WIRE, others), fragment.state);
-  fragment.id = textOf(id);
-  return fragment;
-}
-
-function functionOf({ name, arguments: args, ...rest }: JsonObject): CallFragment {
-  return {
-    name: textOf(name),
-    arguments: typeof args === "string" || isObject(args) ? args : undefined,
-    state: innerState(WIRE, "function", rest),
-  };
+function argumentsOf(fn: Fields): CallFragment["arguments"] {
+  const args = fn.json("arguments");
+  return typeof args === "string" || isObject(args) ? args : undefined;
 }

@@ -2,6 +2,7 @@
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { isSignature } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
@@ -9,7 +10,7 @@ import { listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { extraContent } from "./signature.ts";
+import { extraContent, signatureContent } from "./signature.ts";
 import { WIRE, wordOf } from "./tables.ts";
 
 /** A call that is being written. */
@@ -30,6 +31,8 @@ export class ChatAnswer extends Answer {
   #opened = false;
   #usageRest: Draft = {};
   #call: Call | undefined;
+  /** Gemini's, of the last text that has one. */
+  #signature: Opaque | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
@@ -39,8 +42,12 @@ export class ChatAnswer extends Answer {
   begin(): void {
     this.#delta({});
   }
-  text(text: string): void {
+  text(text: string, state?: readonly Opaque[]): void {
     if (text !== "") this.#word("content", text);
+    this.#signature = state?.findLast(isSignature) ?? this.#signature;
+  }
+  override carries(opaque: Opaque): boolean {
+    return isSignature(opaque);
   }
   thinking(text: string): void {
     this.#word("reasoning_content", text);
@@ -55,7 +62,10 @@ export class ChatAnswer extends Answer {
   /** Most chunks say one word: all that has to be printed is the word. */
   #word(key: string, text: string): void {
     if (this.chunks || !this.#opened) this.#delta({ [key]: text });
-    else this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{"${key}":${JSON.stringify(text)}},"finish_reason":null}]}`));
+    else this.#printed(`"${key}":${JSON.stringify(text)}`);
+  }
+  #printed(delta: string): void {
+    this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{${delta}},"finish_reason":null}]}`));
   }
 
   /** The first one says whose words these are. */
@@ -105,7 +115,9 @@ export class ChatAnswer extends Answer {
     if (text === "") return;
     if (call.start) this.#calls(this.#signed(call.start, call.state));
     call.start = undefined;
-    this.#calls({ index: call.index, ...pieceOf(call, text) });
+    const [kind, field] = call.input ? ["custom", "input"] : ["function", "arguments"];
+    if (this.chunks) this.#calls({ index: call.index, [kind]: { [field]: text } });
+    else this.#printed(`"tool_calls":[{"index":${call.index},"${kind}":{"${field}":${JSON.stringify(text)}}}]`);
   }
 
   #calls(call: Draft): void {
@@ -148,7 +160,8 @@ export class ChatAnswer extends Answer {
 
   finish({ reason, stop }: Finish): void {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
-    this.#delta({}, wordOf(reason), more);
+    const signed = this.#signature ? { extra_content: signatureContent(this.#signature.data) } : {};
+    this.#delta(signed, wordOf(reason), more);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));

@@ -1,100 +1,85 @@
 /** A client's request, read. */
 import { isObject } from "../../core/json.ts";
-import type {
-  Json,
-  JsonObject,
-  Malformed,
-  Media,
-  Message,
-  Opaque,
-  Part,
-  Request,
-  Text,
-  Thinking,
-  Tool,
-  ToolCall,
-} from "../../core/nouns.ts";
-import { Calls } from "../calls.ts";
-import { recalled } from "../capsule.ts";
+import type { Json, Malformed, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
+import { recalled, signText, type Thought } from "../capsule.ts";
+import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
-import { joined as joinedState, withState } from "../opaque.ts";
+import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { each, fail, fields, flag, inside, listOf, name, number, object, oneOf, readBody, restOf, someOf, text, words } from "../read.ts";
-import { conversation, idsOfCalls, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { defined, someOf, words } from "../read.ts";
+import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
-import { signatureOf } from "./signature.ts";
+import { readSignature } from "./signature.ts";
 import { SAMPLING, TOOL, WIRE } from "./tables.ts";
 
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
 /** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
-const QUIET = words(
+const quiet = words(
   "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations",
 );
 
 export function decodeRequest({ body }: WireInput): Request {
-  const { model, messages, tools, functions, tool_choice, function_call, n, stream, stop, ...others } = readBody(body);
-  const { parallel_tool_calls, reasoning_effort, max_completion_tokens, max_tokens, response_format, ...unread } = others;
-  const from = new Source(WIRE, QUIET);
-  onlyOne(n, "", "n");
-  const readEach = (tool: JsonObject, at: string) => readTool(tool, at, from);
-  const declared = [...each(tools, "", "tools", readEach), ...each(functions, "", "functions", readEach)].flat();
-  const [sampling, rest] = readSampling(unread, ALL_SAMPLING);
-  from.calls = new Calls(idsOfCalls(messages));
-  return from.request(rest, {
-    model: text(model, "", "model") ?? "",
-    messages: conversation(messages, "messages", "messages", (message, at) => readMessage(message, at, from)),
+  const from = new Source(WIRE, body, { quiet });
+  const { root } = from;
+  onlyOne(root, "n");
+  const declared = ["tools", "functions"].flatMap((key) => root.each(key, (tool) => readTool(tool, from)).flat());
+  const request = {
+    model: root.text("model") ?? "",
+    messages: conversation(root, "messages", "messages", (message) => readMessage(message, from)),
     tools: someOf(declared),
-    toolChoice: readChoice(from, tool_choice, "tool_choice", declared) ?? readChoice(from, function_call, "function_call", declared),
-    parallelCalls: flag(parallel_tool_calls, "", "parallel_tool_calls"),
-    stream: readStream(stream),
-    thinking: reasoning_effort ? oneOf(EFFORTS, reasoning_effort, "", "reasoning_effort") : undefined,
-    sampling,
-    maxTokens: number(max_completion_tokens, "", "max_completion_tokens") ?? number(max_tokens, "", "max_tokens"),
-    stop: readStop(stop, "", "stop"),
-    output: readOutput(object(response_format, "", "response_format"), "response_format", from, "json_schema"),
-  });
+    toolChoice: readChoice(root, "tool_choice", declared, from) ?? readChoice(root, "function_call", declared, from),
+    parallelCalls: root.flag("parallel_tool_calls"),
+    stream: readStream(root),
+    thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : undefined,
+    sampling: readSampling(root, ALL_SAMPLING),
+    maxTokens: root.number("max_completion_tokens", "max_tokens"),
+    stop: readStop(root, "stop"),
+    output: readOutput(root, "response_format", from, "json_schema"),
+  };
+  return from.request(request);
 }
 
 // Messages
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool", function: "tool" } as const;
 
-function readMessage({ role: given, content, ...others }: JsonObject, at: string, from: Source): Message {
-  const role = oneOf(ROLES, given, at, "role");
-  if (role === "tool") return readResult(content, others, at, from);
-  const parts = readContent(content, at, "content", from);
-  if (role === "assistant") return readAssistant(parts, others, at, from);
-  const said = parts.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
-  return withState({ role, content: said }, from.state(others));
+function readMessage(message: Fields, from: Source): Message {
+  const role = message.word("role", ROLES);
+  if (role === "tool") return readResult(message, from);
+  const parts = readContent(message, "content", from);
+  if (role === "assistant") return readAssistant(message, parts, from);
+  const content = parts.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
+  return withState({ role, content }, message.state());
 }
 
-function readAssistant(content: readonly Part[], others: JsonObject, at: string, from: Source): Message {
-  const { reasoning_content, reasoning, thinking, refusal, tool_calls, function_call, ...rest } = others;
-  const calls = each(tool_calls, at, "tool_calls", (call, place) => readCall(call, place, from));
-  const thoughts = new Map(calls.map(({ id }, i) => [id, signatureOf(listOf(tool_calls)[i]).thoughts]));
+function readAssistant(message: Fields, said: readonly Part[], from: Source): Message {
+  const thoughts = new Map<string | undefined, readonly Thought[]>();
   // One thing, in three spellings.
-  const thought = text(reasoning_content, at, "reasoning_content") || text(reasoning, at, "reasoning") || text(thinking, at, "thinking");
-  const refused = text(refusal, at, "refusal");
-  const legacy = object(function_call, at, "function_call");
+  const thought = message.text("reasoning_content", "reasoning", "thinking");
+  const refusal = message.text("refusal");
+  const calls = message.each("tool_calls", (call) => readCall(call, from, thoughts));
+  const legacy = message.thing("function_call");
   const parts: Part[] = [
-    ...(thought && ![...thoughts.values()].some(Boolean) ? [{ type: "thinking" as const, text: thought }] : []),
-    ...content,
-    ...(refused ? [refusalPart(refused)] : []),
+    ...(thought && thoughts.size === 0 ? [{ type: "thinking" as const, text: thought }] : []),
+    ...said,
+    ...(refusal ? [refusalPart(refusal)] : []),
     ...calls,
-    ...(legacy ? [readFunction(legacy, inside(at, "function_call"), "", from)] : []),
+    ...(legacy ? [readFunction(legacy, "", from)] : []),
   ];
-  return withState({ role: "assistant", content: recalled(parts, (id) => thoughts.get(id)) }, from.state(rest));
+  signText(parts, readSignature(message).state);
+  return withState({ role: "assistant", content: recalled(parts, (id) => thoughts.get(id)) }, message.state());
 }
 
-function readResult(content: Json | undefined, { tool_call_id, name, ...rest }: JsonObject, at: string, from: Source): Message {
-  const named = from.calls.answer({ id: text(tool_call_id, at, "tool_call_id"), name: text(name, at, "name") });
-  const parts = isPartList(content) ? readContent(content, at, "content", from) : [];
+function readResult(message: Fields, from: Source): Message {
+  const named = from.calls.answer({ id: message.text("tool_call_id"), name: message.text("name") });
+  const content = message.json("content");
+  const parts = isPartList(content) ? readContent(message, "content", from) : [];
   const media = parts.filter((part) => part.type === "media");
   // Without media the parts stay as they are: templates differ in what they make of them.
   const output = media.length > 0 ? { output: joined(parts), media } : { output: content ?? "" };
-  return withState({ role: "tool", ...named, ...output }, from.state(rest));
+  return withState({ role: "tool", ...named, ...output }, message.state());
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -104,33 +89,26 @@ export const isPartList = (value: Json | undefined): boolean =>
 
 type ContentPart = Text | Media | Thinking;
 
-const readContent = (content: Json | undefined, at: string, key: string, from: Source): ContentPart[] =>
-  from.content(content, at, key, ({ type, ...part }, place) => oneOf(PARTS, type, place, "type")(part, place, from));
+const readContent = (given: Fields, key: string, from: Source): ContentPart[] =>
+  from.content(given, key, (part) => {
+    const read = part.word("type", PARTS)(part, from);
+    return withState(read, read.state, part.state());
+  });
 
-type PartReader = (part: JsonObject, at: string, from: Source) => ContentPart;
+type PartReader = (part: Fields, from: Source) => ContentPart;
 
 /** The kinds of parts: OpenAI's own, those of other servers (`video_url`, `thinking`), and those of chat templates (`image`). */
 const PARTS: Readonly<Record<string, PartReader>> = {
-  text: ({ text: said, ...rest }, at, from) => withState({ type: "text", text: text(said, at, "text") ?? "" }, from.state(rest)),
-  refusal({ refusal, ...rest }, at, from) {
-    const part = refusalPart(text(refusal, at, "refusal") ?? "");
-    return withState(part, part.state, from.state(rest));
+  text: (part) => ({ type: "text", text: part.text("text") ?? "" }),
+  refusal: (part) => refusalPart(part.text("refusal") ?? ""),
+  thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)) }),
+  input_audio(part) {
+    const audio = part.inner("input_audio");
+    return { type: "media", mediaType: `audio/${audio.text("format") ?? "*"}`, data: audio.name("data") };
   },
-  thinking: ({ thinking, ...rest }, at, from) =>
-    withState({ type: "thinking", text: joined(readContent(thinking, at, "thinking", from)) }, from.state(rest)),
-  input_audio({ input_audio, ...rest }, at, from) {
-    const { data, format, ...inner } = object(input_audio, at, "input_audio") ?? {};
-    const place = inside(at, "input_audio");
-    const media: Media = { type: "media", mediaType: `audio/${text(format, place, "format") ?? "*"}`, data: name(data, place, "data") };
-    return withState(media, from.inner("input_audio", inner), from.state(rest));
-  },
-  file({ file, ...rest }, at, from) {
-    const { file_data, filename, ...inner } = object(file, at, "file") ?? {};
-    const place = inside(at, "file");
-    const media = mediaFromUrl(text(file_data, place, "file_data"), "application/octet-stream");
-    const named = text(filename, place, "filename");
-    if (named !== undefined) media.name = named;
-    return withState(media, from.inner("file", inner), from.state(rest));
+  file(part) {
+    const file = part.inner("file");
+    return defined<Media>({ ...mediaFromUrl(file.text("file_data"), "application/octet-stream"), name: file.text("filename") });
   },
   ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };
@@ -138,19 +116,10 @@ const PARTS: Readonly<Record<string, PartReader>> = {
 /** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
 function linkReaders(kind: string): [string, PartReader][] {
   const key = `${kind}_url`;
+  const linked = (url: string | undefined) => mediaFromUrl(url, `${kind}/*`);
   return [
-    [
-      key,
-      ({ [key]: link, ...rest }, at, from) => {
-        const { url, ...inner } = typeof link === "string" ? { url: link } : (object(link, at, key) ?? {});
-        return withState(mediaFromUrl(name(url, inside(at, key), "url"), `${kind}/*`), from.inner(key, inner), from.state(rest));
-      },
-    ],
-    [
-      kind,
-      ({ [kind]: link, url, ...rest }, at, from) =>
-        withState(mediaFromUrl(text(link, at, kind) ?? text(url, at, "url"), `${kind}/*`), from.state(rest)),
-    ],
+    [key, (part) => linked(typeof part.value[key] === "string" ? part.name(key) : part.inner(key).name("url"))],
+    [kind, (part) => linked(part.text(kind, "url"))],
   ];
 }
 
@@ -165,46 +134,35 @@ const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (p
 
 // Calls
 
-function readCall(call: JsonObject, at: string, from: Source): ToolCall | Malformed {
-  const { id: given, type: _type, index: _index, extra_content: _extra_content, function: fn, custom, ...rest } = call;
-  const id = text(given, at, "id");
-  const state = joinedState(signatureOf(call).state, from.state(rest));
-  const plain = object(custom, at, "custom");
-  const called = object(fn, at, "function");
-  if (plain) {
-    const place = inside(at, "custom");
-    const { name: called, input: given, ...unread } = plain;
-    const mark: Opaque = { wire: WIRE, kind: "custom", data: restOf(unread) ?? true, quiet: true };
-    const input = text(given, place, "input") ?? "";
-    return { type: "tool-call", ...from.calls.add(id, name(called, place, "name")), arguments: { input }, state: [mark, ...(state ?? [])] };
-  }
-  const place = inside(at, "function");
-  if (!called) fail(place, 'must be an object with the "name" and the "arguments" of the call', fn);
-  return readFunction(called, place, id, from, state);
+function readCall(call: Fields, from: Source, recall: Map<string | undefined, readonly Thought[]>): ToolCall | Malformed {
+  call.ask("type", "index");
+  const id = call.text("id");
+  const { state = [], thoughts } = readSignature(call);
+  const custom = call.object("custom");
+  const read = custom ? readCustom(custom, id, from) : readFunction(call.object("function") ?? noFunction(call), id, from);
+  if (thoughts) recall.set(read.id, thoughts);
+  return withState(read, read.state, state, call.state());
 }
 
-function readFunction(fn: JsonObject, at: string, id: string | undefined, from: Source, state?: Opaque[]): ToolCall | Malformed {
-  const { name: given, arguments: args, ...rest } = fn;
-  const named = from.calls.add(id, name(given, at, "name"));
-  return from.call(named, args, at, "arguments", joinedState(state, from.inner("function", rest)));
+const noFunction = (call: Fields): never => call.fail("function", 'must be an object with the "name" and the "arguments" of the call');
+
+const readFunction = (fn: Fields, id: string | undefined, from: Source): ToolCall | Malformed =>
+  from.call(fn, "arguments", from.calls.add(id, fn.name("name")));
+
+function readCustom(custom: Fields, id: string | undefined, from: Source): ToolCall {
+  const named = from.calls.add(id, custom.name("name"));
+  const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
+  return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [mark] };
 }
 
 // Tools
 
-function readTool({ type, ...tool }: JsonObject, at: string, from: Source): Tool[] {
-  const kind = text(type, at, "type") ?? "function";
-  if (kind !== "function" && kind !== "custom") {
-    from.unknown(at, { type: kind, ...tool }, "tool", kind);
-    return [];
-  }
-  const { [kind]: inner, ...outer } = tool;
-  const wrapped = object(inner, at, kind); // a bare object has no wrapper
-  const place = wrapped ? inside(at, kind) : at;
-  const { name: given, ...spec } = wrapped ?? tool;
-  const [read, left] = fields<Tool>(spec, TOOL, place);
-  const [grammar, rest] = kind === "custom" ? readFormat(left, "grammar") : [undefined, left];
-  const made: Tool = { name: name(given, place, "name"), ...read };
-  if (kind === "custom") made.kind = kind;
-  if (grammar) made.grammar = grammar;
-  return [wrapped ? withState(made, from.inner(kind, rest), from.state(outer)) : withState(made, from.state(rest))];
+function readTool(tool: Fields, from: Source): Tool[] {
+  const kind = tool.text("type") ?? "function";
+  if (kind !== "function" && kind !== "custom") return from.unknown(tool, "tool");
+  const spec = tool.object(kind) ?? tool; // a bare object has no wrapper
+  const name = spec.name("name");
+  const made: Tool = { ...spec.read<Tool>(TOOL), name };
+  if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
+  return [withState(made, tool.state())];
 }

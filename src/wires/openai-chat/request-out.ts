@@ -1,14 +1,15 @@
 /** A request for a server, written. */
-import type { Media, Message, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
 import { type Abilities, adapt, type Encoded, encoded, type Out } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
-import { defined, objectOf, someOf, written } from "../read.ts";
+import { defined, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
-import { isSignature, signatureContent } from "./signature.ts";
+import { signatureContent } from "./signature.ts";
 import { OFFICIAL_SAMPLING, SAMPLING, TOOL, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
@@ -71,7 +72,14 @@ function writeMessage(message: Message, out: Out, thinkingField: string): Draft 
   const thinking = message.content.map((part: Part) => (part.type === "thinking" ? part.text : "")).join("");
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
-  return putState(WIRE, defined<Draft>({ role, content, [thinkingField]: thinking || undefined, tool_calls }), state);
+  const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
+  return putState(WIRE, defined<Draft>({ role, content, [thinkingField]: thinking || undefined, tool_calls, extra_content }), state);
+}
+
+/** Gemini's signature; the official API knows of none. */
+function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft | undefined {
+  const signature = profile.official ? undefined : state?.findLast(isSignature);
+  return signature && signatureContent(signature.data);
 }
 
 /** A text that is alone, and nothing but text, is written as a string. */
@@ -99,28 +107,29 @@ function writeMedia(media: Media): Draft | undefined {
   return { type: `${kind}_url`, [`${kind}_url`]: { url } };
 }
 
-function writeCall(call: ToolCall, { request, profile, names }: Out): Draft {
+function writeCall(call: ToolCall, out: Out): Draft {
+  const { request, profile, names } = out;
   const { id } = call;
   const name = names.out(call.name);
   const was = ownState(WIRE, call.state, "custom");
   const isCustom = profile.customTools !== false && (was !== undefined || toolKind(request.tools, call.name) === "custom");
   const draft: Draft = isCustom
-    ? { id, type: "custom", custom: { name, input: customInput(call), ...objectOf(was) } }
+    ? { id, type: "custom", custom: { name, input: customInput(call) } }
     : { id, type: "function", function: { name, arguments: call.json ?? JSON.stringify(call.arguments) } };
-  const signature = profile.official ? undefined : call.state?.find(isSignature);
-  if (signature) draft.extra_content = signatureContent(signature.data);
+  const extra_content = signed(call.state, out);
+  if (extra_content) draft.extra_content = extra_content;
   return putState(
     WIRE,
     draft,
-    call.state?.filter(({ kind }) => kind !== "custom"),
+    call.state?.filter(({ kind }) => isCustom || kind !== "custom"),
   );
 }
 
 // Tools
 
-function writeTool(tool: Tool, { names, warnings }: Out): Draft {
+function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
-  const sent = written({ ...tool, name: names.out(tool.name), parameters: writeParameters(tool, warnings) }, TOOL);
+  const sent = written({ ...tool, name: out.names.out(tool.name), parameters: writeParameters(tool, out) }, TOOL);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
   return putState(WIRE, { type: kind, [kind]: sent }, state);
 }

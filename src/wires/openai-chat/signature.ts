@@ -1,14 +1,12 @@
-/** What a call carries for other wires, in the place that Gemini's signature has: `{"extra_content": {"google": {"thought_signature": "…"}}}`. */
-import type { Json, Opaque } from "../../core/nouns.ts";
-import { type Capsule, openCapsule, sealCapsule } from "../capsule.ts";
-import { objectOf, textOf } from "../read.ts";
+/** What a call or a message carries for other wires, in the place that Gemini's signature has: `{"extra_content": {"google": {"thought_signature": "…"}}}`. */
+import type { Opaque } from "../../core/nouns.ts";
+import { type Capsule, isSignature, openCapsule, sealCapsule } from "../capsule.ts";
+import type { Fields } from "../fields.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
 import { WIRE } from "./tables.ts";
 
 /** Gemini's own endpoint gave its signature this place, and clients send it back. */
-export const isSignature = ({ wire, kind }: Opaque): boolean => wire === "gemini" && kind === "thoughtSignature";
-
 export const signatureContent = (data: unknown): Draft => ({ google: { thought_signature: data } });
 
 /** `undefined`: there is nothing that others would miss; the text of the thinking alone has a place of its own. */
@@ -25,14 +23,9 @@ export function extraContent({ state = [], thoughts = [] }: Capsule, warnings: W
   return undefined;
 }
 
-/** Gemini's signature of a call, or what we had put in its place. */
-export function signatureOf(call: Json | undefined): Capsule {
-  const value = objectOf(call).extra_content ?? undefined;
-  const { google, ...others } = objectOf(value);
-  const { thought_signature, ...rest } = objectOf(google);
-  const signature = textOf(thought_signature);
-  if (signature !== undefined && Object.keys({ ...others, ...rest }).length === 0) {
-    return openCapsule(signature) ?? { state: [{ wire: "gemini", kind: "thoughtSignature", data: signature }] };
-  }
-  return value === undefined ? {} : { state: [{ wire: WIRE, kind: "extra_content", data: value }] };
+/** Gemini's signature of a call or a message, or what we had put in its place. */
+export function readSignature(call: Fields): Capsule {
+  const signature = call.object("extra_content")?.object("google")?.text("thought_signature");
+  if (signature === undefined) return {};
+  return openCapsule(signature) ?? { state: [{ wire: "gemini", kind: "thoughtSignature", data: signature }] };
 }

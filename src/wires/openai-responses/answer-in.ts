@@ -2,15 +2,17 @@
  * Answers of servers, whole or streamed. What a piece says, the `done` behind it says again, and the item, and the end: whatever a server
  * leaves out is taken from the next of these that has it.
  */
-import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import type { End } from "../events.ts";
+import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
-import { listOf, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
+import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
 import type { WireContext } from "../wire.ts";
 import { flatName, isMinted, itemState, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
+
+const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
 
 type Kind = "text" | "refusal" | "content" | "summary" | "arguments" | "input";
 
@@ -29,7 +31,7 @@ const ITEMS = words("message reasoning function_call custom_tool_call");
 const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.\w+|reasoning_summary_part\.\w+))$/;
 /** What is known of a response, or repeats the request. */
 const KNOWN = words(
-  `id object created_at completed_at status error incomplete_details model output output_text usage instructions metadata parallel_tool_calls temperature
+  `id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature
   tool_choice tools top_p max_output_tokens reasoning text store background previous_response_id conversation prompt prompt_cache_key truncation user
   top_logprobs max_tool_calls`,
 );
@@ -53,10 +55,10 @@ export class ResponseReader extends AnswerReader {
   #count = 0;
 
   constructor(context: WireContext) {
-    super(WIRE, context);
+    super(WIRE, context, undefined, QUIET);
   }
 
-  override body(body: JsonObject): void {
+  override body(body: Fields): void {
     this.#end(body);
   }
   end(): void {
@@ -72,39 +74,42 @@ export class ResponseReader extends AnswerReader {
   /** What it should have said is said again. */
   override broken(): void {}
 
-  #finish(end: End): void {
+  #finish(end: End, rest?: JsonObject): void {
     // Calls that were never done were cut, whatever their JSON looks like.
     if (end.native !== "completed") {
       for (const { index, type, done } of this.#items.values()) if (type.endsWith("_call") && !done) this.call({ index, truncated: true });
     }
+    this.extend(rest);
     this.finish(end);
   }
 
-  chunk(event: JsonObject, _text: string, name: string): void {
-    const type = textOf(event.type) ?? name;
-    const { response, item } = event;
-    if (isObject(response)) this.#start(response);
+  chunk(event: Fields, _text: string, name: string): void {
+    const type = event.text("type") ?? name;
+    const response = event.thing("response");
+    if (response) this.#start(response);
+    const item = event.thing("item");
     const [, stem, step] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
     const kind = PIECES.get(stem);
     const [, status] = (!kind && /^response\.(completed|incomplete|failed|cancelled)$/.exec(type)) || [];
     if (kind) this.#piece(event, kind, step === "delta");
-    else if (status) this.#end({ status, ...objectOf(response) });
-    else if (isObject(item) && ITEMS.has(String(item.type))) {
-      const open = this.#itemOf(event, item, step !== "done");
+    else if (status) this.#end(new Fields({ status, ...response?.value }, this));
+    else if (item && ITEMS.has(String(item.value.type))) {
+      const open = this.#itemOf(event.value, item, step !== "done");
       if (step === "done") this.#done(open, item);
     } else if (type && !IDLE.test(type)) {
-      const { response: _response, sequence_number: _sequence_number, ...rest } = event;
-      this.extend({ ...rest, type });
+      const { response: _response, sequence_number: _sequence_number, ...rest } = event.value;
+      this.extend({ ...rest, type }, false);
     }
   }
 
-  #start({ id, model }: JsonObject): void {
-    this.start(isMinted(id) ? undefined : textOf(id), textOf(model));
+  #start(response: Fields): void {
+    const id = response.text("id");
+    this.start(isMinted(id) ? undefined : id, response.text("model"));
   }
 
   /** `item`: what the server says of it; `added`: it is a new one, though its place may be another's. */
-  #itemOf({ output_index, item_id }: JsonObject, item?: JsonObject, added = false): Item {
-    const key = output_index ?? item_id ?? item?.id;
+  #itemOf({ output_index, item_id }: JsonObject, item?: Fields, added = false): Item {
+    const key = output_index ?? item_id ?? item?.value.id;
     let found = key === undefined ? this.#last : this.#items.get(key);
     if (!found || (added && found.type !== "")) {
       found = { index: this.#count++, type: "", done: false, state: [], said: new Map() };
@@ -112,16 +117,21 @@ export class ResponseReader extends AnswerReader {
     }
     this.#last = found;
     if (item && found.type === "") {
-      const { type, call_id, name, namespace } = item;
-      found.type = String(type);
-      found.state = itemState({ ...item, status: null });
-      const call = { index: found.index, id: textOf(call_id), name: flatName(namespace, textOf(name) ?? ""), state: found.state };
-      if (found.type.endsWith("_call")) this.call(call);
+      found.type = String(item.value.type);
+      item.ask("status");
+      found.state = itemState(item);
+      if (found.type.endsWith("_call"))
+        this.call({
+          index: found.index,
+          id: item.text("call_id"),
+          name: flatName(item.value.namespace, item.text("name") ?? ""),
+          state: found.state,
+        });
     }
     return found;
   }
 
-  #piece(event: JsonObject, kind: Kind, isDelta: boolean): void {
+  #piece({ value: event }: Fields, kind: Kind, isDelta: boolean): void {
     const at = numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0;
     const { logprobs } = event;
     const state = isDelta && listOf(logprobs).length > 0 ? [quietState("logprobs", logprobs ?? null)] : [];
@@ -151,51 +161,59 @@ export class ResponseReader extends AnswerReader {
     }
   }
 
-  #done(open: Item, item: JsonObject): void {
+  #done(open: Item, item: Fields): void {
     const { type, index, said } = open;
+    const { value } = item;
     open.done = true;
     for (const list of type === "message" ? (["content"] as const) : (["content", "summary"] as const)) {
-      for (const [i, value] of listOf(item[list]).entries()) {
-        const part = objectOf(value);
-        const kind = type === "reasoning" ? list : part.type === "refusal" ? "refusal" : "text";
-        const state = ["annotations", "logprobs"].flatMap((key) =>
-          listOf(part[key]).length > 0 ? quietState(key, part[key] ?? null) : [],
-        );
-        this.#say(open, kind, i, textOf(part[kind] ?? part.text), false, said.has(`${kind} ${i}`) ? [] : state);
-      }
+      item.each(list, (part, i) => {
+        const kind = type === "reasoning" ? list : part.json("type") === "refusal" ? "refusal" : "text";
+        const isSaid = said.has(`${kind} ${i}`);
+        if (isSaid) part.ask("annotations", "logprobs"); // in events of their own
+        const text = part.text(kind, "text");
+        const state = kind === "text" ? part.state()?.filter(isSaidOtherwise) : [];
+        this.#say(open, kind, i, text, false, state);
+        if (isSaid && state?.length) this.text("", state);
+      });
     }
     if (type === "reasoning") {
       const { state, call } = readReasoning(item);
       if (call === undefined) this.endThinking(state);
+      else if (call === "") this.text("", state);
     } else if (type !== "message") {
       const kind = type === "function_call" ? "arguments" : "input";
-      this.#say(open, kind, 0, textOf(item[kind]));
-      const state = itemState({ ...item, status: null });
-      this.call({ index, done: true, truncated: item.status === "incomplete", state, ...(kind === "input" ? { input: "" } : {}) });
+      this.#say(open, kind, 0, item.text(kind));
+      item.ask("status");
+      const truncated = value.status === "incomplete";
+      this.call({ index, done: true, truncated, state: itemState(item), ...(kind === "input" ? { input: "" } : {}) });
     }
   }
 
-  #end(response: JsonObject): void {
+  #end(response: Fields): void {
     this.#start(response);
-    const { output, usage, error, status: said, incomplete_details: details } = response;
-    for (const [output_index, value] of this.#items.size > 0 ? [] : listOf(output).entries()) {
-      const item = objectOf(value);
-      if (ITEMS.has(String(item.type))) this.#done(this.#itemOf({ output_index }, item), item);
-      else this.extend({ type: "response.output_item.done", output_index, item });
-    }
-    const rest = restOf(response, (key) => !KNOWN.has(key));
-    const isQuiet = Object.keys(rest ?? {}).every((key) => QUIET.has(key));
-    if (rest) this.extend(rest, isQuiet);
+    const isStreamed = this.#items.size > 0;
+    response.each("output", (item, output_index) => {
+      if (isStreamed) return;
+      if (ITEMS.has(String(item.value.type))) this.#done(this.#itemOf({ output_index }, item), item);
+      else this.extend({ type: "response.output_item.done", output_index, item: item.value }, false);
+    });
+    const usage = response.object("usage");
     // It always counts everything: nothing of a kind is no news.
-    const counts = Object.entries(readUsage(objectOf(usage), RESPONSES_USAGE));
+    const counts = usage ? Object.entries(readUsage(usage, RESPONSES_USAGE)) : [];
     this.usage(Object.fromEntries(counts.filter(([key, count]) => count > 0 || /^(in|out)put/.test(key))));
-    const status = textOf(said) ?? "completed";
-    const native = textOf(objectOf(details).reason) ?? status;
-    if (status === "failed" || error) this.#finish({ native, error: readError(0, {}, { error: error ?? "the answer failed" }) });
-    else if (status === "cancelled") this.#finish({ native, error: { code: "aborted", message: "the answer was cancelled" } });
+    const { error } = response.value;
+    const status = response.text("status") ?? "completed";
+    const native = response.inner("incomplete_details").text("reason") ?? status;
+    response.inner("reasoning").ask("effort", "summary");
+    response.ask(...KNOWN);
+    if (isEmpty(objectOf(response.value.metadata))) response.ask("metadata");
+    const end: End = { native };
+    if (status === "failed" || error) end.error = readError(0, {}, { error: error ?? "the answer failed" });
+    else if (status === "cancelled") end.error = { code: "aborted", message: "the answer was cancelled" };
     else {
-      const reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
-      this.#finish({ reason, native, ended: true });
+      end.reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
+      end.ended = true;
     }
+    this.#finish(end, response.rest());
   }
 }

@@ -4,17 +4,17 @@
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
-import { Answer, type ToolStart } from "../answer-out.ts";
+import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
-import { EMPTY_CAPSULE, sealCapsule } from "../capsule.ts";
+import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
-import { putState } from "../opaque.ts";
+import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
-import { listOf, objectOf, parsed, textOf } from "../read.ts";
+import { defined, listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { calledBy, defaultsOf, ENCRYPTED, instructionsOf, mintedId, own, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, ENCRYPTED, instructionsOf, isSearch, mintedId, own, WIRE } from "./items.ts";
 import { settingsOf } from "./request-out.ts";
 
 /** An item being written. */
@@ -25,6 +25,8 @@ interface Open {
   text: string;
   /** A message: its text or refusal, the last of its content. */
   part?: Draft | undefined;
+  /** A call of the search that the client runs: it comes whole. */
+  isSearch?: true;
   /** Reads the text of a custom call. */
   input?: CustomInput | undefined;
 }
@@ -36,6 +38,8 @@ export class ResponseAnswer extends Answer {
   /** What the last event says of the response. */
   readonly #response: Draft = {};
   readonly #output: Draft[] = [];
+  /** What extensions add to what is said last. */
+  readonly #rest: Draft = {};
   #sequence = 0;
   #next = 0;
   #seed = "";
@@ -89,7 +93,7 @@ export class ResponseAnswer extends Answer {
     const status = cut ? "incomplete" : "completed";
     this.#closeReasoning();
     this.#closeMessage(status);
-    this.#end(status, { incomplete_details: cut ? { reason: cut } : null });
+    this.#end(status, { incomplete_details: cut ? { reason: cut, ...objectOf(this.#rest.incomplete_details) } : null });
   }
 
   /** With the items that were done; what was being written is not one of them. */
@@ -106,7 +110,7 @@ export class ResponseAnswer extends Answer {
   #end(status: string, fields: Draft): void {
     for (const [place, item] of this.#late) this.#output.splice(place, 0, item);
     const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
-    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage });
+    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
     this.#event(status, { response: this.#response });
   }
 
@@ -150,6 +154,18 @@ export class ResponseAnswer extends Answer {
 
   text(text: string, state: readonly Opaque[] = []): void {
     this.#say("text", text, state);
+    this.#carry("", state.filter(isSignature));
+  }
+  override carries(opaque: Opaque): boolean {
+    return isSignature(opaque);
+  }
+
+  /** The item of a call or a text has no field for another wire's state: a reasoning item behind it carries it. */
+  #carry(call: string, state: readonly Opaque[]): void {
+    const encrypted_content = state.length > 0 && this.#canSeal(state) ? sealCapsule({ state, call }) : undefined;
+    if (!encrypted_content) return;
+    this.#closeMessage("completed");
+    this.#done(this.#open("rs", { type: "reasoning", summary: [], encrypted_content }), {});
   }
   override refusal(text: string): void {
     this.#say("refusal", text, []);
@@ -158,7 +174,12 @@ export class ResponseAnswer extends Answer {
   #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
     const item = own(state, "message");
     if (item) this.#closeMessage("completed"); // the next one begins
-    if (!item && text === "") return;
+    const others = state.filter(({ kind }) => kind !== "message");
+    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, others);
+    if (!item && text === "") {
+      Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
+      return;
+    }
     const fields = { type: "message", role: "assistant", status: "in_progress", content: [], ...objectOf(item) };
     this.#message ??= this.#open("msg", fields, objectOf(item).id);
     const message = this.#message;
@@ -170,8 +191,6 @@ export class ResponseAnswer extends Answer {
       message.part = { type: isText ? "output_text" : field, [field]: "", ...(isText ? { annotations: [] } : {}) };
       this.#piece(message, "content_part.added", { content_index, part: message.part });
     }
-    const others = state.filter(({ kind }) => kind !== "message");
-    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, others);
     message.text += text;
     Object.assign(message.part, rest);
     this.#piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
@@ -231,7 +250,8 @@ export class ResponseAnswer extends Answer {
       this.#summary(reasoning, "text.done", { text });
       this.#summary(reasoning, "part.done", { part });
     }
-    const fields: Draft = { summary: text === "" ? [] : [part] };
+    const exact = listOf(own(state, "summary"));
+    const fields: Draft = { summary: exact.length === 1 ? exact : text === "" ? [] : [part] };
     if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
       fields.encrypted_content = sealCapsule({ thoughts: [{ thinking: text, state }] }) ?? EMPTY_CAPSULE;
     this.#done(reasoning, fields, state);
@@ -250,16 +270,22 @@ export class ResponseAnswer extends Answer {
   override callStart({ id, name, state }: Pick<ToolStart, "id" | "name" | "state">): void {
     this.#closeReasoning();
     this.#closeMessage("completed");
-    const custom = toolKind(this.request.tools, name) === "custom";
+    const { tools } = this.request;
+    if (isSearch(tools, name)) {
+      const fields = { type: "tool_search_call", execution: "client", status: "in_progress", call_id: id, arguments: {} };
+      this.#call = { ...this.#open("tsc", fields, own(state, "id")), isSearch: true };
+      return;
+    }
+    const custom = toolKind(tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
-    const fields = { type, status: "in_progress", call_id: id, ...calledBy(this.request.tools, name), [field]: "" };
+    const fields = { type, status: "in_progress", call_id: id, ...calledBy(tools, name), [field]: "" };
     this.#call = this.#open(prefix, fields, own(state, "id"));
     if (custom) this.#call.input = new CustomInput();
   }
 
   override callDelta(json: string): void {
     const call = this.#call;
-    if (call) this.#write(call, call.input ? call.input.add(json) : json);
+    if (call && !call.isSearch) this.#write(call, call.input ? call.input.add(json) : json);
   }
 
   #write(call: Open, delta: string): void {
@@ -280,15 +306,19 @@ export class ResponseAnswer extends Answer {
         this.#done(call, { status: "incomplete", arguments: call.text });
       return;
     }
+    if (call.isSearch) {
+      this.#done(call, { status: "completed", arguments: event.arguments });
+      return;
+    }
     const whole = call.input ? customInput(event) : json;
     if (whole.startsWith(call.text)) this.#write(call, whole.slice(call.text.length));
     const said = { [call.input ? "input" : "arguments"]: call.text };
     this.#piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
     this.#done(call, { status: "completed", ...said }, state);
-    // The item of a call has no field for another wire's state: a reasoning item behind it carries it.
-    const others = state.filter(({ wire }) => wire !== WIRE);
-    const encrypted_content = others.length > 0 && this.#canSeal(others) ? sealCapsule({ state: others, call: id }) : undefined;
-    if (encrypted_content) this.#done(this.#open("rs", { type: "reasoning", summary: [], encrypted_content }), {});
+    this.#carry(
+      id,
+      state.filter(({ wire }) => wire !== WIRE),
+    );
   }
 
   // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response
@@ -296,8 +326,11 @@ export class ResponseAnswer extends Answer {
   override own(data: JsonObject): void {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
-    if (typeof type !== "string") Object.assign(this.#response, { ...data, ...this.#response });
-    else if (isObject(item)) {
+    if (typeof type !== "string") {
+      const { usage, incomplete_details, ...response } = data;
+      grow(this.#rest, defined<Draft>({ usage, incomplete_details }));
+      putState(WIRE, this.#response, opaques(WIRE, response));
+    } else if (isObject(item)) {
       this.#closeMessage("completed");
       const index = this.#foreign.get(item.id) ?? this.#next++;
       this.#foreign.set(item.id, index);

@@ -1,8 +1,9 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { openCapsule } from "../capsule.ts";
-import { opaques, ownState } from "../opaque.ts";
-import { listOf, objectOf, restOf, textOf, words } from "../read.ts";
+import type { Fields } from "../fields.ts";
+import { ownState } from "../opaque.ts";
+import { listOf, objectOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
 
@@ -15,7 +16,7 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 /** What has to do with the API's own bookkeeping. */
 export const QUIET = words(
   `id status phase annotations logprobs detail caller created_by internal_chat_message_metadata_passthrough prompt_cache_breakpoint client_metadata
-  metadata prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
+  metadata completed_at output_text usage prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier stream_options user`,
 );
 
 /** What this wire has left under that name. */
@@ -23,36 +24,44 @@ export const own = (state: readonly Opaque[] | undefined, kind: string): Json | 
 
 export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, kind, data, quiet: true });
 
-const KNOWN = words("type role content summary encrypted_content call_id name namespace arguments input output");
-
 /** What of an item has no noun. That it is complete is always said again, but not of custom calls. */
-export function itemState(item: JsonObject): Opaque[] {
-  const rest = restOf(item, (key) => !KNOWN.has(key));
+export function itemState(item: Fields): Opaque[] {
+  item.ask("type", "role", "content", "summary", "encrypted_content", "call_id", "name", "namespace", "arguments", "input", "output");
   const isSaid = ({ kind, data }: Opaque) =>
-    (kind === "id" && isMinted(data)) || (kind === "status" && data === "completed" && item.type !== "custom_tool_call");
-  return (rest && opaques(WIRE, rest, QUIET)?.filter((opaque) => !isSaid(opaque))) ?? [];
+    (kind === "id" && isMinted(data)) ||
+    (kind === "status" && (data === "completed" || data === null) && item.value.type !== "custom_tool_call");
+  return item.state()?.filter((opaque) => !isSaid(opaque)) ?? [];
 }
 
 /** A reasoning item as thinking. What its server sealed goes back as it came; what we sealed is opened. `call`: the state belongs to that one, whose own item has no place for it. */
-export function readReasoning(item: JsonObject): { text: string; state: Opaque[]; call?: string } {
-  const [content = [], summary = []] = [item.content, item.summary].map((list) =>
+export function readReasoning(item: Fields): { text: string; state: Opaque[]; call?: string } {
+  const { value } = item;
+  const [content = [], summary = []] = [value.content, value.summary].map((list) =>
     listOf(list).map((part) => textOf(objectOf(part).text) ?? ""),
   );
   const text = content.length > 0 ? content.join("") : summary.join("\n\n");
-  const sealed = textOf(item.encrypted_content);
+  const sealed = textOf(value.encrypted_content);
   const capsule = sealed === undefined ? undefined : openCapsule(sealed);
   if (capsule?.call !== undefined) return { text, state: [...(capsule.state ?? [])], call: capsule.call };
   const [thought = {}] = capsule?.thoughts ?? [];
   if (capsule) return { text: thought.thinking ?? text, state: [...(thought.state ?? [])] };
-  const state = itemState({ ...item, status: null });
+  item.ask("status");
+  const state = itemState(item);
   if (sealed !== undefined) state.push({ wire: WIRE, kind: "encrypted_content", data: sealed });
   // Where the texts stood, so that they go back there.
-  if (state.length > 0) for (const key of ["content", "summary"]) if (item[key]) state.push(quietState(key, item[key]));
+  if (state.length > 0) for (const key of ["content", "summary"]) if (value[key]) state.push(quietState(key, value[key]));
   return { text, state };
 }
 
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
 export const FOUND = "found";
+
+/** A search of tools that the client runs is a function to any other server; its mark, and that of its items, which go back as they came. */
+export const SEARCH = "tool_search";
+export const ITEM = "item";
+
+export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
+  own(tools?.find((tool) => tool.name === name)?.state, SEARCH) !== undefined;
 
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 

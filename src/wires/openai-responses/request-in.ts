@@ -1,39 +1,12 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
-import type {
-  Json,
-  JsonObject,
-  Media,
-  Message,
-  Opaque,
-  Part,
-  Request,
-  Text,
-  ThinkingSettings,
-  Tool,
-  ToolResult,
-} from "../../core/nouns.ts";
+import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolResult } from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
-import { Calls } from "../calls.ts";
+import { signText } from "../capsule.ts";
+import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import {
-  defined,
-  each,
-  fail,
-  fields,
-  flag,
-  listOf,
-  name,
-  number,
-  object,
-  objectOf,
-  oneOf,
-  readBody,
-  restOf,
-  someOf,
-  text,
-} from "../read.ts";
+import { defined, someOf } from "../read.ts";
 import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -42,61 +15,62 @@ import {
   FOUND,
   fileName,
   flatName,
+  ITEM,
   itemState,
   namespaceIn,
   QUIET,
   quietState,
   readReasoning,
   SAMPLING,
+  SEARCH,
   TOOL,
   WIRE,
 } from "./items.ts";
 
 /** What lives on the server that made it. */
 const NOT_KEPT = "is not kept here: send the whole conversation as input";
-const STORED: Readonly<Record<string, string>> = { background: "is not possible here: stream the answer, or wait for it" };
+const STORED: Readonly<Record<string, string>> = {
+  previous_response_id: NOT_KEPT,
+  conversation: NOT_KEPT,
+  background: "is not possible here: stream the answer, or wait for it",
+};
 
 export function decodeRequest({ body }: WireInput): Request {
-  const { model, instructions, input, tools, tool_choice, parallel_tool_calls, stream, reasoning, ...others } = readBody(body);
-  const { max_output_tokens, text: form, store, include, previous_response_id, conversation, background, ...unread } = others;
-  for (const [key, value] of Object.entries({ previous_response_id, conversation, background }))
-    if (value) fail(key, STORED[key] ?? NOT_KEPT, value);
-  const from = new Source(WIRE, QUIET);
-  const declared = readTools(tools, "", from);
-  const { format, ...formRest } = object(form, "", "text") ?? {};
-  const thinking = readThinking(object(reasoning, "", "reasoning"), from);
-  const [sampling, rest] = readSampling(unread, SAMPLING);
+  const from = new Source(WIRE, body, { quiet: QUIET });
+  const { root } = from;
+  for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
+  const tools = readTools(root, from);
+  const thinking = readThinking(root, from);
   const request = {
-    model: text(model, "", "model") ?? "",
-    messages: readMessages(text(instructions, "", "instructions"), input, declared, from),
-    tools: someOf(declared),
-    toolChoice: readChoice(from, tool_choice, "tool_choice", declared, (tool) => calledBy(declared, tool.name).name),
-    parallelCalls: flag(parallel_tool_calls, "", "parallel_tool_calls"),
-    stream: readStream(stream),
+    model: root.text("model") ?? "",
+    messages: readMessages(root, tools, from),
+    tools: someOf(tools),
+    toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
+    parallelCalls: root.flag("parallel_tool_calls"),
+    stream: readStream(root),
     thinking,
-    sampling,
-    maxTokens: number(max_output_tokens, "", "max_output_tokens"),
-    output: readOutput(object(format, "text", "format"), "text.format", from),
+    sampling: readSampling(root, SAMPLING),
+    maxTokens: root.number("max_output_tokens"),
+    output: readOutput(root.inner("text"), "format", from),
   };
-  from.keep("text", formRest);
-  const defaults = defaultsOf(thinking);
-  for (const [key, value] of Object.entries({ store, include }))
-    if (JSON.stringify(value ?? null) !== JSON.stringify(defaults[key])) from.take(key, value, true);
-  return from.request(rest, request);
+  for (const [key, value] of Object.entries(defaultsOf(thinking))) {
+    const given = root.json(key) ?? null;
+    if (JSON.stringify(given) !== JSON.stringify(value)) from.take(key, given, true);
+  }
+  return from.request(request);
 }
 
 // Items
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(instructions: string | undefined, input: Json | undefined, tools: Tool[], from: Source): Message[] {
-  const isText = typeof input === "string";
+function readMessages(root: Fields, tools: Tool[], from: Source): Message[] {
   const items = new Items(tools, from);
-  from.calls = new Calls(() => listOf(input).map((item) => objectOf(item).call_id));
+  const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
-  if (isText) items.messages.push({ role: "user", content: readContent(input, "", "input", from) });
-  else each(input, "", "input", (item, at) => items.add(item, at));
-  if (items.messages.length + from.extra.length === 0) fail("input", "must be a string, or a list of items that is not empty", input);
+  if (typeof root.json("input") === "string") items.messages.push({ role: "user", content: readContent(root, "input", from) });
+  else root.each("input", (item) => items.add(item));
+  if (items.messages.length + from.extra.length === 0) root.fail("input", "must be a string, or a list of items that is not empty");
   return items.messages;
 }
 
@@ -113,29 +87,41 @@ class Items {
     this.#from = from;
   }
 
-  add(item: JsonObject, at: string): void {
-    const type = text(item.type, at, "type") ?? "message";
-    if (type === "message") this.#message(item, at);
+  add(item: Fields): void {
+    const type = item.text("type") ?? "message";
+    if (type === "message") this.#message(item);
     else if (type === "reasoning") this.#reasoning(item);
-    else if (type === "function_call" || type === "custom_tool_call") this.#call(item, at, type === "custom_tool_call");
-    else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item, at);
-    else if (type === "tool_search_output") this.#found(item, at);
-    else if (type === "item_reference") this.#from.warn(at, item, type, "is stored elsewhere: send the item itself, with store: false");
-    else this.#from.unknown(at, item, "item", type);
+    else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
+    else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
+    else if (type === "tool_search_output") this.#found(item);
+    else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
+    else if (type === "item_reference") this.#from.warn(item, type, "is stored elsewhere: send the item itself, with store: false");
+    else this.#from.unknown(item, "item");
   }
 
   /** What a search has loaded is there for everybody; this wire's servers read it in the item itself. */
-  #found(item: JsonObject, at: string): void {
-    this.#from.take(at, item, true);
-    for (const tool of readTools(item.tools, at, this.#from)) {
+  #found(item: Fields): void {
+    const found = readTools(item, this.#from);
+    for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
       this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)], tool.state));
     }
+    if (item.value.execution !== "client") {
+      this.#from.take(item.at, item.value, true);
+      return;
+    }
+    const output = found.map(({ name }) => `The tool ${name} is now available.`).join("\n") || "No tool was found.";
+    const named = this.#from.calls.answer({ id: item.text("call_id"), name: SEARCH });
+    this.#push({ role: "tool", ...named, output, state: [quietState(ITEM, item.value)] });
+  }
+  #search(item: Fields): void {
+    const call = this.#from.call(item, "arguments", this.#from.calls.add(item.text("call_id"), SEARCH));
+    this.#say(withState(call, [quietState(ITEM, item.value)]));
   }
 
-  #message(item: JsonObject, at: string): void {
-    const role = oneOf(ROLES, item.role, at, "role");
-    const content = readContent(item.content, at, "content", this.#from);
+  #message(item: Fields): void {
+    const role = item.word("role", ROLES);
+    const content = readContent(item, "content", this.#from);
     const state = itemState(item);
     if (role === "assistant") {
       if (this.#afterText) this.#push({ role, content: [] });
@@ -151,37 +137,35 @@ class Items {
     }
   }
 
-  #reasoning(item: JsonObject): void {
+  #reasoning(item: Fields): void {
     const { text, state, call: id } = readReasoning(item);
     if (id === undefined) this.#say(withState({ type: "thinking", text }, state));
     const parts = this.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+    if (id === "") signText(parts, state);
     const call = parts.findLast((part) => part.type === "tool-call" && part.id === id);
     if (call?.type === "tool-call") withState(call, call.state, state);
   }
 
-  #call(item: JsonObject, at: string, isCustom: boolean): void {
-    const namespace = text(item.namespace, at, "namespace");
-    const called = flatName(namespace, name(item.name, at, "name"));
-    const named = this.#from.calls.add(text(item.call_id, at, "call_id"), called);
+  #call(item: Fields, isCustom: boolean): void {
+    const namespace = item.text("namespace");
+    const called = flatName(namespace, item.name("name"));
+    const named = this.#from.calls.add(item.text("call_id"), called);
     const state: Opaque[] = [];
     // What the tools tell need not be kept.
     if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
     if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
-    state.push(...itemState(item));
-    if (isCustom) {
-      const input = text(item.input, at, "input") ?? "";
-      this.#say(withState<Part>({ type: "tool-call", ...named, arguments: { input } }, state));
-      return;
-    }
-    const call = this.#from.call(named, text(item.arguments, at, "arguments"), at, "arguments", state);
-    if (call.type === "tool-call" && item.status === "incomplete") call.truncated = true;
-    this.#say(call);
+    const args = isCustom ? item.text("input") : item.text("arguments");
+    const call: Part = isCustom
+      ? { type: "tool-call", ...named, arguments: { input: args ?? "" } }
+      : this.#from.call(item, "arguments", named);
+    if (!isCustom && call.type === "tool-call" && item.value.status === "incomplete") call.truncated = true;
+    this.#say(withState(call, state, itemState(item)));
   }
 
-  #result(item: JsonObject, at: string): void {
-    const named = this.#from.calls.answer({ id: text(item.call_id, at, "call_id"), name: text(item.name, at, "name") });
-    const given = item.output ?? "";
-    const parts = Array.isArray(given) ? readContent(given, at, "output", this.#from) : [];
+  #result(item: Fields): void {
+    const named = this.#from.calls.answer({ id: item.text("call_id"), name: item.text("name") });
+    const given = item.json("output") ?? "";
+    const parts = Array.isArray(given) ? readContent(item, "output", this.#from) : [];
     const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
     const media = someOf(parts.filter((part) => part.type === "media"));
     // Text, then media: more than that the nouns do not say, so the parts go along.
@@ -208,84 +192,74 @@ class Items {
 /** What is always said, and so need not be kept. */
 const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 
-const readContent = (content: Json | undefined, at: string, key: string, from: Source): (Text | Media)[] =>
-  from.content(content, at, key, ({ type: kind, ...part }, place): (Text | Media)[] => {
-    const type = name(kind, place, "type");
+const readContent = (given: Fields, key: string, from: Source): (Text | Media)[] =>
+  from.content(given, key, (part): (Text | Media)[] => {
+    const type = part.name("type");
     const reader = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
-    if (!reader) {
-      from.unknown(place, { type, ...part }, "part", type);
-      return [];
-    }
-    const [read, rest] = reader(part, place);
-    const state = from.state(rest)?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
+    if (!reader) return from.unknown(part, "part");
+    const read = reader(part);
+    const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
     return [withState(read, read.state, state)];
   });
 
-/** A part, and what is left of it. */
-type PartReader = (part: JsonObject, at: string) => [Text | Media, rest: JsonObject];
+type PartReader = (part: Fields) => Text | Media;
 
-const readText: PartReader = ({ text: said, ...rest }, at) => [{ type: "text", text: text(said, at, "text") ?? "" }, rest];
+const readText: PartReader = (part) => ({ type: "text", text: part.text("text") ?? "" });
 
 const PARTS: Readonly<Record<string, PartReader>> = {
   input_text: readText,
   output_text: readText,
   text: readText,
   /** A refusal is text that the model said; the state tells the same wire what it was. */
-  refusal: ({ refusal, ...rest }, at) => [
-    { type: "text", text: text(refusal, at, "refusal") ?? "", state: [quietState("refusal", true)] },
-    rest,
-  ],
-  input_image: ({ image_url, ...rest }, at) => [mediaFromUrl(text(image_url, at, "image_url"), "image/*"), rest],
-  input_file({ file_data, file_url, filename, ...rest }, at) {
-    const [data, named] = [text(file_data, at, "file_data"), text(filename, at, "filename")];
-    const media = mediaFromUrl(data ?? text(file_url, at, "file_url"), "application/octet-stream");
+  refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("refusal", true)] }),
+  input_image: (part) => mediaFromUrl(part.text("image_url"), "image/*"),
+  input_file(part) {
+    const [data, url, named] = [part.text("file_data"), part.text("file_url"), part.text("filename")];
+    const media = mediaFromUrl(data ?? url, "application/octet-stream");
     if (data !== undefined && media.data === undefined) {
       media.data = data;
       delete media.url;
     }
     if (named !== undefined && named !== fileName(media)) media.name = named;
-    return [media, rest];
+    return media;
   },
 };
 
 // Tools
 
-const readTools = (tools: Json | undefined, at: string, from: Source): Tool[] =>
-  each(tools, at, "tools", ({ type: given, ...tool }, place): Tool[] => {
-    const type = text(given, place, "type") ?? "function";
-    if (type === "namespace") {
-      const { tools: inner, name: space, ...rest } = tool;
-      const named = name(space, place, "name");
-      const mark = quietState("namespace", { name: named, ...restOf(rest) });
-      return readTools(inner, place, from).map((item) => withState({ ...item, name: flatName(named, item.name) }, [mark], item.state));
-    }
-    if (type === "function" || type === "custom") return [readTool(tool, place, type, from)];
-    from.unknown(place, { type, ...tool }, "tool", type);
-    return [];
-  }).flat();
+const readTools = (given: Fields, from: Source): Tool[] =>
+  given
+    .each("tools", (tool): Tool[] => {
+      const type = tool.text("type") ?? "function";
+      if (type === "namespace") {
+        const name = tool.name("name");
+        const inner = readTools(tool, from);
+        const mark = quietState("namespace", { name, ...tool.rest() });
+        return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
+      }
+      if (type === SEARCH && tool.json("execution") === "client")
+        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCH, true)], tool.state())];
+      return type === "function" || type === "custom" ? [readTool(tool, type)] : from.unknown(tool, "tool");
+    })
+    .flat();
 
-function readTool(tool: JsonObject, at: string, kind: "function" | "custom", from: Source): Tool {
-  const [{ strict, ...read }, rest] = fields<Tool>(tool, TOOL, at);
-  const made: Tool = { ...read, name: name(tool.name, at, "name") };
-  if (kind === "function") {
-    // Only here a function is strict unless it says that it is not.
-    if (strict) made.strict = strict;
-    return withState(made, strict === undefined ? [quietState("strict", null)] : [], from.state(rest));
-  }
-  const [grammar, others] = readFormat(rest);
-  made.kind = kind;
-  if (grammar) made.grammar = grammar;
-  return withState(made, from.state(others));
+function readTool(tool: Fields, kind: "function" | "custom"): Tool {
+  const name = tool.name("name");
+  const { strict, ...read } = tool.read<Tool>(TOOL);
+  if (kind === "custom") return withState({ ...read, name, kind, ...readFormat(tool) }, tool.state());
+  // Only here a function is strict unless it says that it is not.
+  const made: Tool = { ...read, name, ...(strict ? { strict } : {}) };
+  return withState(made, strict === undefined ? [quietState("strict", null)] : [], tool.state());
 }
 
 // Settings
 
-function readThinking(reasoning: JsonObject | undefined, from: Source): ThinkingSettings | undefined {
+function readThinking(root: Fields, from: Source): ThinkingSettings | undefined {
+  const reasoning = root.object("reasoning");
   if (!reasoning) return undefined;
-  const { effort = null, summary = null, ...rest } = reasoning;
+  const [effort, summary] = [reasoning.json("effort"), reasoning.json("summary")];
   // Where there are several words for one thing, we say another.
   if (effort === "max") from.take("reasoning.effort", effort, true);
-  if (summary !== null && summary !== "auto") from.take("reasoning.summary", summary, true);
-  from.keep("reasoning", rest);
-  return { ...(effort === null ? {} : oneOf(EFFORTS, effort, "reasoning", "effort")), ...(summary === null ? {} : { show: true }) };
+  if (summary !== undefined && summary !== "auto") from.take("reasoning.summary", summary, true);
+  return { ...(effort === undefined ? {} : reasoning.word("effort", EFFORTS)), ...(summary === undefined ? {} : { show: true }) };
 }

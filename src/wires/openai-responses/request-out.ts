@@ -8,9 +8,22 @@ import { Names } from "../names.ts";
 import { putState } from "../opaque.ts";
 import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
-import type { Warnings } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { calledBy, defaultsOf, FOUND, fileName, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
+import {
+  calledBy,
+  defaultsOf,
+  FOUND,
+  fileName,
+  ITEM,
+  instructionsOf,
+  isSearch,
+  mintedId,
+  own,
+  SAMPLING,
+  SEARCH,
+  TOOL,
+  WIRE,
+} from "./items.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -34,8 +47,9 @@ const ABLE: Abilities = {
 };
 
 /** Tools that wait to be found need the tool that finds them. */
-const ableTo = ({ extra }: Request): Abilities => {
-  const deferredTools = extra?.some(({ wire, data }) => wire === WIRE && objectOf(data).type === "tool_search") ?? false;
+const ableTo = ({ extra, tools }: Request): Abilities => {
+  const deferredTools =
+    isSearch(tools, SEARCH) || (extra?.some(({ wire, data }) => wire === WIRE && objectOf(data).type === SEARCH) ?? false);
   return { ...ABLE, deferredTools };
 };
 
@@ -133,7 +147,7 @@ class Items {
   }
 
   #put(item: Draft, state?: readonly Opaque[]): void {
-    this.items.push(putState(WIRE, item, state));
+    this.items.push((own(state, ITEM) as Draft | undefined) ?? putState(WIRE, item, state));
   }
 }
 
@@ -162,7 +176,7 @@ function settings(out: Out): Draft {
   const nameOf = (name: string) => calledBy(tools, name, out.names.out).name;
   const word = (key: string, given: unknown) => (own(extra, `reasoning.${key}`) === undefined ? given : undefined);
   return defined<Draft>({
-    tools: someOf(writeTools(out.tools, nameOf, warnings)),
+    tools: someOf(writeTools(out, nameOf)),
     tool_choice: toolChoice && writeChoice(toolChoice, request, nameOf, false),
     parallel_tool_calls: parallelCalls,
     ...written(request.sampling ?? {}, SAMPLING),
@@ -179,10 +193,10 @@ function settings(out: Out): Draft {
   });
 }
 
-function writeTools(tools: readonly Tool[], nameOf: (name: string) => string, warnings: Warnings): Draft[] {
+function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
   const list: Draft[] = [];
   let open: { name: unknown; tools: Draft[] } | undefined;
-  for (const tool of tools) {
+  for (const tool of out.tools) {
     if (own(tool.state, FOUND)) continue;
     const namespace = own(tool.state, "namespace");
     if (!isObject(namespace)) open = undefined;
@@ -190,19 +204,21 @@ function writeTools(tools: readonly Tool[], nameOf: (name: string) => string, wa
       open = { name: namespace.name, tools: [] };
       list.push({ type: "namespace", description: "", ...namespace, tools: open.tools });
     }
-    (open?.tools ?? list).push(writeTool(tool, nameOf(tool.name), warnings));
+    (open?.tools ?? list).push(writeTool(tool, nameOf(tool.name), out));
   }
   return list;
 }
 
-function writeTool(tool: Tool, name: string, warnings: Warnings): Draft {
+function writeTool(tool: Tool, name: string, out: Out): Draft {
   const { kind: type = "function", strict, grammar, state = [] } = tool;
-  const sent: Draft = { type, ...written({ ...tool, name }, TOOL) };
-  if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
+  const isSearching = own(state, SEARCH) !== undefined;
+  const sent: Draft = { type, ...written({ ...tool, name: isSearching ? undefined : name }, TOOL) };
+  if (isSearching) Object.assign(sent, { type: SEARCH, execution: "client" });
+  else if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
   else {
-    sent.parameters = writeParameters(tool, warnings) ?? null;
+    sent.parameters = writeParameters(tool, out) ?? null;
     sent.strict = strict ?? (own(state, "strict") === null ? null : false);
   }
-  const others = state.filter(({ kind }) => kind !== "namespace");
+  const others = state.filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
   return putState(WIRE, sent, others);
 }

@@ -1,0 +1,255 @@
+/**
+ * An object of an API's JSON that is being read. Each field is asked for by its name and its type; what nobody has asked for, at whatever
+ * level, is what the API says and the nouns do not: `rest`. A request is read strictly: a value of another type is a `BadRequest` that says
+ * where it stands (`messages[2].tool_calls[0].function.name must be a string; it is 5`). An answer is read as far as it goes.
+ */
+import { BadRequest } from "../core/errors.ts";
+import { isObject, setOwn } from "../core/json.ts";
+import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
+import { opaques } from "./opaque.ts";
+import { isEmpty, words } from "./read.ts";
+
+/** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
+export const MAX_DEPTH = 512;
+
+const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request", message, status: 400 });
+
+/** The body of a request, given as JSON text or as what it stands for. */
+export function readBody(body: unknown): JsonObject {
+  const value = typeof body === "string" ? parse(body) : body;
+  if (!isObject(value)) throw bad("the body must be a JSON object");
+  if (deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw bad(`the body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Whether a value nests deeper than so many levels. */
+export function deeperThan(value: Json, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (levels === 0 || deeperThan(item, levels - 1)) return true;
+  } else for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
+  return false;
+}
+
+export function fail(at: string, what: string, value?: Json): never {
+  const text = JSON.stringify(value ?? undefined) ?? "missing";
+  throw bad(`${at} ${what}; it is ${text.length > 60 ? `${text.slice(0, 57)}...` : text}`);
+}
+
+// ---- Types
+
+interface Types {
+  string: string;
+  number: number;
+  boolean: boolean;
+  object: JsonObject;
+  list: readonly Json[];
+}
+
+const TYPES: Readonly<Record<keyof Types, string>> = {
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  list: "a list",
+};
+
+/** What an API calls a field, and what the nouns call it: one table for both directions. */
+export type FieldNames = { readonly [key: string]: string };
+
+const typesOf = <T extends keyof Types>(type: T, names: string) => names.split(" ").map((name) => [name, type] as const);
+
+/** What the nouns' fields hold. */
+const NOUNS: ReadonlyMap<string, keyof Types> = new Map([
+  ...typesOf("number", "temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty maxTokens budget"),
+  ...typesOf("boolean", "strict deferred isError parallelCalls show"),
+  ...typesOf("object", "parameters response schema"),
+]);
+
+/** Of these, `false` is the same as nothing. */
+const ONLY_TRUE = words("deferred isError");
+
+// ---- Reading
+
+/** Whose object it is, and how it is read. */
+export interface Reading {
+  readonly wire: WireId;
+  /** Values of another type are refused; otherwise they are not there. */
+  readonly strict?: boolean;
+  /** Keys that no other wire need speak of. */
+  readonly quiet?: ReadonlySet<string> | undefined;
+  /** Another spelling of a key; then a list of one may lack its brackets, too. */
+  readonly alias?: ((key: string) => string) | undefined;
+}
+
+export class Fields {
+  readonly value: JsonObject;
+  readonly #reading: Reading;
+  readonly #parent: Fields | undefined;
+  readonly #key: string;
+  /** Its place in the list of that key. */
+  readonly #index: number | undefined;
+  /** The keys that nobody has asked for yet. */
+  readonly #left: (string | undefined)[];
+  /** Objects inside of it that are read for it: what is left of them is left of it. */
+  #inner: Fields[] | undefined;
+
+  constructor(value: JsonObject, reading: Reading, key = "", parent?: Fields, index?: number) {
+    this.value = value;
+    this.#reading = reading;
+    this.#key = key;
+    this.#parent = parent;
+    this.#index = index;
+    this.#left = Object.keys(value);
+  }
+
+  /** Where it stands; put together only where something is wrong, or is kept. */
+  get at(): string {
+    return this.#parent ? this.#parent.place(this.#key, this.#index) : this.#key;
+  }
+  place(key: string, index?: number): string {
+    const { at } = this;
+    return (at === "" ? key : `${at}.${key}`) + (index === undefined ? "" : `[${index}]`);
+  }
+  fail(key: string, what: string): never {
+    return fail(this.place(key), what, this.value[key]);
+  }
+
+  #spelled(key: string): string {
+    const { alias } = this.#reading;
+    return alias && this.value[key] === undefined ? alias(key) : key;
+  }
+  /** A look at what stands there; it is still left. */
+  peek(key: string): Json | undefined {
+    return this.value[this.#spelled(key)] ?? undefined;
+  }
+  /** No key that we ask for is one that every object has from its prototype. */
+  json(key: string): Json | undefined {
+    const name = this.#reading.alias ? this.#spelled(key) : key;
+    const value = this.value[name];
+    if (value === undefined) return undefined; // most are absent
+    const at = this.#left.indexOf(name);
+    if (at >= 0) this.#left[at] = undefined;
+    return value ?? undefined;
+  }
+
+  #typed<T extends keyof Types>(type: T, key: string): Types[T] | undefined {
+    const value = this.json(key);
+    if (value === undefined) return undefined;
+    if ((Array.isArray(value) ? "list" : typeof value) === type) return value as Types[T];
+    return this.#reading.strict ? fail(this.place(key), `must be ${TYPES[type]}`, value) : undefined;
+  }
+
+  /** Of several spellings, the first that says anything. */
+  text(key: string, other?: string, third?: string): string | undefined {
+    const text = this.#typed("string", key);
+    if (other === undefined) return text;
+    const more = this.text(other, third);
+    return text || (more ?? text);
+  }
+  number(key: string, other?: string): number | undefined {
+    const number = this.#typed("number", key);
+    if (other === undefined) return number;
+    const more = this.number(other);
+    return number ?? more;
+  }
+  flag(key: string): boolean | undefined {
+    return this.#typed("boolean", key);
+  }
+  /** A string that must be there. */
+  name(key: string): string {
+    return this.text(key) || this.fail(key, "must be a string that is not empty");
+  }
+  /** What a table has for the word that stands here. */
+  word<T>(key: string, table: Readonly<Record<string, T>>): T {
+    const word = this.json(key);
+    if (typeof word === "string" && Object.hasOwn(table, word)) return table[word]!;
+    return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
+  }
+  list(key: string): readonly Json[] {
+    return this.#typed("list", key) ?? [];
+  }
+
+  /** What is said otherwise, or always. */
+  ask(...keys: string[]): void {
+    for (const key of keys) this.json(key);
+  }
+
+  /** An object that becomes a thing of its own. */
+  thing(key: string): Fields | undefined {
+    const value = this.#typed("object", key);
+    return value && new Fields(value, this.#reading, key, this);
+  }
+  /** An object that is a part of this one. */
+  object(key: string): Fields | undefined {
+    const inner = this.thing(key);
+    if (!inner) return undefined;
+    this.#inner = this.#inner ? [...this.#inner, inner] : [inner]; // an array that is pushed to makes room for many
+    return inner;
+  }
+  /** The same; nothing is in it where there is none. */
+  inner(key: string): Fields {
+    return this.object(key) ?? new Fields({}, this.#reading, key, this);
+  }
+  /** Each element of a list of objects; they, too, become things of their own. */
+  each<T>(key: string, read: (item: Fields, i: number) => T): T[] {
+    const reading = this.#reading;
+    const given = reading.alias ? this.json(key) : undefined;
+    if (isObject(given)) return [read(new Fields(given, reading, key, this), 0)];
+    const list = this.list(key);
+    if (list.length === 0) return [];
+    return list.map((item, i) => {
+      const value = isObject(item) ? item : reading.strict ? fail(this.place(key, i), "must be an object", item) : {};
+      return read(new Fields(value, reading, key, this, i), i);
+    });
+  }
+
+  /** The fields that a table names, by the nouns' names. Of two keys for one field the last one given counts. */
+  read<T extends object>(names: FieldNames): Partial<T> {
+    const read: Record<string, unknown> = {};
+    for (const key in names) {
+      const noun = names[key]!;
+      const value = this.#typed(NOUNS.get(noun) ?? "string", key);
+      if (value !== undefined && (value !== false || !ONLY_TRUE.has(noun))) read[noun] = value;
+    }
+    return read as Partial<T>;
+  }
+  /** The same; `undefined`, if there are none. */
+  some<T extends object>(names: FieldNames): Partial<T> | undefined {
+    const read = this.read<T>(names);
+    return isEmpty(read) ? undefined : read;
+  }
+
+  // ---- What is left
+
+  /** `undefined`: everything was asked for. What is null in an answer says nothing: servers send every field that they know. */
+  rest(): JsonObject | undefined {
+    let rest: { [key: string]: Json } | undefined;
+    for (const key of this.#left) {
+      const value = key === undefined ? undefined : this.value[key];
+      if (key === undefined || value === undefined || (value === null && !this.#reading.strict)) continue;
+      rest ??= {};
+      setOwn(rest, key, value);
+    }
+    if (this.#inner) {
+      for (const inner of this.#inner) {
+        const left = inner.rest();
+        if (left) rest = { ...rest, [inner.#key]: left };
+      }
+    }
+    return rest;
+  }
+  /** As the state of what the object became. */
+  state(): Opaque[] | undefined {
+    const rest = this.rest();
+    return rest && opaques(this.#reading.wire, rest, this.#reading.quiet);
+  }
+}

@@ -1,0 +1,210 @@
+// What a wire does not know of an answer comes back to a client of the same wire, wherever it stands, streamed or not; no other client sees it.
+import { expect, test } from "vitest";
+import type { Request, WireId } from "../../src/core/nouns.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+
+const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
+
+const answers: [WireId, object][] = [
+  [
+    "openai-chat",
+    {
+      id: "a",
+      model: "m",
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: "assistant",
+            content: "Hi",
+            tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}", x_call: 1 }, x_outer: 2 }],
+            x_message: 3,
+          },
+          finish_reason: "tool_calls",
+          x_choice: 4,
+        },
+      ],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, prompt_tokens_details: { x_details: 5 }, x_usage: 6 },
+      x_body: { deep: [7] },
+    },
+  ],
+  [
+    "anthropic",
+    {
+      id: "a",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [
+        { type: "thinking", thinking: "Hm", signature: "s", x_thinking: 1 },
+        { type: "text", text: "Hi", x_text: { deep: 2 } },
+        { type: "text", text: "you", x_text: 3 },
+        { type: "tool_use", id: "c", name: "f", input: {}, x_call: 4 },
+        { type: "x_block", x: 5 },
+      ],
+      stop_reason: "tool_use",
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1, x_usage: 7, output_tokens_details: { x_details: 8 } },
+      x_body: 9,
+    },
+  ],
+  [
+    "anthropic",
+    {
+      id: "a",
+      content: [],
+      stop_reason: "refusal",
+      stop_details: { type: "refusal", category: null, explanation: "No.", x_details: 6 },
+    },
+  ],
+  [
+    "gemini",
+    {
+      candidates: [
+        {
+          index: 0,
+          content: {
+            role: "model",
+            parts: [
+              { text: "Hi", x_part: 1 },
+              { functionCall: { id: "c", name: "f", args: {}, x_call: 2 }, x_outer: 3 },
+            ],
+            x_content: 4,
+          },
+          finishReason: "STOP",
+          finishMessage: "Done.",
+          x_candidate: 5,
+        },
+      ],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2, x_usage: 6 },
+      x_body: 7,
+    },
+  ],
+  [
+    "openai-responses",
+    {
+      id: "resp_1",
+      object: "response",
+      status: "completed",
+      model: "m",
+      metadata: { x: "1" },
+      completed_at: 5,
+      output_text: "Hi",
+      output: [
+        { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm", x_summary: 1 }], x_reasoning: 2 },
+        {
+          type: "message",
+          id: "msg_1",
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: "Hi", annotations: [], x_part: 3 }],
+          x_message: 4,
+        },
+        { type: "function_call", id: "fc_1", call_id: "c", name: "f", arguments: "{}", status: "completed", x_call: 5 },
+      ],
+      usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { x_details: 6 }, x_usage: 7 },
+      x_body: 8,
+    },
+  ],
+  [
+    "ollama",
+    {
+      model: "m",
+      message: {
+        role: "assistant",
+        content: "Hi",
+        tool_calls: [{ id: "c", function: { name: "f", arguments: {}, x_call: 1 }, x_outer: 2 }],
+        x_message: 3,
+      },
+      done: true,
+      done_reason: "stop",
+      x_body: 4,
+    },
+  ],
+];
+
+test.each(answers)("a whole answer of %s", (id, body) => {
+  const wire = getWire(id);
+  const response = wire.decodeResponse(body);
+  expect(wire.encodeResponse(response, request)).toMatchObject(body);
+  for (const other of listWires())
+    if (other.id !== id) expect(JSON.stringify(other.encodeResponse(response, request))).not.toContain('"x_');
+});
+
+const sse = (...events: object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+
+const streams: [WireId, string, keys: string][] = [
+  [
+    "openai-chat",
+    `${sse(
+      { id: "a", choices: [{ index: 0, delta: { role: "assistant", content: "Hi", x_delta: 1 }, x_choice: 2 }], x_chunk: 3 },
+      { id: "a", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+      { id: "a", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, x_usage: 4 } },
+    )}data: [DONE]\n\n`,
+    "x_delta x_choice x_chunk",
+  ],
+  [
+    "anthropic",
+    sse(
+      { type: "message_start", message: { id: "a", model: "m", usage: { input_tokens: 1, x_first: 1 }, x_message: 2 } },
+      { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "", signature: "", x_thinking: 3 } },
+      { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "Hm" } },
+      { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "s" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "content_block_start", index: 1, content_block: { type: "text", text: "", x_text: 4 } },
+      { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "Hi" } },
+      { type: "content_block_stop", index: 1 },
+      { type: "x_event", index: 5 },
+      { type: "message_delta", delta: { stop_reason: "end_turn", x_delta: 6 }, usage: { output_tokens: 1, x_last: 7 } },
+      { type: "message_stop" },
+    ),
+    "x_first x_message x_thinking x_text x_event x_delta x_last",
+  ],
+  [
+    "gemini",
+    sse({
+      candidates: [{ content: { role: "model", parts: [{ text: "Hi", x_part: 1 }], x_content: 2 }, finishReason: "STOP", x_candidate: 3 }],
+      usageMetadata: { promptTokenCount: 1, x_usage: 4 },
+      x_chunk: 5,
+    }),
+    "x_part x_content x_candidate x_usage x_chunk",
+  ],
+  [
+    "openai-responses",
+    sse(
+      { type: "response.created", response: { id: "resp_1", model: "m" } },
+      {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: { type: "message", id: "msg_1", role: "assistant", content: [], x_item: 1 },
+      },
+      { type: "response.output_text.delta", output_index: 0, content_index: 0, item_id: "msg_1", delta: "Hi" },
+      {
+        type: "response.output_item.done",
+        output_index: 0,
+        item: { type: "message", id: "msg_1", content: [{ type: "output_text", text: "Hi", x_part: 2 }], x_item: 1 },
+      },
+      { type: "response.x_event", x: 3 },
+      { type: "response.completed", response: { id: "resp_1", status: "completed", usage: { input_tokens: 1, x_usage: 4 }, x_body: 5 } },
+    ),
+    "x_item x_part x_event x_usage x_body",
+  ],
+  [
+    "ollama",
+    '{"model":"m","message":{"role":"assistant","content":"Hi","x_message":1},"done":false,"x_line":2}\n{"model":"m","done":true,"x_end":3}\n',
+    "x_message x_line x_end",
+  ],
+];
+
+test.each(streams)("a stream of %s", (id, stream, keys) => {
+  const wire = getWire(id);
+  const decoder = wire.createStreamDecoder();
+  const events = [...decoder.feed(stream), ...decoder.flush()];
+  const sent = (target: WireId) => {
+    const encoder = getWire(target).createStreamEncoder({ ...request, stream: "sse" });
+    return events.map((event) => encoder.encode(event)).join("") + encoder.end();
+  };
+  const text = sent(id);
+  for (const key of keys.split(" ")) expect(text).toContain(key);
+  for (const other of listWires()) if (other.id !== id) expect(sent(other.id)).not.toContain("x_");
+});
