@@ -13,6 +13,7 @@ import {
   readConfig,
   type Settings,
 } from "../gateway/index.ts";
+import { exposed } from "../gateway/options.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
 import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from "./local-model.ts";
@@ -146,6 +147,11 @@ async function check(settings: Settings, upstreams: readonly Upstream[], locals:
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
   ];
+  const why = insecure || keys.length > 0 ? undefined : exposed(host);
+  if (why !== undefined) {
+    lines.push(`  it would not start: ${why}`);
+    process.exitCode = 2;
+  }
   for (const upstream of upstreams) {
     const { name, wire, urls, hasKey, how, engine } = upstream;
     lines.push(`upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how}), ${hasKey ? "with a key" : "without a key"}`);

@@ -168,6 +168,8 @@ export interface ErrorInfo {
   tokens?: { used: number; limit: number; answer?: number };
   /** The wire's own word for it, where its clients act on that. */
   native?: string;
+  /** What in the request it is about. */
+  param?: string;
 }
 
 /** Cumulative. `inputTokens` is the whole prompt, cache reads and writes included; `outputTokens` all that was generated, thinking included. */

@@ -44,5 +44,6 @@ export const knownByUrl = (url: string): Known | undefined =>
 /** What the server at a URL wants, by its name or by its wire. */
 export function usualProfile(wire: WireId, url: string): WireProfile {
   const known = knownByUrl(url);
-  return known?.wire === wire ? known.profile : PROFILES[wire];
+  const isSame = known?.wire === wire || (known?.wire === "openai-chat" && wire === "openai-responses");
+  return known && isSame ? known.profile : PROFILES[wire];
 }

@@ -74,8 +74,13 @@ export class State {
       heartbeatMs: patience.heartbeatMs ?? PATIENCE.heartbeatMs,
     };
     this.ticker = new Ticker(Math.min(this.patience.headersMs, this.patience.heartbeatMs));
-    if (!insecure && !this.keys.needed && !isLoopback(nameOf(host))) {
-      throw new Refusal(403, `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`);
-    }
+    const why = insecure || this.keys.needed ? undefined : exposed(host);
+    if (why !== undefined) throw new Refusal(403, why);
   }
 }
+
+/** Why nobody should listen there without keys. */
+export const exposed = (host: string): string | undefined =>
+  isLoopback(nameOf(host))
+    ? undefined
+    : `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`;

@@ -19,7 +19,7 @@ import type {
 } from "../core/nouns.ts";
 import { readMalformed } from "./accumulate.ts";
 import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
-import { outputText } from "./media.ts";
+import { errorText, outputText } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
 import { putExtra, withState } from "./opaque.ts";
 import { isEmpty, textOf } from "./read.ts";
@@ -275,8 +275,7 @@ class Conversation {
     }
     if (rest.isError && !able.errors) {
       this.#warnings.converted("a failed tool's result", 'text that begins with "Error:"');
-      const text = outputText(output);
-      out.output = /^\W*error/i.test(text) ? text : `Error: ${text}`; // most say it themselves
+      out.output = errorText(output);
     }
     const stays = media.length > 0 && able.resultMedia === true && media.every((part) => able.media(part, "tool"));
     if (stays) out.media = media;

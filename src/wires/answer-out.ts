@@ -26,6 +26,8 @@ export abstract class Answer implements StreamEncoder {
   over = false;
   /** What was thought since the last call, for wires whose clients send it back only if a call carries it; and the text beside it. */
   #thoughts: { text: Pile; state: readonly Opaque[]; behind: number }[] = [];
+  /** How many calls began. */
+  #calls = 0;
   #said = 0;
   /** The chunks of an answer that is not streamed. */
   chunks: Draft[] | undefined;
@@ -150,6 +152,7 @@ export abstract class Answer implements StreamEncoder {
       case "tool-start":
         if (this.request.toolChoice === "none")
           this.warnings.add("tool-choice", `${event.name} was called although no tool was to be called`);
+        this.#calls++;
         this.callStart(event);
         break;
       case "tool-delta":
@@ -175,10 +178,21 @@ export abstract class Answer implements StreamEncoder {
       case "finish":
         for (const { state } of this.#thoughts) this.warnings.foreign(state); // no call came to carry it
         if (event.stop !== undefined && !this.saysStop) this.warnings.dropped("which stop string it was");
+        this.#tellUnheld(event);
         this.over = true;
         if (event.reason === "error") this.fail(event.error ?? CUT_OFF, event);
         else this.finish(event);
     }
+  }
+
+  /** What was asked of the calls, and the model did not do. */
+  #tellUnheld({ reason }: Finish): void {
+    const { toolChoice = "auto", parallelCalls } = this.request;
+    const isForced = toolChoice === "required" || (typeof toolChoice === "object" && ("name" in toolChoice || toolChoice.required));
+    if (isForced && this.#calls === 0 && reason === "stop")
+      this.warnings.add("tool-choice", "no tool was called although one was to be called");
+    if (parallelCalls === false && this.#calls > 1)
+      this.warnings.add("tool-choice", "several calls were made although only one was wanted");
   }
 
   /** What was thought since the last call: the next one carries it. */

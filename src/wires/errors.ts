@@ -40,8 +40,10 @@ export function errorMessage(error: ErrorInfo, family: keyof typeof TOO_LONG): s
 }
 
 /** Only Anthropic has a status of its own for a server that has too much to do. */
-export const errorStatus = ({ code }: ErrorInfo, wire?: WireId): number =>
-  wire === "anthropic" && code === "overloaded" ? 529 : ERRORS[code][0];
+export function errorStatus({ code, status }: ErrorInfo, wire?: WireId): number {
+  if (code === "bad-request" && (status === 409 || status === 422)) return status; // SDKs have a class for each, and ask again after the first
+  return wire === "anthropic" && code === "overloaded" ? 529 : ERRORS[code][0];
+}
 
 export const retryHeaders = ({ retryAfterMs }: ErrorInfo): Record<string, string> =>
   retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
@@ -57,7 +59,7 @@ export const errorOutput = (error: ErrorInfo, body: unknown, wire?: WireId): Ret
 export function openaiError(error: ErrorInfo): JsonObject {
   const [status, code] = ERRORS[error.code];
   const type = status === 429 ? "rate_limit_error" : status < 499 ? "invalid_request_error" : "server_error";
-  return { error: { message: errorMessage(error, "openai"), type, param: null, code } };
+  return { error: { message: errorMessage(error, "openai"), type, param: error.param ?? null, code: error.native ?? code } };
 }
 
 // ---- What a server says
@@ -84,7 +86,7 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
 /** Of several codes with one status the first is meant; 500 says nothing. */
 const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
   ...Object.fromEntries(CODES.toReversed().map((code) => [ERRORS[code][0], code])),
-  402: "rate-limit",
+  402: "permission", // nobody should ask again
   408: "timeout",
   422: "bad-request",
   500: undefined,
@@ -104,6 +106,8 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const code = own ?? codeOf([fields.code, fields.type, fields.status, message, reasonsOf(fields.details)], status || Number(fields.code));
   const info: ErrorInfo = { code, message };
   if (status) info.status = status;
+  if (!own && typeof fields.type === "string" && typeof fields.code === "string") info.native = fields.code;
+  if (typeof fields.param === "string") info.param = fields.param;
   const wait = waitOf(headers, fields);
   if (wait !== undefined) info.retryAfterMs = wait;
   const tokens = code === "context-length" ? tokensOf(message) : undefined;

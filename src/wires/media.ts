@@ -26,3 +26,9 @@ export function outputText(output: Json): string {
     : [undefined];
   return texts.every((text) => typeof text === "string") ? texts.join("") : JSON.stringify(output);
 }
+
+/** The result of a tool that failed, where nothing else tells so. Most say it themselves. */
+export function errorText(output: Json): string {
+  const text = outputText(output);
+  return /^\W*error/i.test(text) ? text : `Error: ${text}`;
+}

@@ -7,7 +7,7 @@ import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
 import { defined, listOf, objectOf, some } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
-import { strictSchema } from "./schema-out.ts";
+import { objectSchema, strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
@@ -27,8 +27,9 @@ export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> 
   return isGrammar ? { grammar: { syntax, definition } } : {};
 }
 
-export function writeParameters({ name, parameters, strict }: Tool, { warnings, nulls }: Out): JsonObject | undefined {
-  if (!parameters || !strict) return parameters;
+export function writeParameters({ name, parameters, strict }: Tool, { profile, warnings, nulls }: Out): JsonObject | undefined {
+  if (!parameters || !(strict || profile.official)) return parameters;
+  if (!strict) return { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) }; // else OpenAI refuses them
   const closed = strictSchema(parameters);
   if (closed.lost.some(({ keyword }) => keyword === "required")) nulls[name] = parameters;
   return told(closed, `the parameters of ${name}`, warnings);

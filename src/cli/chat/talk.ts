@@ -71,7 +71,7 @@ async function pipedIn(): Promise<string> {
 function isPiped(): boolean {
   try {
     const kind = fstatSync(0);
-    return kind.isFIFO() || kind.isFile();
+    return kind.isFIFO() || kind.isFile() || kind.isSocket(); // Node gives its children a socket
   } catch {
     return false; // there is no stdin at all
   }

@@ -3,11 +3,17 @@ import type { JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
 import { bridgeTool, offeredTools } from "../../wires/bridge.ts";
+import { errorText } from "../../wires/media.ts";
 import { EngineError } from "../error.ts";
 
-/** Only the tools that are offered, and all of them functions. */
+/** Only the tools that are offered, and all of them functions; no dialect has a word for a result that is an error, so its text says it. */
 export function withFunctions(request: Request): Request & { tools: Tool[] } {
-  return { ...request, tools: offeredTools(request).map(bridgeTool) };
+  const messages = request.messages.some((message) => message.role === "tool" && message.isError)
+    ? request.messages.map((message) =>
+        message.role === "tool" && message.isError ? { ...message, output: errorText(message.output) } : message,
+      )
+    : request.messages;
+  return { ...request, messages, tools: offeredTools(request).map(bridgeTool) };
 }
 
 /** How a server can hold a model: by llama.cpp's grammars, or by the structural tags of vLLM and SGLang. */
