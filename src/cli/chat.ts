@@ -1,6 +1,6 @@
 /** `dragoman chat`: a conversation with a model and its tools, in the terminal or for scripts. */
 import { type Command, Option } from "commander";
-import { KNOWN } from "../gateway/known.ts";
+import { KNOWN } from "../engines/known.ts";
 import { listWires } from "../wires/registry.ts";
 import type { ChatFlags } from "./chat/setup.ts";
 import { readCount } from "./input.ts";

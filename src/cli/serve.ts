@@ -1,6 +1,6 @@
 /** `dragoman serve`: the gateway. */
 import { type Command, Option } from "commander";
-import { KNOWN } from "../gateway/known.ts";
+import { KNOWN } from "../engines/known.ts";
 import { listWires } from "../wires/registry.ts";
 import { readCount, readPort } from "./input.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";

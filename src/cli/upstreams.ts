@@ -1,8 +1,8 @@
 /** Upstreams as the command line has them: given by a flag, or found on this machine. */
 import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
+import { KNOWN } from "../engines/known.ts";
 import { secretOf, usualKey } from "../gateway/config.ts";
-import { KNOWN } from "../gateway/known.ts";
 import { createUpstream, discover, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG } from "./serve-flags.ts";

@@ -20,6 +20,7 @@ import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
 import { type Base, HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
+import { knownByUrl, usualProfile } from "./known.ts";
 
 export interface RemoteOptions {
   wire: WireId;
@@ -28,11 +29,12 @@ export interface RemoteOptions {
   key?: string | undefined;
   /** More headers for every request. */
   headers?: Headers | undefined;
+  /** What this server wants otherwise than its wire has it; the rest is known by its URL. */
   profile?: WireProfile | undefined;
   timeouts?: Timeouts | undefined;
   /** How many connections at a time, to each URL. */
   connections?: number | undefined;
-  /** It is a cloud API, whose models nobody can be asked about. */
+  /** It is a cloud API, whose models nobody can be asked about; otherwise its URL tells. */
   cloud?: boolean | undefined;
 }
 
@@ -77,19 +79,20 @@ export class Remote implements Engine {
   readonly wire: WireId;
   readonly urls: readonly string[];
   readonly #wire: Wire;
-  readonly #profile: WireProfile | undefined;
+  readonly #profile: WireProfile;
   readonly #server: HttpServer;
   readonly about?: NonNullable<Engine["about"]>;
 
-  constructor({ wire, url, key, headers, profile, timeouts, connections, cloud = false }: RemoteOptions) {
+  constructor({ wire, url, key, headers, profile, timeouts, connections, cloud }: RemoteOptions) {
     this.wire = wire;
     this.urls = [url].flat();
     this.#wire = getWire(wire);
-    this.#profile = profile;
+    const [first = "http://localhost"] = this.urls;
+    this.#profile = { ...usualProfile(wire, first), ...profile };
     const bases = this.urls.map((one) => baseOf(wire, one));
     const credentials = key === undefined ? undefined : credentialsOf(wire, key);
     this.#server = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
-    if (!cloud && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);
+    if (!(cloud ?? knownByUrl(first)) && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {

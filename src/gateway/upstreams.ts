@@ -5,10 +5,10 @@ import type { WireId } from "../core/nouns.ts";
 import { createCompletions } from "../engines/completions/completions.ts";
 import type { Engine, ServerId } from "../engines/engine.ts";
 import type { Base, Timeouts } from "../engines/http.ts";
+import { KNOWN, knownByUrl } from "../engines/known.ts";
 import { createLimited, type Limits } from "../engines/limited.ts";
 import { baseOf, createRemote, credentialsOf } from "../engines/remote.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
-import { KNOWN, type Known, OPEN_MODELS } from "./known.ts";
 
 /** What an upstream speaks: a wire; or it only completes text, and we speak the model's dialect. */
 export type Speech = WireId | "completions";
@@ -26,18 +26,6 @@ export interface UpstreamSettings {
   readonly profile?: WireProfile | undefined;
 }
 
-/** What a server of that wire wants, if nothing else is known of it. */
-const PROFILES: Readonly<Record<WireId, WireProfile>> = {
-  "openai-chat": OPEN_MODELS,
-  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false, unsignedThinking: true },
-  anthropic: { unsignedThinking: true },
-  gemini: {},
-  ollama: { systemAnywhere: false },
-};
-
-export const knownByUrl = (url: string): Known | undefined =>
-  Object.values(KNOWN).find((known) => known.url.startsWith("https:") && new URL(known.url).host === new URL(url).host);
-
 /** `settings`, and what the upstream speaks: an engine. */
 export function createUpstream(wire: Speech, settings: UpstreamSettings): Engine {
   const { limits } = settings;
@@ -46,9 +34,7 @@ export function createUpstream(wire: Speech, settings: UpstreamSettings): Engine
 }
 
 function remoteAt(wire: WireId, { urls, key, headers, timeouts, profile }: UpstreamSettings): Engine {
-  const known = knownByUrl(urls[0] ?? "http://localhost");
-  const usual = known?.wire === wire ? known.profile : PROFILES[wire];
-  return createRemote({ wire, url: urls, key, headers, timeouts, profile: { ...usual, ...profile }, cloud: known !== undefined });
+  return createRemote({ wire, url: urls, key, headers, timeouts, profile });
 }
 
 const completionsAt = ({ urls, server, key, headers, timeouts }: UpstreamSettings): Engine =>

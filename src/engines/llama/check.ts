@@ -128,7 +128,9 @@ function ofTensors({ tensors, dataAt, size, metadata }: Gguf): string | undefine
   if (tensors.length === 0) return "it has no tensors";
   const split = metadata.get("split.count");
   const first = tensors.find(({ name }) => name === "token_embd.weight");
-  if (!first && (split === undefined || split === 0)) return "it has no token_embd.weight";
+  const isWhole = split === undefined || split === 0;
+  if (!first && isWhole) return "it has no token_embd.weight";
+  if (isWhole && lacksLastBlock(tensors, metadata)) return "a missing tensor: it has fewer blocks than it says";
   for (const tensor of tensors) {
     if (!NUMBERS.has(tensor.type) && (tensor.dims.length === 1 || (INTEGERS.has(tensor.type) && WEIGHTS.test(tensor.name)))) {
       return `its tensor ${tensor.name} is of a type that nobody can calculate with, ${tensor.type}`;
@@ -139,6 +141,14 @@ function ofTensors({ tensors, dataAt, size, metadata }: Gguf): string | undefine
       return `it is cut off: ${tensor.name} ends at byte ${dataAt + tensor.offset + length}, and the file at ${size}`;
   }
   return undefined;
+}
+
+/** Blocks that predict more than one token may be left out. */
+function lacksLastBlock(tensors: readonly GgufTensor[], metadata: Gguf["metadata"]): boolean {
+  const architecture = textIn(metadata, "general.architecture");
+  const of = (key: string): GgufValue | undefined => metadata.get(`${architecture}.${key}`);
+  const has = (block: number): boolean => tensors.some(({ name }) => name.startsWith(`blk.${block}.`));
+  return !of("nextn_predict_layers") && has(0) && !has(Number(of("block_count")) - 1);
 }
 
 function lengthOf({ dims, type }: GgufTensor): number | string {

@@ -2,6 +2,7 @@
  * node-llama-cpp, loaded on first use. All that Dragoman asks of it beyond its documented interface stands in this file: that is why the
  * peer's version is exact.
  */
+import { setTimeout } from "node:timers/promises";
 import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp";
 import { EngineError } from "../error.ts";
 
@@ -34,11 +35,17 @@ export async function loadRuntime(): Promise<Runtime> {
 const started = new Map<Gpu, Promise<Llama>>();
 const listeners = new Set<(line: string) => void>();
 
+/** What llama.cpp complains of comes on its own way, and may come behind the error that it explains. */
+const LATE_MS = 100;
+
 /** Hears what llama.cpp complains about while something is done. */
 export async function listening<T>(listener: (line: string) => void, action: () => Promise<T>): Promise<T> {
   listeners.add(listener);
   try {
     return await action();
+  } catch (error) {
+    await setTimeout(LATE_MS);
+    throw error;
   } finally {
     listeners.delete(listener);
   }

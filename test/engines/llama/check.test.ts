@@ -96,10 +96,10 @@ describe("metadata", () => {
     ["no vocabulary", { "tokenizer.ggml.model": "none" }, /no vocabulary/],
     ["one token twice", { "tokenizer.ggml.tokens": vocabulary.map((token) => (token === "the" ? "th" : token)) }, /1 of them twice/],
     ["no bytes", { "tokenizer.ggml.tokens": vocabulary.map((token) => token.replace("<0x", "<1x")) }, /lacks \d+ of 256 bytes/],
+    ["one more block", { "gemma3.block_count": 3 }, /missing tensor: it has fewer blocks than it says/],
     // What llama.cpp itself refuses in words is told in its words.
     ["another architecture", { "general.architecture": "bert" }, /does not say its bert.context_length/],
     ["half of the scores", { "tokenizer.ggml.scores": { f32s: [1, 2] } }, /cannot load model.gguf: /],
-    ["one more block", { "gemma3.block_count": 3 }, /missing tensor/],
   ])("%s", async (_, changes, message) => {
     expect(await complaint(withMetadata(changes))).toMatch(message);
   });

@@ -1,4 +1,4 @@
-/** Upstreams that have a name. */
+/** Servers that have a name, and what a server wants that nothing is known of. */
 import type { WireId } from "../core/nouns.ts";
 import type { WireProfile } from "../wires/wire.ts";
 
@@ -11,7 +11,7 @@ export interface Known {
 }
 
 /** Servers of open models: their templates know neither developers nor custom tools, and a system text only at the beginning. */
-export const OPEN_MODELS: WireProfile = { maxTokensField: "max_tokens", developerRole: false, customTools: false, systemAnywhere: false };
+const OPEN_MODELS: WireProfile = { maxTokensField: "max_tokens", developerRole: false, customTools: false, systemAnywhere: false };
 
 export const KNOWN: Readonly<Record<string, Known>> = {
   ollama: { url: "http://127.0.0.1:11434", wire: "ollama", profile: { systemAnywhere: false } },
@@ -28,3 +28,21 @@ export const KNOWN: Readonly<Record<string, Known>> = {
     keyVariable: "OPENROUTER_API_KEY",
   },
 };
+
+/** What a server of that wire wants, if nothing else is known of it. */
+const PROFILES: Readonly<Record<WireId, WireProfile>> = {
+  "openai-chat": OPEN_MODELS,
+  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false, unsignedThinking: true },
+  anthropic: { unsignedThinking: true },
+  gemini: {},
+  ollama: { systemAnywhere: false },
+};
+
+export const knownByUrl = (url: string): Known | undefined =>
+  Object.values(KNOWN).find((known) => known.url.startsWith("https:") && new URL(known.url).host === new URL(url).host);
+
+/** What the server at a URL wants, by its name or by its wire. */
+export function usualProfile(wire: WireId, url: string): WireProfile {
+  const known = knownByUrl(url);
+  return known?.wire === wire ? known.profile : PROFILES[wire];
+}
