@@ -98,8 +98,9 @@ export class GeminiAnswer extends Answer {
   }
 
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
-    const content = { ...objectOf(candidate?.content), role: "model", parts: spoken(parts) };
-    const candidates = [candidate ? { ...candidate, content, index: 0 } : { content, index: 0 }];
+    const { content: more, ...rest } = candidate ?? {};
+    const content = { ...objectOf(more), role: "model", parts: spoken(parts) };
+    const candidates = [{ content, ...rest, index: 0 }];
     const [modelVersion, responseId] = [this.model || undefined, this.id];
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
     if (!root) this.send({ candidates, modelVersion, responseId });

@@ -62,10 +62,7 @@ export class ChatAnswer extends Answer {
   /** Most chunks say one word: all that has to be printed is the word. */
   #word(key: string, text: string): void {
     if (this.chunks || !this.#opened) this.#delta({ [key]: text });
-    else this.#printed(`"${key}":${JSON.stringify(text)}`);
-  }
-  #printed(delta: string): void {
-    this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{${delta}},"finish_reason":null}]}`));
+    else this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{"${key}":${JSON.stringify(text)}},"finish_reason":null}]}`));
   }
 
   /** The first one says whose words these are. */
@@ -115,9 +112,7 @@ export class ChatAnswer extends Answer {
     if (text === "") return;
     if (call.start) this.#calls(this.#signed(call.start, call.state));
     call.start = undefined;
-    const [kind, field] = call.input ? ["custom", "input"] : ["function", "arguments"];
-    if (this.chunks) this.#calls({ index: call.index, [kind]: { [field]: text } });
-    else this.#printed(`"tool_calls":[{"index":${call.index},"${kind}":{"${field}":${JSON.stringify(text)}}}]`);
+    this.#calls({ index: call.index, ...pieceOf(call, text) });
   }
 
   #calls(call: Draft): void {
