@@ -241,6 +241,8 @@ def draw(rng, kind):
             if item not in seen:
                 seen.add(item)
                 drawn.append((item, said))
+        if len(kind) > 4:
+            return [item for item, _ in drawn], "[" + pick(rng, [", ", ","]).join(str(item) for item, _ in drawn) + "]"
         return [item for item, _ in drawn], series(rng, drawn) if rng.random() < 0.18 else enumeration(rng, [said for _, said in drawn])
     if kind[0] == "obj":
         fields = [(name, *value(rng, field)) for name, field in kind[1]]
@@ -252,7 +254,13 @@ def draw(rng, kind):
     if kind[0] == "digits":
         item, said = value(rng, kind[1])
         return str(item), str(item) if "," not in said else said.replace(",", "")
+    if kind[0] == "city" and rng.random() < 0.1:
+        place = f"{value(rng, kind)[0]}, {pick(rng, REGIONS) if rng.random() < 0.5 else pick(rng, WORDS['country'])}"
+        return place, place
     return value(rng, kind)
+
+
+REGIONS = "CA NY TX WA IL FL MA CO OR NJ UK USA Ontario Bavaria California Texas Queensland Scotland Kerala Jalisco Normandy Tuscany".split()
 
 
 def series(rng, drawn):

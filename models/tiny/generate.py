@@ -50,6 +50,8 @@ class Generator:
         self.by_domain = {}
         for spec in self.specs:
             self.by_domain.setdefault(spec.domain, []).append(spec)
+        # What has several parameters is harder to learn, and comes more often.
+        self.weighted = [spec for spec in self.specs for _ in range((2, 2, 3, 5)[min(3, len(spec.params))])]
         self.made, self.disguised = made, disguised
         self.pool, self.said, self.low = {}, [], False
         self.frames = {"A": weighted(COMMAND), "N": weighted(KNOWLEDGE)}
@@ -74,7 +76,7 @@ class Generator:
         """A tool to be called, and tools like it that must not be."""
         rng = self.rng
         if rng.random() >= self.made:
-            spec = pick(rng, self.specs)
+            spec = pick(rng, self.weighted)
             near = [one for one in self.by_domain[spec.domain] if one is not spec and one.key not in CLASHES.get(spec.key, ())]
             return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
         spec = procedural(rng, GENERIC)
@@ -167,7 +169,7 @@ class Generator:
         return text + "".join(" {+" + key + "}" for key in needed)
 
     def fill(self, instance, template, kind, optional, fixed):
-        rng, arguments, used, marks, again = self.rng, {}, set(), {}, {}
+        rng, arguments, used, marks, again, added = self.rng, {}, set(), {}, {}, 0
         parts = SLOT.split(template)
         text, open_end, lead, closing = parts[0], False, "", ""
         slots = list(zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4]))
@@ -208,7 +210,8 @@ class Generator:
                 text += tail
             elif mode:
                 said, open_end = self.attachment(instance, key, arguments)
-                text += said + tail
+                text += self.coordinated(said, added) + tail
+                added += 1
             else:
                 item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
                 arguments[argument] = item
@@ -222,27 +225,34 @@ class Generator:
             rng.shuffle(rest)
             for key in rest:
                 chance = rng.random()
-                if chance < 0.12 and not open_end:
+                if chance < 0.15 and not open_end:
                     closing += self.apart(instance, key, arguments)
                     continue
                 said, ends = self.attachment(instance, key, arguments)
-                if chance < 0.25 and not lead and LEADS.match(said) and not ends:
+                if chance < 0.27 and not lead and LEADS.match(said) and not ends:
                     lead = said
                 else:
-                    text += " " + said
+                    text += " " + self.coordinated(said, added)
                     open_end = ends
+                    added += 1
             if len(arguments) < len(instance.required):
                 return None
             # "in Rome, check the weather" for "check the weather in Rome"
             moved = not lead and not open_end and kind in "AQ" and rng.random() < 0.07 and MOVABLE.match(text)
             if moved:
                 text, lead = moved[1], moved[2]
-        text = re.sub(r"  +", " ", text).replace(" ,", ",").replace(" :", ":").strip(" ,")
+        text = re.sub(r"  +", " ", text).replace(" all all ", " all ").replace(" ,", ",").replace(" :", ":").strip(" ,")
         return Ask(kind, text, instance, arguments, open_end and not closing, marks, lead.strip(" ,"), re.sub(r"  +", " ", closing).replace(" ,", ",").rstrip())
+
+    def coordinated(self, said, added):
+        """`by Ann and with five stars`: an addition behind another one."""
+        if added and said[0].isalpha() and not said.startswith(("and ", "but ")) and self.rng.random() < 0.25:
+            return pick(self.rng, ["and ", "and ", "and ", ", and ", "and also "]) + said
+        return said
 
     def kind_word(self, argument, drawable, param, text, tail):
         """`{}` with the word for what it is: "the borrower Ann" for "Ann"."""
-        words = readable(argument if argument in param.names else param.names[0])
+        words = spoken_name(argument, param)
         if self.rng.random() > 0.05 or leaf(drawable) not in NAMED_KINDS or words in UNNAMED or words.split(" ")[-1] in (text + tail).lower() or not re.search(r"(^|[ (])$", text):
             return ""
         if text.endswith(("the ", "my ", "our ")):
@@ -265,7 +275,7 @@ class Generator:
             short = [text for text in param.descriptions if DESCRIBED.match(text)]
             if short:
                 return plain_words(pick(self.rng, short))
-        return readable(argument if argument in param.names else param.names[0])
+        return spoken_name(argument, param)
 
     def grouped(self, instance, keys, arguments):
         """Several values in a row, each with its name: `with size 4, color red and owner Ann`."""
@@ -277,7 +287,7 @@ class Generator:
             arguments[argument] = item
             if isinstance(item, bool):
                 said = pick(rng, ["true", "yes", "on"] if item else ["false", "no", "off"])
-            items.append(form.replace("{w}", readable(argument if argument in param.names else param.names[0])).replace("{v}", self.mark(said)))
+            items.append(form.replace("{w}", spoken_name(argument, param)).replace("{v}", self.mark(said)))
         return pick(rng, ["with ", "with ", "with ", ": ", ", ", "using ", "where ", "and use ", "having "]) + listed(items, pick(rng, [" and ", " and ", ", ", ", and "])), leaf(instance.params[keys[-1]][1]) in OPEN_KINDS
 
     def attachment(self, instance, key, arguments):
@@ -522,7 +532,7 @@ class Generator:
         values, saids = [], []
         for _ in range(pick(rng, [2, 2, 2, 3, 3, 4])):
             item, said = self.drawn(kind, values)
-            if item not in values:
+            if item not in values and ", " not in said:
                 values.append(item)
                 saids.append(said)
         if len(values) < 2:
@@ -615,7 +625,7 @@ class Generator:
             self.said = []
             first_instance, _ = self.positive()
             second_instance, _ = self.positive()
-            if first_instance.name == second_instance.name or first_instance.spec.key in CLASHES.get(second_instance.spec.key, ()):
+            if first_instance.name == second_instance.name or first_instance.spec.key in CLASHES.get(second_instance.spec.key, set()) | {second_instance.spec.key}:
                 continue
             keys = [key for key, (_, kind, param) in second_instance.params.items() if leaf(kind) in CHAINED and not param.optional]
             if not keys:
@@ -842,7 +852,7 @@ DESK_RESULTS = {"get_time": clock, "calculate": calculated, "list_files": folder
 KINDS = ["desk"] * 2 + ["single"] * 56 + ["parallel"] * 10 + ["several"] * 10 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
 TURNS = [0] * 6 + [1] * 5 + [2] * 4 + [3] * 3 + [4] * 2
 NAMED_KINDS = {"first", "name", "user", "thing", "title", "ident", "city", "place", "street", "room", "company", "product", "team", "service", "file", "word", "country", "song", "movie", "book", "animal", "plant", "food", "device", "subject", "topic", "pseudo", "version", "host", "branch"}
-UNNAMED = set("to from what when where which who at by on in of for with how as into via key value text it one other all the target input new old".split())
+UNNAMED = set("because until since about against during after before via through reason_for who_for next_to beside near up_to to from what when where which who at by on in of for with how as into via key value text it one other all the target input new old".split())
 CHAINED = {"email": "email", "ident": "id", "phone": "number", "url": "link", "path": "file", "file": "file", "city": "city", "address": "address", "user": "user", "domain": "domain"}
 NAMING = [("title", phrase), ("name", name), ("name", lambda r: unheard(r, True)), ("title", lambda r: unheard(r, True)), ("id", ident)]
 FIELDS = [
@@ -886,6 +896,11 @@ def plain_words(text):
 
 def readable(key):
     return re.sub(r"([a-z])([A-Z])", r"\1 \2", key).replace("_", " ").replace("-", " ").lower()
+
+
+def spoken_name(argument, param):
+    """The name of a parameter, as long as one can say it: "recipient" for `to`."""
+    return next((readable(name) for name in [argument if argument in param.names else param.names[0], *param.names] if readable(name) not in UNNAMED), readable(param.names[0]))
 
 
 def listed(items, last=" and "):
