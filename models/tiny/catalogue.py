@@ -130,7 +130,7 @@ class Instance:
             if rng.random() < 0.9 or hidden or odd:
                 schema["description"] = self.param_description(rng, param, kind, schema)
             properties[name] = schema
-            if not param.optional or rng.random() < 0.02:
+            if not param.optional:
                 required.append(name)
             self.params[param.key] = (name, kind, param)
         if properties and rng.random() < 0.25:

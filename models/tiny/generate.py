@@ -416,11 +416,13 @@ class Generator:
             return {"results": []}, "I found nothing."
         return ({pick(rng, ["results", "items", "list", "files", "data", "names"]): items} if rng.random() < 0.6 else "\n".join(items)), f"I found {listed(items)}."
 
-    def given(self, output):
-        """A result as an object, or as the JSON text that most clients send."""
+    def given(self, output, said=""):
+        """A result as an object, which is written with sorted keys, or as the JSON text that most clients send."""
         if isinstance(output, str) or self.rng.random() < 0.6:
-            return output
-        return json.dumps(output, ensure_ascii=self.rng.random() < 0.2, separators=pick(self.rng, [None, (",", ":")]), indent=pick(self.rng, [None] * 8 + [2]))
+            return output, said
+        if isinstance(output, dict) and said == told(output):
+            said = told(output, list)
+        return json.dumps(output, ensure_ascii=self.rng.random() < 0.2, separators=pick(self.rng, [None, (",", ":")]), indent=pick(self.rng, [None] * 8 + [2])), said
 
     def answered(self, results):
         texts = [text for _, text in results]
@@ -472,9 +474,9 @@ class Generator:
         self.cuts.append(len(self.messages))
         calls = [{"type": "tool-call", "id": f"call_{len(self.messages)}_{i}", **ask.call} for i, ask in enumerate(asks)]
         self.messages.append({"role": "assistant", "content": [{"type": "thinking", "text": planned(asks)}, *calls]})
-        results = [self.result(ask) for ask in asks]
+        results = [self.given(*self.result(ask)) for ask in asks]
         for call, (output, _) in zip(calls, results):
-            self.messages.append({"role": "tool", "id": call["id"], "name": call["name"], "output": self.given(output)})
+            self.messages.append({"role": "tool", "id": call["id"], "name": call["name"], "output": output})
         return results
 
     def answer(self, results):
@@ -642,7 +644,7 @@ class Generator:
             return self.single()
         self.user(self.finish(self.sentence(first).rstrip("?.") + pick(rng, THEN) + second.clause, second.open_end))
         results = self.round([first])
-        self.messages[-1]["output"] = self.given({field: item, **({pick(rng, FIELDS)[0]: phrase(rng)} if rng.random() < 0.4 else {})})
+        self.messages[-1]["output"] = self.given({field: item, **({pick(rng, FIELDS)[0]: phrase(rng)} if rng.random() < 0.4 else {})})[0]
         results = self.round([second])
         self.answer(results)
         return [first_instance, second_instance] + self.others(pick(rng, [0, 1, 2]), [first_instance, second_instance])
@@ -732,7 +734,7 @@ class Generator:
             if rng.random() < 0.06:
                 error = pick(rng, ["no such file", "permission denied", "the output is not a terminal: there is nothing to paint", "not a number", f"{pseudo(rng)} is no color that this terminal knows; give #rrggbb"])
                 output, said = {"error": error}, f"That did not work: {error}."
-            self.messages[-1]["output"] = self.given(output)
+            self.messages[-1]["output"], said = self.given(output, said)
             self.model(said, "I have the result.")
         return tools
 
@@ -907,8 +909,8 @@ def listed(items, last=" and "):
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + last + items[-1]
 
 
-def told(fields):
-    said = [f"the {readable(key)} is {item}" for key, item in sorted(fields.items(), key=lambda field: field[0].lower())]
+def told(fields, order=lambda fields: sorted(fields, key=lambda field: field[0].lower())):
+    said = [f"the {readable(key)} is {item}" for key, item in order(fields.items())]
     text = listed(said)
     return text[0].upper() + text[1:] + "."
 
