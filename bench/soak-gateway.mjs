@@ -1,21 +1,27 @@
 // The second half of `npm run soak`: what the gateway keeps in memory over five rounds of a thousand streams each, of which some clients leave
-// early and some upstreams break off. The gateway is a process of its own. Prints a table; asserts nothing.
+// early and some upstreams break off. The gateway is a process of its own, and is measured when every connection is closed. Asserts nothing.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { createServer, request as httpRequest } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, createServer, request as httpRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { heldIn } from "./heap.mjs";
 
 const ROUNDS = 5;
-/** Rounds until all code is compiled: that is memory, too. */
-const WARM_UP = 8;
 const STREAMS = 1000;
 const AT_ONCE = 100;
 const PIECES = 200;
+/** The clock by which undici ends its timers ticks once a second. */
+const SETTLE_MS = 1500;
 const WIRES = [
   ["/v1/chat/completions", { model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] }],
   ["/v1/messages", { model: "m", stream: true, max_tokens: 99, messages: [{ role: "user", content: "Hi" }] }],
   ["/v1beta/models/m:streamGenerateContent?alt=sse", { contents: [{ role: "user", parts: [{ text: "Hi" }] }] }],
   ["/v1/responses", { model: "m", stream: true, input: "Hi" }],
+  ["/api/chat", { model: "m", messages: [{ role: "user", content: "Hi" }] }],
 ];
 
 let answered = 0;
@@ -27,11 +33,16 @@ else await soak();
 async function serve(upstream) {
   const { createRemote } = await import("../dist/engines/index.js");
   const { createGateway } = await import("../dist/gateway/index.js");
+  const { writeHeapSnapshot } = await import("node:v8");
   const gateway = createGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream }) }, port: 0 });
   const { url } = await gateway.listen();
-  process.on("message", () => {
-    globalThis.gc();
-    globalThis.gc();
+  const isBusy = () => process.getActiveResourcesInfo().includes("TCPSocketWrap");
+  process.on("message", async (file) => {
+    while (isBusy()) await pause(10);
+    await pause(SETTLE_MS);
+    globalThis.gc(); // finalizers run, and what they let go is collected below
+    await pause(10);
+    writeHeapSnapshot(file);
     const { heapUsed, rss } = process.memoryUsage();
     process.send({ heapUsed, rss });
   });
@@ -45,25 +56,36 @@ async function soak() {
   const child = fork(fileURLToPath(import.meta.url), ["gateway", `http://127.0.0.1:${upstream.address().port}/v1`], {
     execArgv: ["--expose-gc"],
   });
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-soak-"));
+  const file = join(folder, "gateway.heapsnapshot");
   const [{ url }] = await once(child, "message");
   console.log(
-    `\nMB in the gateway's process over rounds of ${STREAMS} streams, ${AT_ONCE} at a time; every tenth client leaves, every tenth answer breaks\n`,
+    `\nThe gateway's process after rounds of ${STREAMS} streams, ${AT_ONCE} at a time; every ninth client leaves, every tenth answer breaks off.\n` +
+      "Compiled: V8's code and its lists of it. Slots: undici's, at most 256 for a connection. Data: everything else that is alive.\n",
   );
-  console.log(`${"round".padEnd(8)}${"heap".padStart(9)}${"rss".padStart(9)}${"seconds".padStart(9)}`);
-  for (let n = 0; n < WARM_UP; n++) await streams(url);
+  const columns = ["data kB", "slots kB", "compiled kB", "heap MB", "rss MB", "seconds"];
+  console.log("round".padEnd(8) + columns.map((title) => title.padStart(12)).join(""));
+  const held = [];
   for (let round = 1; round <= ROUNDS; round++) {
     const began = performance.now();
     await streams(url);
     const seconds = (performance.now() - began) / 1000;
-    child.send("measure");
+    upstream.closeAllConnections();
+    child.send(file);
     const [{ heapUsed, rss }] = await once(child, "message");
-    const cells = [heapUsed / 2 ** 20, rss / 2 ** 20, seconds].map((number) => number.toFixed(1).padStart(9));
-    console.log(String(round).padEnd(8) + cells.join(""));
+    const { data, slots, compiled } = heldIn(file);
+    held.push({ data, slots, compiled });
+    const cells = [data, slots, compiled, heapUsed / 2 ** 20, rss / 2 ** 20, seconds];
+    console.log(String(round).padEnd(8) + cells.map((number) => number.toFixed(1).padStart(12)).join(""));
   }
+  const grown = (what) => `${(held.at(-1)[what] - held[1][what]).toFixed(1)} kB`;
+  console.log(
+    `\nFrom round two to five the data grew by ${grown("data")}; slots by ${grown("slots")}, what is compiled by ${grown("compiled")}.`,
+  );
   child.disconnect();
   child.kill();
-  upstream.closeAllConnections();
   upstream.close();
+  rmSync(folder, { recursive: true });
 }
 
 async function answer(request, response) {
@@ -81,19 +103,22 @@ async function answer(request, response) {
 }
 
 async function streams(url) {
+  const agent = new Agent({ keepAlive: true });
   let next = 0;
   const work = async () => {
-    for (let n = next++; n < STREAMS; n = next++) await stream(url, n);
+    for (let n = next++; n < STREAMS; n = next++) await stream(url, agent, n);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+  agent.destroy();
 }
 
-function stream(url, n) {
+function stream(url, agent, n) {
   const { hostname, port } = new URL(url);
   const [path, body] = WIRES[n % WIRES.length];
+  const headers = { "content-type": "application/json" };
   return new Promise((resolve) => {
-    const request = httpRequest({ hostname, port, path, method: "POST", headers: { "content-type": "application/json" } }, (response) => {
-      if (n % 10 === 5) response.once("data", () => request.destroy());
+    const request = httpRequest({ hostname, port, path, agent, method: "POST", headers }, (response) => {
+      if (n % 9 === 5) response.once("data", () => request.destroy());
       response.resume().on("close", resolve).on("error", resolve);
     });
     request.on("error", resolve);

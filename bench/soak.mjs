@@ -1,45 +1,70 @@
-// `npm run soak`: what a scanner keeps in memory while 100 MB pass through it. Prints a table; asserts nothing.
-import { chunksOf } from "./measure.mjs";
+// `npm run soak`: what a scanner keeps in memory while 100 MB of text pass through it, and 10 MB each of short calls and of partial marks. Each
+// dialect has a process of its own, as in real life: in one that ran them all the engine would no longer compile for any. Prints a table, line
+// by line; asserts nothing.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { writeHeapSnapshot } from "node:v8";
+import { heldIn } from "./heap.mjs";
 import { ours } from "./scanners.mjs";
 import { WORKLOADS } from "./workloads.mjs";
 
 const MB = 2 ** 20;
-const STOPS = 4;
+const CHUNK = 4;
+const SOAKS = { plain: ["plain text", 100], calls: ["short calls", 10], partials: ["partial marks", 10] };
 
-/** Bytes of everything alive. */
-function alive() {
-  globalThis.gc();
-  globalThis.gc();
-  return process.memoryUsage().heapUsed;
+const [name, folder] = process.argv.slice(2);
+if (name) soakOne(ours.find((scanner) => scanner.name === name));
+else await soakAll();
+
+async function soakAll() {
+  const place = mkdtempSync(join(tmpdir(), "dragoman-soak-"));
+  console.log(
+    `kB in the process of one scanner, in ${CHUNK}-character chunks: what is alive after a quarter of it and after all, without what V8 compiles\n`,
+  );
+  const columns = ["MB", "1/4", "all", "grown", "seconds"];
+  console.log("".padEnd(30) + columns.map((title) => title.padStart(9)).join(""));
+  let most = { grown: -Infinity };
+  for (const scanner of ours) {
+    const child = fork(fileURLToPath(import.meta.url), [scanner.name, place], { execArgv: ["--expose-gc"] });
+    child.on("message", ({ label, mb, files, seconds }) => {
+      const [first, last] = files.map((file) => heldIn(file).data);
+      const cells = [mb.toFixed(0), ...[first, last, last - first, seconds].map((number) => number.toFixed(1))];
+      console.log(label.padEnd(30) + cells.map((cell) => cell.padStart(9)).join(""));
+      if (last - first > most.grown) most = { grown: last - first, label };
+    });
+    const [code] = await once(child, "exit");
+    if (code !== 0) process.exit(1);
+  }
+  rmSync(place, { recursive: true });
+  console.log(`\nFrom the first quarter to the last no scanner grew by more than ${most.grown.toFixed(1)} kB (${most.label}).`);
 }
 
-/** Kilobytes that the scanner holds after each quarter of so much text. */
-function soak(scanner, chunks, total) {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const before = alive();
-  const running = scanner.create();
-  const held = [];
-  let fed = 0;
-  for (let quarter = 1; quarter <= STOPS; quarter++) {
-    for (; fed < (total * quarter) / STOPS; fed += length) for (const chunk of chunks) globalThis.kept = running.feed(chunk);
-    globalThis.kept = undefined;
-    held.push((alive() - before) / 1024);
+/** In the child. */
+function soakOne(scanner) {
+  for (const { id, make } of WORKLOADS) {
+    if (!(id in SOAKS)) continue;
+    const [title, mb] = SOAKS[id];
+    const { text } = make(scanner);
+    const began = performance.now();
+    const running = scanner.create();
+    const files = [mb / 4, (mb * 3) / 4].map((part, i) => {
+      feed(running, text, part * MB);
+      globalThis.gc();
+      return writeHeapSnapshot(join(folder, `${scanner.name}-${id}-${i}.heapsnapshot`));
+    });
+    globalThis.kept = running.flush();
+    process.send({ label: `${scanner.name}, ${title}`, mb, files, seconds: (performance.now() - began) / 1000 });
   }
-  globalThis.kept = running.flush();
-  return held;
 }
 
-const SOAKS = { plain: "plain text", calls: "short calls", partials: "partial marks" };
-
-console.log("KB on the heap while 100 MB pass through one scanner, in 4-character chunks, after\n");
-console.log(`${"".padEnd(30)}${[25, 50, 75, 100].map((mb) => `${mb} MB`.padStart(9)).join("")}`);
-for (const scanner of ours) {
-  for (const workload of WORKLOADS.filter(({ id }) => id in SOAKS)) {
-    const label = `${scanner.name}, ${SOAKS[workload.id]}`;
-    if (process.stderr.isTTY) process.stderr.write(`${label} …\r`);
-    const chunks = chunksOf(workload.make(scanner).text);
-    soak(scanner, chunks, 4 * MB); // compiling takes memory too
-    const held = soak(scanner, chunks, 100 * MB);
-    console.log(`${label.padEnd(30)}${held.map((kb) => kb.toFixed(1).padStart(9)).join("")}`);
+/** The text again and again, until it was so long. */
+function feed(running, text, length) {
+  for (let fed = 0; fed < length; fed += text.length) {
+    for (let at = 0; at < text.length; at += CHUNK) globalThis.kept = running.feed(text.slice(at, at + CHUNK));
   }
+  globalThis.kept = undefined;
 }

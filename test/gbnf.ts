@@ -45,6 +45,54 @@ export class Gbnf {
     return stacks.has(undefined);
   }
 
+  /** Some text that it accepts. `choose(n)` is a number below n; behind `wanted` characters the shortest way to the end is taken. */
+  sample(choose: (n: number) => number, wanted = 120): string {
+    const least = this.#shortest();
+    let text = "";
+    const queue: Item[] = [{ type: "rule", name: "root" }];
+    for (let item = queue.shift(); item; item = queue.shift()) {
+      if (item.type === "class") {
+        text += this.#member(item, choose);
+        continue;
+      }
+      const all = this.#rules.get(item.name) ?? [];
+      const cost = (items: Item[]) => items.reduce((sum, one) => sum + (one.type === "class" ? 1 : (least.get(one.name) ?? Infinity)), 0);
+      const taken = text.length < wanted ? all[choose(all.length)] : all.toSorted((a, b) => cost(a) - cost(b))[0];
+      queue.unshift(...(taken ?? []));
+    }
+    return text;
+  }
+
+  /** How many characters each rule takes at least. */
+  #shortest(): Map<string, number> {
+    const least = new Map<string, number>();
+    for (let grows = true; grows; ) {
+      grows = false;
+      for (const [name, alternatives] of this.#rules) {
+        const costs = alternatives.map((items) =>
+          items.reduce((sum, item) => sum + (item.type === "class" ? 1 : (least.get(item.name) ?? Infinity)), 0),
+        );
+        const cost = Math.min(...costs);
+        if (cost < (least.get(name) ?? Infinity)) {
+          least.set(name, cost);
+          grows = true;
+        }
+      }
+    }
+    return least;
+  }
+
+  #member({ negated, ranges }: Class, choose: (n: number) => number): string {
+    if (!negated) {
+      const [from, to] = ranges[choose(ranges.length)] ?? [63, 63];
+      return String.fromCodePoint(from + choose(Math.min(to - from + 1, 64)));
+    }
+    const allowed = [..."aZ09 _-.,:;!?()äß漢"].filter(
+      (char) => !ranges.some(([from, to]) => from <= char.charCodeAt(0) && char.charCodeAt(0) <= to),
+    );
+    return allowed[choose(allowed.length)] ?? "";
+  }
+
   /** Nothing is pushed for the end of a sequence. */
   #push(items: Item[], at: number, below: Stack | undefined): Stack | undefined {
     if (at >= items.length) return below;

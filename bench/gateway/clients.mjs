@@ -16,6 +16,7 @@ const chat = ({ chunks, paced }) => ({
     ],
     tools: [{ type: "function", function: TOOL }],
     stream: true,
+    stream_options: { include_usage: true },
     max_tokens: chunks,
     temperature: paced ? 1 : 0,
   },

@@ -4,6 +4,7 @@
 //   npm run bench:gateway                       twelve rounds
 //   npm run bench:gateway -- --rounds 2         fewer, for a first look
 //   npm run bench:gateway -- --floor            what Fastify, undici and JSON cost without a gateway, too
+//   npm run bench:gateway -- --obfuscation      with an upstream whose chunks have random characters in them, as OpenAI's have
 //   npm run bench:gateway -- --no-portkey       without @portkey-ai/gateway
 //   npm run bench:gateway -- --profile DIR      a CPU profile of the gateway, too
 //
@@ -20,6 +21,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "12" },
     portkey: { type: "boolean", default: true },
     floor: { type: "boolean", default: false },
+    obfuscation: { type: "boolean", default: false },
     profile: { type: "string" },
   },
   allowNegative: true,
@@ -83,7 +85,7 @@ async function measureFirst(subjects) {
 
 // ---- the servers
 
-const upstream = await startUpstream();
+const upstream = await startUpstream(options.obfuscation ? ["--obfuscation"] : []);
 const profiled = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
 const pipe = new Subject("raw node:http pipe", await startPipe(upstream.port), "chat");
 const ours = [];

@@ -54,7 +54,7 @@ function logsUrl(child) {
   });
 }
 
-export const startUpstream = () => start([here("upstream.mjs")], { ready: saysPort });
+export const startUpstream = (args) => start([here("upstream.mjs"), ...args], { ready: saysPort });
 
 export const startPipe = (upstream, flags) => start([here("pipe.mjs"), String(upstream)], { flags, ready: saysPort });
 

@@ -1,14 +1,46 @@
-// The upstream of the benchmark: OpenAI chat, a stream of so many chunks as the request's `max_tokens` says, all at once or one every 4 ms (`temperature: 1`).
+// The upstream of the benchmark: OpenAI chat, a stream of so many chunks as the request's `max_tokens` says, all at once or one every 4 ms
+// (`temperature: 1`). As real servers do it: every answer has an id and a time of its own, and the tokens are counted in a chunk of their own
+// for who asks. With `--obfuscation`, every chunk also has random characters of a random length, as OpenAI's have: no two chunks are alike then.
 import { createServer } from "node:http";
 
 const PACE_MS = 4;
 const WORDS = ["The", " file", " was", " writ", "ten", " with", " the", " text", " that", " you", " asked", " for", "."];
+const obfuscates = process.argv.includes("--obfuscation");
 
-const chunk = (delta, finish = null) =>
-  `data: ${JSON.stringify({ id: "chatcmpl-7", object: "chat.completion.chunk", created: 1_760_000_000, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const pieces = WORDS.map((content) => chunk({ content }));
-const first = chunk({ role: "assistant", content: "" });
-const last = `${chunk({}, "stop")}data: [DONE]\n\n`;
+let answers = 0;
+
+class Answer {
+  #head = {
+    id: `chatcmpl-${(++answers).toString(36).padStart(12, "0")}`,
+    object: "chat.completion.chunk",
+    created: 1_760_000_000 + answers,
+  };
+  #words = 0;
+
+  #chunk(rest) {
+    const noise = obfuscates
+      ? {
+          obfuscation: Math.random()
+            .toString(36)
+            .slice(2, 3 + Math.random() * 9),
+        }
+      : {};
+    return `data: ${JSON.stringify({ ...this.#head, model: "m", ...rest, ...noise })}\n\n`;
+  }
+  #choice(delta, finish = null) {
+    return this.#chunk({ choices: [{ index: 0, delta, finish_reason: finish }] });
+  }
+  first() {
+    return this.#choice({ role: "assistant", content: "" });
+  }
+  word() {
+    return this.#choice({ content: WORDS[this.#words++ % WORDS.length] });
+  }
+  last(counts) {
+    const usage = { prompt_tokens: 80, completion_tokens: this.#words, total_tokens: 80 + this.#words };
+    return `${this.#choice({}, "stop")}${counts ? this.#chunk({ choices: [], usage }) : ""}data: [DONE]\n\n`;
+  }
+}
 
 const models = JSON.stringify({ object: "list", data: [{ id: "m", object: "model", created: 0, owned_by: "bench" }] });
 
@@ -20,20 +52,22 @@ const server = createServer((request, response) => {
     text += part;
   });
   request.on("end", () => {
-    const { max_tokens: count, temperature } = JSON.parse(text);
+    const { max_tokens: count, temperature, stream_options } = JSON.parse(text);
+    const answer = new Answer();
+    const counts = stream_options?.include_usage === true;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.socket.setNoDelay(true);
     if (temperature !== 1) {
-      let all = first;
-      for (let n = 0; n < count; n++) all += pieces[n % pieces.length];
-      return void response.end(all + last);
+      let all = answer.first();
+      for (let n = 0; n < count; n++) all += answer.word();
+      return void response.end(all + answer.last(counts));
     }
-    response.write(first);
+    response.write(answer.first());
     let n = 0;
     const timer = setInterval(() => {
-      if (n < count) return void response.write(pieces[n++ % pieces.length]);
+      if (n++ < count) return void response.write(answer.word());
       clearInterval(timer);
-      response.end(last);
+      response.end(answer.last(counts));
     }, PACE_MS);
     response.on("close", () => clearInterval(timer));
   });

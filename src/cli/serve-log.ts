@@ -6,72 +6,119 @@ import { type Output, paletteOf, visible } from "./terminal.ts";
 /** Errors that nobody but the gateway worded. */
 const OURS: ReadonlySet<string> = new Set(["overloaded", "upstream", "timeout", "internal"]);
 
-export function createLog(output: Output): Logger {
-  const options = { base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!output.isTTY) return pino(options, { write: gathered(output) });
+/** pino, and a line for each exchange that is over. */
+export type Log = Logger & { exchange(exchange: Exchange): void };
+
+export function createLog(output: Output): Log {
+  if (!output.isTTY) return gathered(output);
   const { dim, red, yellow, cyan } = paletteOf(output);
   const write = (line: string): void => {
     const { level, time, msg = "" } = JSON.parse(line) as { level: number; time: string; msg?: string };
     const paint = level >= 50 ? red : level >= 40 ? yellow : (text: string) => text;
     output.write(`${dim(time.slice(11, 19))} ${paint(visible(msg)).replaceAll("→", cyan("→"))}\n`);
   };
-  return pino(options, { write });
+  const log = logTo({ write });
+  return Object.assign(log, { exchange: (exchange: Exchange) => logExchange(log, exchange) });
+}
+
+/** pino puts a line together from some sixty pieces, and to join them takes as long again: V8 prints it in one (4.7 µs instead of 8.5). */
+function logTo(stream: { write(line: string): void; flush?(): void }, now: () => number = Date.now): Logger {
+  const log = pino({ base: null, timestamp: () => `,"time":"${new Date(now()).toISOString()}"` }, stream);
+  const print = (fields: object, msg: string, level: number, time: string): string => {
+    const inner = JSON.stringify(fields).slice(1, -1);
+    return `{"level":${level}${time}${inner === "" ? "" : ","}${inner},"msg":${JSON.stringify(msg)}}\n`;
+  };
+  return Object.assign(log, { [pino.symbols.asJsonSym]: print });
 }
 
 /** How long a line may wait for others to be written with: each write costs as much as an exchange. */
 const GATHER_MS = 50;
 
-function gathered(output: Output): (line: string) => void {
+/**
+ * Exchanges wait as they are, and become lines one after the other when those are written: in the midst of the traffic, where the
+ * processor has to fetch all of this code anew, a line costs 10 µs more, of the 170 that a short exchange takes on a busy machine.
+ */
+function gathered(output: Output): Log {
   let lines = "";
+  let over: { exchange: Exchange; at: number }[] = [];
+  let at: number | undefined;
+  const settle = (): void => {
+    const settled = over;
+    over = [];
+    for (const one of settled) {
+      at = one.at;
+      logExchange(log, one.exchange);
+    }
+    at = undefined;
+  };
+  let waiting = false;
   const flush = (): void => {
-    output.write(lines);
+    settle();
+    waiting = false;
+    if (lines !== "") output.write(lines);
     lines = "";
   };
-  process.once("exit", () => {
-    if (lines !== "") flush();
-  });
-  return (line) => {
-    if (lines === "") setTimeout(flush, GATHER_MS);
+  const wait = (): void => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(flush, GATHER_MS);
+  };
+  process.once("exit", flush);
+  const write = (line: string): void => {
+    wait();
+    settle();
     lines += line;
   };
+  const log = logTo({ write, flush }, () => at ?? Date.now());
+  return Object.assign(log, {
+    exchange(exchange: Exchange) {
+      wait();
+      over.push({ exchange, at: Date.now() });
+    },
+  });
 }
 
-export function logExchange(log: Logger, exchange: Exchange): void {
-  const { kind, model, upstream, upstreamModel = "", status, outcome, error, usage, outside, warnings, fault } = exchange;
+function logExchange(log: Logger, exchange: Exchange): void {
+  const { id, wire, kind, model, upstream, upstreamModel = "", dialect, streamed, status, outcome, error, ms, firstMs } = exchange;
+  const { usage, outside, warnings, fault } = exchange;
   const why = error && error.status === undefined && OURS.has(error.code) ? error.message : undefined;
-  const fields: Record<string, unknown> = { id: exchange.id, wire: exchange.wire, kind };
-  if (model !== undefined) fields.model = visible(model.slice(0, 200));
-  if (upstream !== undefined) {
-    fields.upstream = upstream;
-    fields.upstreamModel = visible(upstreamModel.slice(0, 200));
-  }
-  if (exchange.dialect !== undefined) fields.dialect = exchange.dialect;
-  if (exchange.streamed) fields.streamed = true;
-  fields.status = status;
-  fields.outcome = outcome;
-  if (error) fields.error = error.code;
-  if (why !== undefined) fields.why = visible(why);
-  fields.ms = exchange.ms;
-  if (exchange.firstMs !== undefined) fields.firstMs = exchange.firstMs;
-  if (usage?.inputTokens !== undefined) fields.inputTokens = usage.inputTokens;
-  if (usage?.outputTokens !== undefined) fields.outputTokens = usage.outputTokens;
-  if (kind === "generate") fields.calls = exchange.calls;
-  if (outside.length > 0) fields.outside = outside.map(({ name, why }) => visible(`${name}: ${why}`.slice(0, 200)));
-  if (warnings.length > 0) fields.warnings = warnings.map(({ code }) => code);
-  if (fault instanceof Error) fields.fault = fault.stack;
+  // What is undefined is not printed.
+  const fields = {
+    id,
+    wire,
+    kind,
+    model: model === undefined ? undefined : visible(model.slice(0, 200)),
+    upstream,
+    upstreamModel: upstream === undefined ? undefined : visible(upstreamModel.slice(0, 200)),
+    dialect,
+    streamed: streamed || undefined,
+    status,
+    outcome,
+    error: error?.code,
+    why: why === undefined ? undefined : visible(why),
+    ms,
+    firstMs,
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    calls: kind === "generate" ? exchange.calls : undefined,
+    outside: outside.length > 0 ? outside.map(({ name, why }) => visible(`${name}: ${why}`.slice(0, 200))) : undefined,
+    warnings: warnings.length > 0 ? warnings.map(({ code }) => code) : undefined,
+    fault: fault instanceof Error ? fault.stack : undefined,
+  };
   const level = outcome !== "error" ? "info" : status >= 500 ? "error" : "warn";
   log[level](fields, lineOf(exchange, why));
 }
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(exchange: Exchange, why: string | undefined): string {
-  const { wire, kind, model, upstream, upstreamModel, status, outcome, error, ms, usage, calls, outside } = exchange;
+  const { wire, kind, model, upstream, upstreamModel, status, outcome, brokenOff, error, ms, usage, calls, outside } = exchange;
   let line: string = wire;
   if (kind !== "generate") line += ` ${kind}`;
   if (model) line += ` ${model}`;
   if (upstream) line += ` → ${upstream}`;
   if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel}`;
-  line += outcome === "aborted" ? " the client left" : ` ${status}`;
+  line += brokenOff === "client" ? " the client left" : ` ${status}`;
+  if (brokenOff === "gateway") line += ", broken off: the gateway closed";
   if (error && outcome === "error") line += `, ${why ?? error.code}`;
   if (usage) line += `, ${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`;
   for (const how in calls) {

@@ -19,7 +19,7 @@ import { describeModel, hasEmbedded, isModelFile, type Opened, openModel } from 
 import { listen, stopOnSignals } from "./running.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 import { type Local, Locals } from "./serve-local.ts";
-import { createLog, logExchange } from "./serve-log.ts";
+import { createLog } from "./serve-log.ts";
 import { openRecorder } from "./serve-record.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
@@ -39,7 +39,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     ...enginesOf(settings, upstreams, locals),
     taps: [...(recorder ? [recorder.tap] : []), ...(flags.verbose ? [verboseTap(log)] : [])],
     metrics: createMetrics(),
-    onExchange: (exchange) => logExchange(log, exchange),
+    onExchange: log.exchange,
   });
   const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
   const readyMs = Math.round(performance.now()); // since the process began

@@ -7,7 +7,7 @@ import { createGateway, createMetrics, discover } from "../gateway/index.ts";
 import { Complaint } from "./complaint.ts";
 import { openModel } from "./local-model.ts";
 import { listen, stopOnSignals } from "./running.ts";
-import { createLog, logExchange } from "./serve-log.ts";
+import { createLog } from "./serve-log.ts";
 import type { StartFlags } from "./start.ts";
 import { type Call, type Started, startPage, summaryOf } from "./start-page.ts";
 import { jsonLine, paletteOf, visible } from "./terminal.ts";
@@ -31,7 +31,7 @@ export async function start(flags: StartFlags): Promise<void> {
     upstreams: { [engine.facts.id]: engine },
     metrics: createMetrics(),
     taps: [() => (isOpen ? undefined : { event: (event) => void events.push(event) })],
-    onExchange: (exchange) => void (isOpen && output.isTTY && logExchange(log, exchange)),
+    onExchange: (exchange) => void (isOpen && output.isTTY && log.exchange(exchange)),
   });
   const url = await listen(gateway, flags.port, (line) => void (output.isTTY && log.warn(line)));
   stopOnSignals(gateway, () => output.isTTY && log.info("stopping; once more stops at once"));

@@ -4,7 +4,7 @@ import type { Outcome, Reader, Syntax } from "./reader.ts";
 import { charTable, charTableExcept, ESCAPED, Marks } from "./window.ts";
 
 const QUOTES = new Marks(['"', "'"]);
-const LINE_END = new Marks(["\n"]);
+const LINE_END = new Marks(["\n", "\r"]);
 const BLOCK_END = new Marks(["*/"]);
 const STRING_STOPS = charTable(`'${ESCAPED}`);
 export const WORD_END = charTableExcept("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._$");
@@ -40,12 +40,12 @@ function inString(r: Reader, code: number): Outcome | undefined | true {
   return true;
 }
 
-/** Behind a quote: it closes the string only before one of these, a mark, or the end; elsewhere it is content. */
+/** Behind a quote: it closes a key, and any other string only before one of these, a mark, or the end; elsewhere it is content. */
 export function closing(r: Reader, before: string, quote = r.quote): undefined | true {
   const code = r.blanks();
   if (r.from < r.pos) r.tail += r.run;
   if (code === undefined) return undefined;
-  let closes = code === -1 || before.includes(String.fromCharCode(code));
+  let closes = r.inKey || code === -1 || before.includes(String.fromCharCode(code));
   if (!closes && code < 128 && r.marks.leads[code] === 1) {
     const mark = r.match(r.marks);
     if (mark === undefined) return undefined;

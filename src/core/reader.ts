@@ -4,7 +4,7 @@
  */
 import { escapeJson, type JsonWriter, unescapeJson } from "./json.ts";
 import type { SchemaNode } from "./schema.ts";
-import { Marks, Window } from "./window.ts";
+import { isBlank, Marks, Window } from "./window.ts";
 
 export interface Syntax {
   /** What opens a string. */
@@ -63,6 +63,8 @@ export const MAX_NAME = 256;
 /** Farther than any string reaches; a small integer, as engines handle those best. */
 export const NO_LIMIT = 0x3fff_ffff;
 export const NO_MARKS = new Marks([]);
+/** So many blanks may follow a stop that ends the output. */
+const MAX_BLANKS = 16;
 
 export class Reader extends Window {
   readonly maxDepth: number;
@@ -70,6 +72,8 @@ export class Reader extends Window {
   reason = "";
   /** Outside a string they cannot be part of a value. */
   marks = NO_MARKS;
+  /** They end the output: behind one that cuts a value nothing comes but a few blanks. */
+  stops = NO_MARKS;
   /** Who writes what is read. */
   out: JsonWriter | undefined;
   /** While text, a string or a word is read: a piece without these characters is nothing else. */
@@ -94,6 +98,8 @@ export class Reader extends Window {
   depth = 0;
 
   #syntax: Syntax | undefined;
+  /** What may end a string of this syntax, or the output. */
+  #plainEnd: Uint8Array = NO_MARKS.leads;
   #depths = 0;
   #any = false;
   readonly #outer: Frame[] = [];
@@ -124,6 +130,7 @@ export class Reader extends Window {
 
   /** Begins to read an object. */
   begin(syntax: Syntax, out: JsonWriter | undefined, marks: Marks, schema?: SchemaNode, fieldDepth = 0): this {
+    if (syntax !== this.#syntax) this.#plainEnd = this.stops.and(syntax.plainEnd);
     this.#syntax = syntax;
     this.out = out;
     this.marks = marks;
@@ -172,7 +179,7 @@ export class Reader extends Window {
   /** What stands for itself in a string is said here; the rest is up to the syntax. */
   #inString(syntax: Syntax): Outcome | undefined | true {
     if (this.tail !== undefined) return syntax.special(this, -1);
-    const { plainEnd } = syntax;
+    const plainEnd = this.#plainEnd;
     const code = this.span(plainEnd, false);
     if (this.from < this.pos) {
       this.say(escapeJson(this.run)); // of what is plain, only half a surrogate pair is escaped
@@ -183,10 +190,25 @@ export class Reader extends Window {
       }
     }
     if (code === -1) return "cut";
-    if (code !== undefined) return syntax.special(this, code);
+    if (code !== undefined) {
+      const cut = code < 128 && this.stops.leads[code] === 1 ? this.#isCut() : false;
+      return cut === false ? syntax.special(this, code) : cut;
+    }
     if (this.inKey) this.calm(plainEnd, NO_LIMIT);
     else if (this.out) this.calm(plainEnd);
     return undefined;
+  }
+
+  /** Whether the output ends with the stop that stands here, in the open string. */
+  #isCut(): "cut" | false | undefined {
+    const mark = this.match(this.stops);
+    if (mark === undefined) return undefined;
+    if (mark === "") return false;
+    const end = this.pos + mark.length;
+    let at = end;
+    while (at < this.stop && at < end + MAX_BLANKS && isBlank(this.codes[at] as number)) at++;
+    if (at < this.stop) return false;
+    return this.last ? "cut" : undefined;
   }
 
   #token(syntax: Syntax): Outcome | undefined | true {
@@ -354,11 +376,12 @@ export class Reader extends Window {
     else if (this.depth > 0) this.out?.space(blanks);
   }
 
-  /** What stands here cannot be read, unless the input was cut inside a mark. */
+  /** What stands here cannot be read, unless it is a stop, or the input was cut inside a mark. */
   bad(reason: string): Outcome | undefined {
     this.reason = reason;
-    if (this.pos === this.stop || this.marks.at(this.codes, this.pos, this.stop, false) !== undefined) return "bad";
-    return this.cut();
+    const { codes, pos, stop } = this;
+    if (pos < stop && this.marks.at(codes, pos, stop, false) === undefined) return this.cut();
+    return this.stops.at(codes, pos, stop, true) ? "cut" : "bad";
   }
 
   /** The input may end inside what stands here. */

@@ -22,6 +22,7 @@ export class Marks {
   readonly plainEnd = charTable(ESCAPED);
   /** Nodes of four numbers, the first of which is a character. The first node has none. */
   readonly #tree: Uint16Array;
+  readonly #with = new Map<Uint8Array, Uint8Array>();
   /** Where the last question had to end for want of text. */
   node = 0;
 
@@ -45,6 +46,16 @@ export class Marks {
       this.leads[mark.charCodeAt(0)] = this.plainEnd[mark.charCodeAt(0)] = 1;
     });
     this.#tree = Uint16Array.from(tree);
+  }
+
+  /** The table, and the first characters of the marks. */
+  and(table: Uint8Array): Uint8Array {
+    let both = this.#with.get(table);
+    if (!both) {
+      both = table.map((bit, code) => bit | (this.leads[code] as number));
+      this.#with.set(table, both);
+    }
+    return both;
   }
 
   /** The mark at `at`; `""` if there is none; `undefined` if `end` comes too early to tell, unless it is the `last` end. */

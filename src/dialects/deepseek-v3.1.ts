@@ -5,37 +5,39 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
-import { type Pieces, prompt } from "./prompt.ts";
-import { dialectOf } from "./tools.ts";
+import type { Pieces } from "./prompt.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
 import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const bos = variantOf(VARIANTS, options);
+function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
+  const { tools = [] } = request;
   const { system, rest } = hoisted(request);
   const turns = turnsOf(rest);
   const thinks = thinkingOption(request, options) ?? false;
-  return prompt(
-    options.bos ? bos : [],
-    system,
-    renderTools(request.tools ?? []),
-    turns.map((turn, n) => {
-      if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
-      return [
-        turns[n - 1] ? t`<｜Assistant｜><think></think>` : [],
-        turn.rounds.map(({ said, results }, i) => [
-          said.length > 0 ? [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`] : [],
-          renderToolResults(results),
-        ]),
-      ];
-    }),
+  return {
+    bos,
+    messages: [
+      system,
+      tools.length > 0 ? toolPieces(tools) : [],
+      turns.map((turn, n) => {
+        if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
+        return [
+          turns[n - 1] ? t`<｜Assistant｜><think></think>` : [],
+          turn.rounds.map(({ said, results }, i) => [
+            said ? [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`] : [],
+            resultPieces(results),
+          ]),
+        ];
+      }),
+    ],
     // Only a user gets a mark behind his words.
-    options.addGenerationPrompt === false || turns.at(-1)?.side !== "user" ? [] : t`<｜Assistant｜><think>${thinks ? [] : t`</think>`}`,
-  );
+    open: turns.at(-1)?.side === "user" ? t`<｜Assistant｜><think>${thinks ? [] : t`</think>`}` : [],
+  };
 }
 
 /** Thinking that a server left in the text of an answer is dropped, but not directly behind results. */
@@ -54,8 +56,7 @@ const callPieces = (call: RenderableCall): Pieces =>
   t`<｜tool▁call▁begin｜>${call.name}<｜tool▁sep｜>${argumentsText(call)}<｜tool▁call▁end｜>`;
 
 /** The model's own template declares no tools; this is the text that servers add. */
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
+function toolPieces(tools: readonly Tool[]): Pieces {
   const declared = tools.map(
     ({ name, description = "", parameters = {} }) => `### ${name}
 Description: ${description}
@@ -64,7 +65,7 @@ Parameters: ${pythonJson(parameters)}
 
 `,
   );
-  return prompt(t`
+  return t`
 
 ## Tools
 You have access to the following tools:
@@ -77,12 +78,10 @@ Where:
 - \`tool_call_name\` must be an exact match to one of the available tools
 - \`tool_call_arguments\` must be valid JSON that strictly follows the tool's Parameters Schema
 - For multiple tool calls, chain them directly without separators or spaces
-`);
+`;
 }
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(section(calls.map(callPieces)));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(outputs(results.map(({ output }) => resultText(output))));
+const resultPieces = (results: readonly RenderableResult[]): Pieces => outputs(results.map(({ output }) => resultText(output)));
 
 export const deepseekV31 = dialectOf({
   id: "deepseek-v3.1",
@@ -92,8 +91,8 @@ export const deepseekV31 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => section(calls.map(callPieces)),
+  results: resultPieces,
   thinking: (text) => t`<think>${text}</think>`,
 });

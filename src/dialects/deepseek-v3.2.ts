@@ -9,11 +9,11 @@
  *     </｜DSML｜function_calls>
  */
 import type { Message, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
-import { thinkingOption, variantOf } from "./options.ts";
-import { type Pieces, prompt } from "./prompt.ts";
-import { dialectOf } from "./tools.ts";
+import { thinkingOption } from "./options.ts";
+import type { Pieces } from "./prompt.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
@@ -21,35 +21,34 @@ const WORD = "function_calls";
 /** What the model says opens so behind a user and behind results; behind its own words there is no mark. */
 const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const bos = variantOf(VARIANTS, options);
+function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
   const { system, rest } = hoisted(request);
-  const tools = renderTools(request.tools ?? []);
+  const { tools = [] } = request;
   const thinks = thinkingOption(request, options) ?? false;
   const turns = turnsOf(rest);
   const opens = OPENS[rest.at(-1)?.role ?? "system"];
-  return prompt(
-    options.bos ? bos : [],
-    [system, system && tools.length > 0 ? "\n\n" : [], tools],
-    turns.map((turn, n) => {
-      if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
-      return turn.rounds.map(({ said, results }, i) => {
-        const before = turn.rounds[i - 1];
-        const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
-        const thinking = thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
-        return [
-          said.length > 0 ? [open ? [open, thinking] : [], saidPieces(said, renderToolCalls)] : [],
-          results.length > 0 ? ["\n\n", renderToolResults(results)] : [],
-        ];
-      });
-    }),
-    options.addGenerationPrompt === false || !opens ? [] : [opens, t`<think>${thinks ? [] : t`</think>`}`],
-  );
+  return {
+    bos,
+    messages: [
+      [system, system && tools.length > 0 ? "\n\n" : [], tools.length > 0 ? toolPieces(tools) : []],
+      turns.map((turn, n) => {
+        if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
+        return turn.rounds.map(({ said, results }, i) => {
+          const before = turn.rounds[i - 1];
+          const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
+          const thinking = said && thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
+          return [
+            said ? [open ? [open, thinking] : [], saidPieces(said, callPieces)] : [],
+            results.length > 0 ? ["\n\n", resultPieces(results)] : [],
+          ];
+        });
+      }),
+    ],
+    open: opens ? [opens, t`<think>${thinks ? [] : t`</think>`}`] : [],
+  };
 }
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(t`## Tools
+const toolPieces = (tools: readonly Tool[]): Pieces => t`## Tools
 
 You have access to a set of tools you can use to answer the user's question.
 You can invoke functions by writing a "<｜DSML｜function_calls>" block like the following as part of your reply to the user:
@@ -72,18 +71,14 @@ If the thinking_mode is enabled, then after function results you should strongly
 Here are the functions available in JSONSchema format:
 <functions>
 ${schemaLines(tools)}</functions>
-`);
-}
+`;
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  results.length === 0
-    ? []
-    : prompt(
-        "<function_results>\n",
-        results.map(({ output }) => `<result>${resultText(output)}</result>\n`),
-        "</function_results>",
-      );
+const callPieces = (calls: readonly RenderableCall[]): Pieces => callBlock(WORD, calls);
+const resultPieces = (results: readonly RenderableResult[]): Pieces => [
+  "<function_results>\n",
+  results.map(({ output }) => `<result>${resultText(output)}</result>\n`),
+  "</function_results>",
+];
 
 export const deepseekV32 = dialectOf({
   id: "deepseek-v3.2",
@@ -93,8 +88,8 @@ export const deepseekV32 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
   thinking: thought,
 });

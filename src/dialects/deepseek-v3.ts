@@ -8,42 +8,46 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { argumentsText, pythonJson } from "./print.ts";
-import { joined, type Pieces, prompt } from "./prompt.ts";
-import { dialectOf, functionTool } from "./tools.ts";
+import { joined, type Pieces } from "./prompt.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
 import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
-/** R1 thinks, unless it is told not to. */
-const VARIANTS = { "vllm-deepseekv3": { thinks: false }, "deepseek-r1": { thinks: true } };
+interface Variant {
+  readonly thinks: boolean;
+}
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const { thinks } = variantOf(VARIANTS, options);
+/** R1 thinks, unless it is told not to. */
+const VARIANTS: Readonly<Record<string, Variant>> = { "vllm-deepseekv3": { thinks: false }, "deepseek-r1": { thinks: true } };
+
+function render(request: Request, { thinks }: Variant, options: RenderOptions): Rendered {
+  const { tools = [] } = request;
   const { system, rest } = hoisted(request);
   const turns = turnsOf(rest);
   const resumes = rest.at(-1)?.role === "tool";
   const opens = thinks && thinkingOption(request, options) !== false;
-  return prompt(
-    options.bos ? t`<｜begin▁of▁sentence｜>` : [],
-    system,
-    renderTools(request.tools ?? []),
-    turns.map((turn, i) => {
-      if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}<｜Assistant｜>`;
-      const interrupted = turns[i + 1] !== undefined;
-      return [
-        thinks && !turns[i - 1] ? t`<｜Assistant｜>` : [],
-        turn.rounds.map(({ said, results }, n) => [
-          said.length > 0 ? [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`] : [],
-          // A user who does not wait for the answer leaves the outputs open.
-          results.length > 0 ? outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined) : [],
-        ]),
-      ];
-    }),
-    options.addGenerationPrompt === false || resumes
-      ? []
-      : [turns.at(-1)?.side === "user" ? [] : t`<｜Assistant｜>`, opens ? t`<think>\n` : []],
-  );
+  return {
+    bos: t`<｜begin▁of▁sentence｜>`,
+    messages: [
+      system,
+      tools.length > 0 ? toolPieces(tools) : [],
+      turns.map((turn, i) => {
+        if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}<｜Assistant｜>`;
+        const interrupted = turns[i + 1] !== undefined;
+        return [
+          thinks && !turns[i - 1] ? t`<｜Assistant｜>` : [],
+          turn.rounds.map(({ said, results }, n) => [
+            said ? [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`] : [],
+            // A user who does not wait for the answer leaves the outputs open.
+            results.length > 0 ? outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined) : [],
+          ]),
+        ];
+      }),
+    ],
+    open: resumes ? [] : [turns.at(-1)?.side === "user" ? [] : t`<｜Assistant｜>`, opens ? t`<think>\n` : []],
+  };
 }
 
 /** R1 does not get back what a server left of its thinking in the text. */
@@ -64,9 +68,7 @@ const outputPieces = (results: readonly RenderableResult[], closed: boolean): Pi
   closed ? t`<｜tool▁outputs▁end｜>` : [],
 ];
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(t`
+const toolPieces = (tools: readonly Tool[]): Pieces => t`
 
 # Tools
 
@@ -88,12 +90,7 @@ ${joined(
 <function_arguments_in_json_format>
 \`\`\`<｜tool▁call▁end｜>
 
-    At the end of function call returns, you should print <｜tool▁calls▁end｜><｜end▁of▁sentence｜>`);
-}
-
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(section(joinedCalls(calls)));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  results.length === 0 ? [] : prompt(outputPieces(results, true));
+    At the end of function call returns, you should print <｜tool▁calls▁end｜><｜end▁of▁sentence｜>`;
 
 export const deepseekV3 = dialectOf({
   id: "deepseek-v3",
@@ -103,8 +100,8 @@ export const deepseekV3 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => section(joinedCalls(calls)),
+  results: (results) => outputPieces(results, true),
   thinking: (text) => t`<think>${text}</think>`,
 });

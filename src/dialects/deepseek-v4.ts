@@ -8,12 +8,12 @@
  *     </｜DSML｜tool_calls>
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
-import { joined, type Pieces, prompt } from "./prompt.ts";
-import { dialectOf } from "./tools.ts";
+import { joined, type Pieces } from "./prompt.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
 import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
@@ -25,17 +25,16 @@ Explicitly write out your entire deliberation process, documenting every interme
 
 `;
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const bos = variantOf(VARIANTS, options);
+function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
   const { messages, tools = [], output, thinking } = request;
   const { system, rest } = messages[0]?.role === "system" ? leadingSystem(messages) : { rest: messages }; // a developer is a user here
   const thinks = thinkingOption(request, options) ?? false;
   const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
   const head = [
     textOf(system ?? []),
-    renderTools(tools),
-    output?.schema ? `## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n${pythonJson(output.schema)}` : [],
-  ].filter((part) => part.length > 0);
+    tools.length > 0 ? toolPieces(tools) : "",
+    output?.schema ? `## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n${pythonJson(output.schema)}` : "",
+  ].filter((part) => part !== "");
   const turns: Pieces[] = [];
   let userSide = false;
   const user = (text: Pieces): void => {
@@ -48,29 +47,25 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
       continue;
     }
     for (const { said, results } of turn.rounds) {
-      if (said.length > 0) {
+      if (said) {
         turns.push(
           t`<｜Assistant｜>`,
           thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`,
-          saidPieces(said, renderToolCalls),
+          saidPieces(said, callPieces),
         );
         userSide = false;
       }
-      for (const result of results) user(renderToolResults([result]));
+      for (const result of results) user(resultPieces([result]));
     }
   }
-  return prompt(
-    options.bos ? bos : [],
-    thinks && thinking?.effort === "max" ? MAX_EFFORT : [],
-    joined(head, "\n\n"),
-    turns,
-    options.addGenerationPrompt === false ? [] : t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
-  );
+  return {
+    bos,
+    messages: [thinks && thinking?.effort === "max" ? MAX_EFFORT : [], joined(head, "\n\n"), turns],
+    open: t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
+  };
 }
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(t`## Tools
+const toolPieces = (tools: readonly Tool[]): Pieces => t`## Tools
 
 You have access to a set of tools to help answer the user's question. You can invoke tools by writing a "<｜DSML｜tool_calls>" block like the following:
 
@@ -86,16 +81,13 @@ Otherwise, output directly after </think> with tool calls or final response.
 
 ${schemaLines(tools)}
 You MUST strictly follow the above defined tool name and parameter schemas to invoke tool calls.
-`);
-}
+`;
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(callBlock(WORD, calls, "\n"));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(
-    joined(
-      results.map(({ output }) => `<tool_result>${resultText(output)}</tool_result>`),
-      "\n\n",
-    ),
+const callPieces = (calls: readonly RenderableCall[]): Pieces => callBlock(WORD, calls, "\n");
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  joined(
+    results.map(({ output }) => `<tool_result>${resultText(output)}</tool_result>`),
+    "\n\n",
   );
 
 export const deepseekV4 = dialectOf({
@@ -106,8 +98,8 @@ export const deepseekV4 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
   thinking: thought,
 });

@@ -3,7 +3,7 @@
  * or JSON. The two models have another word for the block, and either may write the other's.
  */
 import type { Part, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall } from "./dialect.ts";
+import type { RenderableCall } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
@@ -15,8 +15,10 @@ import { callsOf, textOf } from "./transcript.ts";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"];
 const WORDS = ["function_calls", "tool_calls"];
-const OPEN = WORDS.map((word) => `<｜DSML｜${word}>`);
-const CLOSE = WORDS.map((word) => `</｜DSML｜${word}>`);
+/** Models put a blank into tags. */
+const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
+const OPEN = WORDS.flatMap((word) => spaced(`<｜DSML｜${word}>`));
+const CLOSE = WORDS.flatMap((word) => spaced(`</｜DSML｜${word}>`));
 const INVOKE = "<｜DSML｜invoke";
 
 // ---- Scanning
@@ -26,6 +28,7 @@ const calls = tagCalls({
   close: CLOSE,
   calls: [{ open: INVOKE, head: ATTRIBUTES }],
   callClose: "</｜DSML｜invoke>",
+  closeSlips: { "</｜DSML｜invoke >": "</｜DSML｜invoke>", "</｜DSML｜parameter >": "</｜DSML｜parameter>" },
   params: [{ open: "<｜DSML｜parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>" }],
   stops: STOPS,
   bareNames: "never",
@@ -53,14 +56,14 @@ ${Object.keys(call.arguments).length === 0 ? nothing : []}${argumentTexts(call, 
 
 /** `nothing`: what stands for no arguments. */
 export const callBlock = (word: string, calls: readonly RenderableCall[], nothing = ""): Pieces =>
-  calls.length > 0 ? t`<｜DSML｜${word}>\n${calls.map((call) => invoke(call, nothing))}</｜DSML｜${word}>` : [];
+  t`<｜DSML｜${word}>\n${calls.map((call) => invoke(call, nothing))}</｜DSML｜${word}>`;
 
 /** A whole message: the text, an empty line, the calls. */
-export function saidPieces(said: readonly Part[], renderToolCalls: (calls: readonly RenderableCall[]) => Prompt): Pieces {
-  const calls = renderToolCalls(callsOf(said));
+export function saidPieces(said: readonly Part[], callPieces: (calls: readonly RenderableCall[]) => Pieces): Pieces {
+  const calls = callsOf(said);
   return [
     textOf(said),
-    calls.length > 0 ? ["\n\n", calls] : [],
+    calls.length > 0 ? ["\n\n", callPieces(calls)] : [],
     said.map((part) => (part.type === "malformed" ? ["\n\n", part.raw] : [])),
     t`<｜end▁of▁sentence｜>`,
   ];

@@ -314,6 +314,12 @@ export const FAMILIES: readonly Family[] = [
     types: ["phi"],
   },
   {
+    name: "Phi-4-mini-reasoning",
+    id: "phi4-mini",
+    models: /phi-?4-mini-reasoning/,
+    doubtful: true,
+  },
+  {
     name: "Granite 4",
     id: "granite",
     variant: "granite-4.0",
@@ -495,7 +501,10 @@ export const FAMILIES: readonly Family[] = [
     name: "Llama 4, asked for JSON",
     id: "llama3",
     doubtful: true,
-    templates: [{ has: ["<|header_start|>", "respond with a JSON for a function call"] }],
+    templates: [
+      { has: ["<|header_start|>", "respond with a JSON for a function call"] },
+      { has: ["<|header_start|>", "Separate multiple function calls by"] },
+    ],
   },
 
   // ---- Not trained on tools: asked for JSON, in turns that the model knows

@@ -5,13 +5,11 @@
  */
 import { jsonScalar } from "../core/json.ts";
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderOptions } from "./dialect.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
-import { variantOf } from "./options.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf } from "./tools.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
 import { type Content, leadingSystem, textOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<start_function_response>", "<end_of_turn>"];
@@ -79,22 +77,16 @@ function adapt(request: Request): Request {
   return { ...request, messages: [{ role: "system", content }, ...rest] };
 }
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const bos = variantOf(VARIANTS, options);
+function render(request: Request, bos: Pieces): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const { turns, resumes } = gemma.dialogue(turnsOf(rest), false);
-  return prompt(
-    options.bos ? bos : [],
-    head(system, request.tools ?? []),
-    turns,
-    options.addGenerationPrompt === false || resumes ? [] : t`<start_of_turn>model\n`,
-  );
+  return { bos, messages: [head(system, request.tools ?? []), turns], open: resumes ? [] : t`<start_of_turn>model\n` };
 }
 
 function head(system: Content | undefined, tools: readonly Tool[]): Pieces {
   const text = prompt(gemma.content(system ?? []));
   if (text.length === 0 && tools.length === 0) return undefined;
-  return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${gemma.renderTools(tools)}<end_of_turn>\n`;
+  return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${gemma.tools(tools)}<end_of_turn>\n`;
 }
 
 export const functiongemma = dialectOf({
@@ -106,8 +98,8 @@ export const functiongemma = dialectOf({
   createScanner,
   adapt,
   render,
-  renderTools: gemma.renderTools,
-  renderToolCalls: gemma.renderToolCalls,
-  renderToolResults: gemma.renderToolResults,
+  tools: gemma.tools,
+  calls: gemma.calls,
+  results: gemma.results,
   thinking: () => [], // there are no marks for it
 });

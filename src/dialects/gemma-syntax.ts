@@ -4,9 +4,9 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsTree, dictsort, entriesOf, Numeral, pythonNumber, type Tree } from "./print.ts";
-import { joined, mediaPiece, type Pieces, prompt } from "./prompt.ts";
+import { joined, mediaPiece, type Pieces } from "./prompt.ts";
 import { type Content, hasCalls, plainOutput, type Round, type Turn } from "./transcript.ts";
 
 export interface GemmaFormat {
@@ -48,9 +48,9 @@ export function gemmaSyntax(format: GemmaFormat) {
   return {
     content,
     dialogue,
-    renderTools: (tools: readonly Tool[]): Prompt => prompt(tools.map(declaration)),
-    renderToolCalls: (calls: readonly RenderableCall[]): Prompt => prompt(calls.map(call)),
-    renderToolResults: (results: readonly RenderableResult[]): Prompt => prompt(results.map(response)),
+    tools: (tools: readonly Tool[]): Pieces => tools.map(declaration),
+    calls: (calls: readonly RenderableCall[]): Pieces => calls.map(call),
+    results: (results: readonly RenderableResult[]): Pieces => results.map(response),
   };
 }
 
@@ -183,7 +183,7 @@ function gemmaTurns(format: GemmaFormat, { value, pairs, bareKey }: Values) {
   };
 
   const said = (round: Round, thinking: boolean): Pieces =>
-    round.said.map((part) => {
+    round.said?.map((part) => {
       if (part.type === "text") return format.modelText(part.text).trim();
       if (part.type === "media") return content([part]);
       if (part.type === "thinking") return thinking ? format.thinking(part.text) : undefined;

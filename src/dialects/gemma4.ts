@@ -8,15 +8,15 @@
 import { jsonNumber } from "../core/json.ts";
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Prompt, RenderOptions } from "./dialect.ts";
+import type { RenderOptions } from "./dialect.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
-import { thinkingOption, variantOf } from "./options.ts";
-import { markup, type Pieces, prompt } from "./prompt.ts";
+import { thinkingOption } from "./options.ts";
+import { markup, type Pieces } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf } from "./tools.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
 import { type Content, leadingSystem, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<turn|>", "<|tool_response>", "<eos>"];
@@ -88,9 +88,9 @@ const createScanner = scannerOf({
 const t = markup([...TOKENS, QUOTE]);
 
 /** What the generation prompt says when the model shall not think: the small models never think unasked. */
-const VARIANTS = {
-  "google-gemma-4-31b-2026-07-09": { noThought: t`<|channel>thought\n<channel|>` },
-  "google-gemma-4-e2b-2026-07-09": { noThought: [] },
+const VARIANTS: Readonly<Record<string, Pieces>> = {
+  "google-gemma-4-31b-2026-07-09": t`<|channel>thought\n<channel|>`,
+  "google-gemma-4-e2b-2026-07-09": [],
 };
 
 const gemma = gemmaSyntax({
@@ -115,8 +115,7 @@ const gemma = gemmaSyntax({
 
 const PLACEHOLDERS: Readonly<Record<string, string>> = { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const { noThought } = variantOf(VARIANTS, options);
+function render(request: Request, noThought: Pieces, options: RenderOptions): Rendered {
   const thinks = thinkingOption(request, options) ?? false;
   const { system, rest } = leadingSystem(request.messages);
   const { turns, resumes } = gemma.dialogue(turnsOf(rest), request.thinking?.keep ?? false);
@@ -125,18 +124,13 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
     result: thinks ? t`<|channel>thought\n` : [],
     call: [],
   };
-  return prompt(
-    options.bos ? t`<bos>` : [],
-    head(thinks, system, request.tools ?? []),
-    turns,
-    options.addGenerationPrompt === false ? [] : start[resumes ?? "turn"],
-  );
+  return { bos: t`<bos>`, messages: [head(thinks, system, request.tools ?? []), turns], open: start[resumes ?? "turn"] };
 }
 
 function head(thinks: boolean, system: Content | undefined, tools: readonly Tool[]): Pieces {
   if (!thinks && !system && tools.length === 0) return undefined;
   const parts = system?.map((part) => [gemma.content([part]), system.length > 1 ? " " : ""]); // only here parts get a blank behind them
-  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${gemma.renderTools(tools)}<turn|>\n`;
+  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${gemma.tools(tools)}<turn|>\n`;
 }
 
 /** Without the thinking that a server left in the text. */
@@ -160,8 +154,8 @@ export const gemma4 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools: gemma.renderTools,
-  renderToolCalls: gemma.renderToolCalls,
-  renderToolResults: gemma.renderToolResults,
+  tools: gemma.tools,
+  calls: gemma.calls,
+  results: gemma.results,
   thinking: thought,
 });

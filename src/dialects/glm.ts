@@ -4,16 +4,16 @@
  *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
-import { markup, type Pieces, prompt } from "./prompt.ts";
+import { markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { element, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
@@ -60,8 +60,9 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "glm-4.6": { gap: "\n", emptyThought: true },
 };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const { gap, emptyThought } = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
+  const { gap, emptyThought } = variant;
+  const { tools = [] } = request;
   const silent = thinkingOption(request, options) === false;
   const none = emptyThought ? t`<think></think>` : t`</think>`;
   const said = (parts: readonly Part[], thinks: boolean): Pieces => {
@@ -71,46 +72,42 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
       t`<|assistant|>${gap}${thinks && thinking ? thought(thinking.trim()) : none}`,
       words ? [gap, words] : [],
       parts.map((part) => {
-        if (part.type === "tool-call") return [gap, callPieces(part, gap)];
+        if (part.type === "tool-call") return [gap, callPieces(part, variant)];
         return part.type === "malformed" ? [gap, part.raw] : [];
       }),
     ];
   };
   const start = emptyThought ? (silent ? t`\n<think></think>` : []) : silent ? none : t`<think>`;
-  return prompt(
-    t`[gMASK]<sop>`,
-    toolsPieces(request.tools ?? [], gap),
-    turnsOf(request.messages).map((turn) => {
-      if (turn.side === "user") {
-        const text = textOf(turn.content);
-        return t`<|user|>${gap}${text}${silent && emptyThought && !text.endsWith("/nothink") ? t`/nothink` : []}`;
-      }
-      if (turn.side !== "assistant") return t`<|system|>${gap}${textOf(turn.content)}`;
-      const thinks = turn.current || (!emptyThought && (request.thinking?.keep ?? false));
-      return turn.rounds.map((round) => [
-        round.said.length > 0 ? said(round.said, thinks) : [],
-        round.results.length > 0 ? t`<|observation|>${resultPieces(round.results, gap)}` : [],
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`<|assistant|>${start}`,
-  );
+  return {
+    messages: [
+      t`[gMASK]<sop>`,
+      tools.length > 0 ? toolPieces(tools, variant) : [],
+      dialogue(turnsOf(request.messages), {
+        other: (side, content) => {
+          const text = textOf(content);
+          if (side !== "user") return t`<|system|>${gap}${text}`;
+          return t`<|user|>${gap}${text}${silent && emptyThought && !text.endsWith("/nothink") ? t`/nothink` : []}`;
+        },
+        said: (parts, current) => said(parts, current || (!emptyThought && (request.thinking?.keep ?? false))),
+        results: (results) => t`<|observation|>${resultPieces(results, variant)}`,
+      }),
+    ],
+    open: t`<|assistant|>${start}`,
+  };
 }
 
-const callPieces = (call: RenderableCall, gap = ""): Pieces =>
+const callPieces = (call: RenderableCall, { gap }: Variant): Pieces =>
   t`<tool_call>${call.name}${gap}${argumentTexts(call, /<\/?(?:arg_|tool_call)/).map(
     ({ key, text }) => t`<arg_key>${key}</arg_key>${gap}<arg_value>${text}</arg_value>${gap}`,
   )}</tool_call>`;
 
 /** A result that is a list of parts is as many results, each as Python prints it: so the model was trained. */
-const resultPieces = (results: readonly RenderableResult[], gap = ""): Pieces =>
+const resultPieces = (results: readonly RenderableResult[], { gap }: Variant): Pieces =>
   results
     .flatMap(({ output }) => textParts(output)?.map(pythonLiteral) ?? resultText(output))
     .map((text) => t`${gap}<tool_response>${gap}${text}${gap}</tool_response>`);
 
-const toolsPieces = (tools: readonly Tool[], gap: string): Pieces =>
-  tools.length === 0
-    ? []
-    : t`<|system|>
+const toolPieces = (tools: readonly Tool[], { gap }: Variant): Pieces => t`<|system|>
 # Tools
 
 You may call one or more functions to assist with the user query.
@@ -121,12 +118,9 @@ ${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
 
 For each function call, output the function name and arguments within the following XML format:
 <tool_call>{function-name}${gap}${[1, 2].map(
-        (n) => t`<arg_key>{arg-key-${`${n}`}}</arg_key>${gap}<arg_value>{arg-value-${`${n}`}}</arg_value>${gap}`,
-      )}...${gap}</tool_call>`;
+  (n) => t`<arg_key>{arg-key-${`${n}`}}</arg_key>${gap}<arg_value>{arg-value-${`${n}`}}</arg_value>${gap}`,
+)}...${gap}</tool_call>`;
 
-const renderTools = (tools: readonly Tool[]): Prompt => prompt(toolsPieces(tools, ""));
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(calls.map((call) => callPieces(call)));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(resultPieces(results));
 const thought = (text: string): Pieces => t`<think>${text}</think>`;
 
 export const glm = dialectOf({
@@ -137,8 +131,8 @@ export const glm = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls, variant) => calls.map((call) => callPieces(call, variant)),
+  results: resultPieces,
   thinking: thought,
 });

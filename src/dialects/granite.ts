@@ -9,16 +9,15 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
-import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
 
@@ -60,34 +59,33 @@ const t = markup([
 
 const VARIANTS = { "granite-4.0": "You are a helpful assistant. Please ensure responses are professional, accurate, and safe." };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const fallback = variantOf(VARIANTS, options);
+function render(request: Request, fallback: string): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  return prompt(
-    head(system && textOf(system, "\n"), fallback, request.tools ?? []),
-    turnsOf(rest).map((turn) => {
-      if (turn.side !== "assistant") return turnPieces(turn.side === "user" ? "user" : "system", textOf(turn.content, "\n"));
-      return turn.rounds.map(({ said, results }) => [
-        said.length > 0 ? turnPieces("assistant", textThenCalls(said, callPieces)) : [],
-        results.length > 0 ? turnPieces("user", ["\n", renderToolResults(results)]) : [],
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`<|start_of_role|>assistant<|end_of_role|>`,
-  );
+  return {
+    messages: [
+      head(system && textOf(system, "\n"), fallback, request.tools ?? []),
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content, "\n")),
+        said: (said) => turnPieces("assistant", textThenCalls(said, callPieces, textOf(said, "\n"))),
+        results: (results) => turnPieces("user", ["\n", resultPieces(results)]),
+      }),
+    ],
+    open: t`<|start_of_role|>assistant<|end_of_role|>`,
+  };
 }
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`<|start_of_role|>${role}<|end_of_role|>${text}<|end_of_text|>\n`;
 
 function head(system: string | undefined, fallback: string, tools: readonly Tool[]): Pieces {
   if (tools.length === 0) return turnPieces("system", system || fallback);
-  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, renderTools(tools)]);
+  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, toolPieces(tools)]);
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(t`You are a helpful assistant with access to the following tools. You may call one or more tools to assist with the user query.
+const toolPieces = (
+  tools: readonly Tool[],
+): Pieces => t`You are a helpful assistant with access to the following tools. You may call one or more tools to assist with the user query.
 
 You are provided with function signatures within <tools></tools> XML tags:
 <tools>
@@ -96,16 +94,12 @@ ${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
 For each tool call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
 <tool_call>
 {"name": <function-name>, "arguments": <args-json-object>}
-</tool_call>. If a tool does not exist in the provided list of tools, notify the user that you do not have the ability to fulfill the request.`);
-}
+</tool_call>. If a tool does not exist in the provided list of tools, notify the user that you do not have the ability to fulfill the request.`;
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(
-    joined(
-      results.map(({ output }) => t`<tool_response>\n${resultText(output)}\n</tool_response>`),
-      "\n",
-    ),
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  joined(
+    results.map(({ output }) => t`<tool_response>\n${resultText(output)}\n</tool_response>`),
+    "\n",
   );
 
 export const granite = dialectOf({
@@ -116,8 +110,8 @@ export const granite = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => joined(calls.map(callPieces), "\n"),
+  results: resultPieces,
   thinking: (text) => t`<think>${text}</think>`,
 });

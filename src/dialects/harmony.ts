@@ -9,14 +9,13 @@ import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
 import type { Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
 import { argumentsText, pythonJson, pythonLiteral } from "./print.ts";
-import { markup, type Pieces, plainText, prompt } from "./prompt.ts";
+import { markup, type Pieces, plainText } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf } from "./tools.ts";
-import { callsOf, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
+import { callsOf, dialogue, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|return|>", "<|call|>"];
 const HEADERS = ["<|start|>", "<|channel|>"];
@@ -70,7 +69,7 @@ const header: Step = (s) => {
     s.pos += mark.length;
     return route(s);
   }
-  const restarts = mark === "<|start|>" || (mark === "<|channel|>" && s.word.includes(mark));
+  const restarts = mark === "<|start|>" || (mark === "<|channel|>" && s.word.includes(mark) && !/ to=(?!assistant\b)/.test(s.word));
   if (restarts) s.control();
   else if (mark !== "<|channel|>" && mark !== "<|constrain|>") return abandon;
   s.pos += mark.length;
@@ -79,13 +78,21 @@ const header: Step = (s) => {
 };
 
 const abandon: Step = (s) => {
-  const marks = TOKENS.filter((mark) => s.word.includes(mark)).map((mark) => s.word.lastIndexOf(mark) + mark.length);
-  s.sayRaw(s.word.length - Math.max(0, ...marks));
+  s.sayRaw(behindMarks(s.word).length);
   return speak;
 };
 
+function behindMarks(header: string): string {
+  const marks = TOKENS.filter((mark) => header.includes(mark)).map((mark) => header.lastIndexOf(mark) + mark.length);
+  return header.slice(Math.max(0, ...marks));
+}
+
+/** Words that stand in every header. */
+const WORDS = ["assistant", "analysis", "commentary", "final", "json"];
+
 const cutHeader: Step = (s) => {
-  if (!s.word.includes(" to=")) return abandon;
+  const behind = behindMarks(s.word).trim();
+  if (!s.word.includes(" to=")) return WORDS.some((word) => word.startsWith(behind)) ? control : abandon;
   s.malformed("no-name", "the output ended inside the header of a call");
   return speak;
 };
@@ -120,6 +127,7 @@ const body: Step = (s) => {
   const mark = s.match(MARKS);
   if (mark === undefined) return undefined;
   if (s.last && s.pos === s.stop) return cut;
+  if (mark === "<|message|>" || mark === "<|constrain|>") return broken(s, "bad-arguments", `${mark} where the arguments should be`);
   if (mark !== "") {
     s.endCall();
     return closing;
@@ -176,32 +184,29 @@ const t = markup([...EDGES, ...TOKENS]);
 /** The identity that the system message states. */
 const VARIANTS = { "gpt-oss-120b": "You are ChatGPT, a large language model trained by OpenAI." };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const identity = variantOf(VARIANTS, options);
+function render(request: Request, identity: string, options: RenderOptions): Rendered {
   const { tools = [], thinking } = request;
   const { system, rest } = leadingSystem(request.messages);
-  const answers = options.addGenerationPrompt !== false;
   const spoken = rest.filter((message) => message.role === "assistant");
   // What was thought before a call is dropped as soon as an answer follows; before an answer it stands only to train on.
   const answered = spoken.findLastIndex(({ content }) => callsOf(content).length === 0);
   const thinks = new Set<readonly Part[]>(spoken.slice(answered + 1).map(({ content }) => content));
   const last = rest.at(-1);
-  const final = !answers && last?.role === "assistant" ? last.content : undefined;
-  return prompt(
-    options.bos ? t`<|startoftext|>` : [],
-    systemMessage(identity, thinking?.effort ?? "medium", tools.length > 0, options.now ?? new Date()),
-    developerMessage(system && textOf(system), tools),
-    turnsOf(rest).map((turn) => {
-      if (turn.side === "user") return t`<|start|>user<|message|>${textOf(turn.content)}<|end|>`;
-      if (turn.side !== "assistant") return developerMessage(textOf(turn.content), []);
-      return turn.rounds.map(({ said, results }) => [
-        said === final || thinks.has(said) ? renderThinking(thinkingOf(said)) : [],
-        saidMessages(said, said === final),
-        renderToolResults(results),
-      ]);
-    }),
-    answers ? t`<|start|>assistant` : [],
-  );
+  const final = options.addGenerationPrompt === false && last?.role === "assistant" ? last.content : undefined;
+  return {
+    bos: t`<|startoftext|>`,
+    messages: [
+      systemMessage(identity, thinking?.effort ?? "medium", tools.length > 0, options.now ?? new Date()),
+      developerMessage(system && textOf(system), tools),
+      dialogue(turnsOf(rest), {
+        other: (side, content) =>
+          side === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(textOf(content), []),
+        said: (said) => [said === final || thinks.has(said) ? thought(thinkingOf(said)) : [], saidMessages(said, said === final)],
+        results: resultMessages,
+      }),
+    ],
+    open: t`<|start|>assistant`,
+  };
 }
 
 function systemMessage(identity: string, effort: string, hasTools: boolean, now: Date): Pieces {
@@ -219,7 +224,7 @@ Reasoning: ${effort}
 
 function developerMessage(text: string | undefined, tools: readonly Tool[]): Pieces {
   if (!text && tools.length === 0) return [];
-  return t`<|start|>developer<|message|>${text ? `# Instructions\n\n${text}\n\n` : []}${renderTools(tools)}<|end|>`;
+  return t`<|start|>developer<|message|>${text ? `# Instructions\n\n${text}\n\n` : []}${tools.length > 0 ? toolPieces(tools) : []}<|end|>`;
 }
 
 /** Text beside calls is a preamble; text alone is the answer. */
@@ -227,26 +232,22 @@ function saidMessages(said: readonly Part[], isLast: boolean): Pieces {
   const text = textOf(said);
   const calls = callsOf(said);
   const broken = said.map((part) => (part.type === "malformed" ? part.raw : []));
-  if (calls.length === 0) {
-    if (said.length === 0) return [];
-    return [t`<|start|>assistant<|channel|>final<|message|>${text}${broken}`, isLast ? t`<|return|>` : t`<|end|>`];
-  }
+  if (calls.length === 0) return [t`<|start|>assistant<|channel|>final<|message|>${text}${broken}`, isLast ? t`<|return|>` : t`<|end|>`];
   return [text ? t`<|start|>assistant<|channel|>commentary<|message|>${text}<|end|>` : [], calls.map(callMessage), broken];
 }
 
 const callMessage = (call: RenderableCall): Pieces =>
   t`<|start|>assistant to=functions.${call.name}<|channel|>commentary json<|message|>${argumentsText(call)}<|call|>`;
 
-const resultMessage = ({ name, output }: RenderableResult): Pieces =>
-  t`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${pythonJson(output)}<|end|>`;
+const resultMessages = (results: readonly RenderableResult[]): Pieces =>
+  results.map(({ name, output }) => t`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${pythonJson(output)}<|end|>`);
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
+function toolPieces(tools: readonly Tool[]): Pieces {
   const declared = tools.map((tool) => [
     tool.description === undefined ? [] : comment(tool.description),
     `type ${tool.name} = ${signature(tool.parameters)} => any;\n\n`,
   ]);
-  return prompt("# Tools\n\n## functions\n\nnamespace functions {\n\n", declared, "} // namespace functions");
+  return ["# Tools\n\n## functions\n\nnamespace functions {\n\n", declared, "} // namespace functions"];
 }
 
 const comment = (text: string): string => `// ${text}\n`;
@@ -301,10 +302,7 @@ const filled = (list: Json | undefined): list is readonly Json[] => Array.isArra
 
 const TYPES: Readonly<Record<string, string>> = { number: "number", integer: "number", boolean: "boolean", object: "object" };
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(calls.map(callMessage));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultMessage));
-const renderThinking = (text: string): Prompt =>
-  text === "" ? [] : prompt(t`<|start|>assistant<|channel|>analysis<|message|>${text}<|end|>`);
+const thought = (text: string): Pieces => (text === "" ? [] : t`<|start|>assistant<|channel|>analysis<|message|>${text}<|end|>`);
 
 export const harmony = dialectOf({
   id: "harmony",
@@ -314,8 +312,8 @@ export const harmony = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
-  thinking: renderThinking,
+  tools: toolPieces,
+  calls: (calls) => calls.map(callMessage),
+  results: resultMessages,
+  thinking: thought,
 });

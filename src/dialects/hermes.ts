@@ -10,15 +10,15 @@
  *     </tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { callObject, pythonJson } from "./print.ts";
-import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
@@ -51,32 +51,30 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen2.5-7b-instruct": { system: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", thinks: false },
 };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const variant = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const silent = variant.thinks && thinkingOption(request, options) === false;
   const last = rest.at(-1);
   const final = last?.role === "assistant" ? last.content : undefined;
-  return prompt(
-    head(system ? textOf(system) : variant.system, request.tools ?? []),
-    turnsOf(rest).map((turn) => {
-      if (turn.side !== "assistant") return turnPieces(turn.side === "user" ? "user" : "system", textOf(turn.content));
-      return turn.rounds.map(({ said, results }) => [
-        said.length > 0
-          ? turnPieces("assistant", variant.thinks ? thought(said, turn.current, said === final) : textThenCalls(said, callPieces))
-          : [],
-        results.length > 0 ? turnPieces("user", renderToolResults(results)) : [],
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`<|im_start|>assistant\n${silent ? t`<think>\n\n</think>\n\n` : []}`,
-  );
+  return {
+    messages: [
+      head(system ? textOf(system) : variant.system, request.tools ?? []),
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
+        said: (said, current) =>
+          turnPieces("assistant", variant.thinks ? thought(said, current, said === final) : textThenCalls(said, callPieces)),
+        results: (results) => turnPieces("user", resultPieces(results)),
+      }),
+    ],
+    open: t`<|im_start|>assistant\n${silent ? t`<think>\n\n</think>\n\n` : []}`,
+  };
 }
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
 
 function head(system: string | undefined, tools: readonly Tool[]): Pieces {
   if (tools.length === 0) return system === undefined ? [] : turnPieces("system", system);
-  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, renderTools(tools)]);
+  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, toolPieces(tools)]);
 }
 
 /** Thinking stands in the current turn alone; the last message has a block even if it is empty. */
@@ -88,9 +86,7 @@ function thought(said: readonly Part[], current: boolean, isLast: boolean): Piec
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(t`# Tools
+const toolPieces = (tools: readonly Tool[]): Pieces => t`# Tools
 
 You may call one or more functions to assist with the user query.
 
@@ -101,16 +97,12 @@ ${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
 For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
 <tool_call>
 {"name": <function-name>, "arguments": <args-json-object>}
-</tool_call>`);
-}
+</tool_call>`;
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(
-    joined(
-      results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>`),
-      "\n",
-    ),
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  joined(
+    results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>`),
+    "\n",
   );
 const thinkPieces = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
 
@@ -122,8 +114,8 @@ export const hermes = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => joined(calls.map(callPieces), "\n"),
+  results: resultPieces,
   thinking: thinkPieces,
 });

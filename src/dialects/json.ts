@@ -5,14 +5,13 @@
  *     {"name": "get_weather", "parameters": {"city": "Oslo"}}
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf } from "./tools.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
 import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
 
@@ -76,11 +75,10 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const variant = variantOf(VARIANTS, options);
-  const turns = sidesOf(request, variant).map(({ side, text }) => variant.turn(side, variant.trims ? trimmed(text) : text));
-  return prompt(options.bos ? variant.bos : [], turns, options.addGenerationPrompt === false ? [] : variant.open);
-}
+const render = (request: Request, variant: Variant): Rendered => ({
+  ...variant,
+  messages: sidesOf(request, variant).map(({ side, text }) => variant.turn(side, variant.trims ? trimmed(text) : text)),
+});
 
 /** The conversation as turns of alternating sides; what one side says in a row is joined by an empty line. */
 function sidesOf({ messages, tools = [] }: Request, variant: Variant): { side: Side; text: Pieces }[] {
@@ -92,16 +90,16 @@ function sidesOf({ messages, tools = [] }: Request, variant: Variant): { side: S
   };
   const turns = turnsOf(messages);
   if (tools.length > 0 && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
-  let block: Pieces = tools.length > 0 ? [renderTools(tools), "\n"] : [];
+  let block: Pieces = tools.length > 0 ? [toolPieces(tools), "\n"] : [];
   for (const turn of turns) {
     if (turn.side === "user") {
       add("user", [block, content(turn.content, variant)]);
       block = [];
     } else if (turn.side === "assistant") {
-      for (const { said, results } of turn.rounds) {
+      for (const { said = [], results } of turn.rounds) {
         const text = prompt(saidPieces(said, variant));
         if (text.length > 0) add("assistant", text);
-        if (results.length > 0) add("user", renderToolResults(results));
+        if (results.length > 0) add("user", resultPieces(results));
       }
     } else add(variant.hasSystem ? "system" : "user", content(turn.content, variant));
   }
@@ -139,17 +137,13 @@ const resultBlock = ({ name, output, media = [] }: RenderableResult): Pieces => 
 const toolLine = ({ name, description, parameters = {} }: Tool): string =>
   `${name}: ${description ? `${description} ` : ""}Parameters: ${compactJson(parameters)}\n`;
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(
-    "You have access to functions. ONLY call a function when the user explicitly requests an action or command.\n",
-    'When you do need to call a function, respond with ONLY the JSON: {"name": function_name, "parameters": {argument: value}}\n',
-    ["<tool_code>\n", tools.map(toolLine), "</tool_code>\n"],
-  );
-}
+const toolPieces = (tools: readonly Tool[]): Pieces => [
+  "You have access to functions. ONLY call a function when the user explicitly requests an action or command.\n",
+  'When you do need to call a function, respond with ONLY the JSON: {"name": function_name, "parameters": {argument: value}}\n',
+  ["<tool_code>\n", tools.map(toolLine), "</tool_code>\n"],
+];
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callText), "\n"));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(joined(results.map(resultBlock), "\n"));
+const resultPieces = (results: readonly RenderableResult[]): Pieces => joined(results.map(resultBlock), "\n");
 
 export const json = dialectOf({
   id: "json",
@@ -159,8 +153,8 @@ export const json = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => joined(calls.map(callText), "\n"),
+  results: resultPieces,
   thinking: (text) => `<think>${text}</think>`,
 });

@@ -5,16 +5,15 @@
  */
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
-import { markup, type Pieces, prompt } from "./prompt.ts";
+import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { broken, nameTooLong, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { callsOf, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
 const TURNS = ["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"];
@@ -67,14 +66,18 @@ const createScanner = scannerOf({
 
 const t = markup([...[...TURNS, ...STOPS, "<think>", "</think>"], ...[...calls.marks, ARGUMENTS_BEGIN]]);
 
-const VARIANTS = {
+interface Variant {
+  readonly thinks: boolean;
+  readonly behindSystem: string;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
   "kimi-k2-thinking": { thinks: true, behindSystem: "" },
   "kimi-k2-instruct": { thinks: false, behindSystem: "\n" },
 };
 const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const variant = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const { tools = [] } = request;
   const ids = new Map(
@@ -87,21 +90,21 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   const said = (parts: readonly Part[]): Pieces => [
     variant.thinks ? t`<think>${fresh.has(parts as Part[]) ? thinkingOf(parts) : ""}</think>` : [],
     textOf(parts),
-    section(callsOf(parts).map((call) => callPieces(ids.get(call) ?? call.name, call))),
+    callPieces(callsOf(parts), (call) => ids.get(call) ?? call.name),
     parts.map((part) => (part.type === "malformed" ? part.raw : [])),
   ];
-  return prompt(
-    tools.length > 0 ? t`<|im_system|>tool_declare<|im_middle|>${renderTools(tools)}<|im_end|>` : [],
-    system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
-    turnsOf(rest).map((turn) => {
-      if (turn.side !== "assistant") return turnPieces(turn.side === "user" ? "user" : "system", textOf(turn.content));
-      return turn.rounds.map((round) => [
-        round.said.length > 0 ? turnPieces("assistant", said(round.said)) : [],
-        round.results.map((result) => resultPieces(result.call ? (ids.get(result.call) ?? result.name) : result.id || result.name, result)),
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`<|im_assistant|>assistant<|im_middle|>`,
-  );
+  return {
+    messages: [
+      tools.length > 0 ? t`<|im_system|>tool_declare<|im_middle|>${toolPieces(tools)}<|im_end|>` : [],
+      system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
+        said: (parts) => turnPieces("assistant", said(parts)),
+        results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
+      }),
+    ],
+    open: t`<|im_assistant|>assistant<|im_middle|>`,
+  };
 }
 
 const OPEN = { system: t`<|im_system|>`, user: t`<|im_user|>`, assistant: t`<|im_assistant|>` };
@@ -109,20 +112,19 @@ const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role
 
 const idOf = (call: { name: string }, n: number): string => `functions.${call.name}:${n}`;
 
-const section = (calls: readonly Pieces[]): Pieces =>
-  calls.length > 0 ? t`<|tool_calls_section_begin|>${calls}<|tool_calls_section_end|>` : [];
+const toolPieces = (tools: readonly Tool[]): Pieces => pythonJson(tools.map(functionTool));
 
-const callPieces = (id: string, call: RenderableCall): Pieces =>
-  t`<|tool_call_begin|>${id}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`;
+const callPieces = <T extends RenderableCall>(calls: readonly T[], id: (call: T, n: number) => string): Pieces =>
+  calls.length > 0
+    ? t`<|tool_calls_section_begin|>${calls.map(
+        (call, n) => t`<|tool_call_begin|>${id(call, n)}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`,
+      )}<|tool_calls_section_end|>`
+    : [];
 
-const resultPieces = (id: string, { name, output }: RenderableResult): Pieces =>
-  t`<|im_system|>${name}<|im_middle|>## Return of ${id}\n${resultText(output)}<|im_end|>`;
-
-const renderTools = (tools: readonly Tool[]): Prompt => (tools.length === 0 ? [] : prompt(pythonJson(tools.map(functionTool))));
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
-  prompt(section(calls.map((call, n) => callPieces(idOf(call, n), call))));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(results.map((result, n) => resultPieces(idOf(result, n), result)));
+const resultPieces = <T extends RenderableResult>(results: readonly T[], id: (result: T, n: number) => string): Pieces =>
+  results.map(
+    (result, n) => t`<|im_system|>${result.name}<|im_middle|>## Return of ${id(result, n)}\n${resultText(result.output)}<|im_end|>`,
+  );
 
 export const kimiK2 = dialectOf({
   id: "kimi-k2",
@@ -132,8 +134,8 @@ export const kimiK2 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => callPieces(calls, idOf),
+  results: (results) => resultPieces(results, idOf),
   thinking: (text) => t`<think>${text}</think>`,
 });

@@ -7,16 +7,15 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
-import { joined, type Pieces, prompt } from "./prompt.ts";
+import { joined, type Pieces } from "./prompt.ts";
 import { jsonCalls, OBJECT, release } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { LLAMA3 } from "./turns.ts";
 
 const STOPS = ["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"];
@@ -67,50 +66,44 @@ const VARIANTS: Readonly<Record<string, (now: Date) => string>> = {
   "llama-3.2-3b-instruct": (now) => now.toDateString().replace(/^\w+ (\w+) (\w+)/, "$2 $1"),
 };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const today = variantOf(VARIANTS, options)(options.now ?? new Date());
+function render(request: Request, today: (now: Date) => string, { now = new Date() }: RenderOptions): Rendered {
   const { tools = [] } = request;
   const { system, rest } = leadingSystem(request.messages);
   const turns = turnsOf(rest);
   if (tools.length > 0 && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
-  const first = turns.findIndex((turn) => turn.side === "user");
-  return prompt(
-    options.bos ? LLAMA3.bos : [],
-    LLAMA3.turn("system", [
-      tools.length > 0 ? "Environment: ipython\n" : [],
-      `Cutting Knowledge Date: December 2023\nToday Date: ${today}\n\n`,
-      printedText(system ?? []).trim(),
-    ]),
-    turns.map((turn, i) => {
-      if (turn.side !== "assistant")
-        return LLAMA3.turn(turn.side === "user" ? "user" : "system", [
-          i === first ? renderTools(tools) : [],
-          printedText(turn.content).trim(),
-        ]);
-      return turn.rounds.map(({ said, results }) => [
-        said.length > 0 ? LLAMA3.turn("assistant", textThenBatch(said, renderToolCalls, textOf(said).trim())) : [],
-        results.map(resultPieces),
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : LLAMA3.open,
-  );
+  const first = tools.length > 0 ? turns.findIndex((turn) => turn.side === "user") : -1;
+  return {
+    ...LLAMA3,
+    messages: [
+      LLAMA3.turn("system", [
+        tools.length > 0 ? "Environment: ipython\n" : [],
+        `Cutting Knowledge Date: December 2023\nToday Date: ${today(now)}\n\n`,
+        printedText(system ?? []).trim(),
+      ]),
+      dialogue(turns, {
+        other: (side, content, n) =>
+          LLAMA3.turn(side === "user" ? "user" : "system", [n === first ? toolPieces(tools) : [], printedText(content).trim()]),
+        said: (said) => LLAMA3.turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),
+        results: resultPieces,
+      }),
+    ],
+  };
 }
 
-const callText = (call: RenderableCall): string => callObject(call, "parameters");
+const callPieces = (calls: readonly RenderableCall[]): Pieces =>
+  joined(
+    calls.map((call) => callObject(call, "parameters")),
+    "; ",
+  );
 /** Also a string is printed as JSON: so the models were trained. */
-const resultPieces = ({ output }: RenderableResult): Pieces => LLAMA3.turn("ipython", pythonJson(output));
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  results.map(({ output }) => LLAMA3.turn("ipython", pythonJson(output)));
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(
-    "Given the following functions, please respond with a JSON for a function call with its proper arguments that best answers the given prompt.\n\n",
-    'Respond in the format {"name": function name, "parameters": dictionary of argument name and its value}.Do not use variables.\n\n',
-    tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`),
-  );
-}
-
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callText), "; "));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultPieces));
+const toolPieces = (tools: readonly Tool[]): Pieces => [
+  "Given the following functions, please respond with a JSON for a function call with its proper arguments that best answers the given prompt.\n\n",
+  'Respond in the format {"name": function name, "parameters": dictionary of argument name and its value}.Do not use variables.\n\n',
+  tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`),
+];
 
 export const llama3 = dialectOf({
   id: "llama3",
@@ -121,8 +114,8 @@ export const llama3 = dialectOf({
   createScanner,
   adapt: withJoinedTexts,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
   thinking: (text) => `<think>${text}</think>`,
 });

@@ -8,15 +8,14 @@
  *     </minimax:tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
-import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionObject } from "./tools.ts";
-import { callsOf, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionObject, type Rendered } from "./tools.ts";
+import { callsOf, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -50,24 +49,23 @@ const t = markup([...TURNS, ...STOPS, "<minimax:tool_call>", "</minimax:tool_cal
 
 const VARIANTS = { "minimax-m2": t`]~!b[` };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const bos = variantOf(VARIANTS, options);
-  const { system, rest } = leadingSystem(request.messages);
-  const tools = prompt(renderTools(request.tools ?? []));
+function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
+  const { messages, tools = [], thinking } = request;
+  const { system, rest } = leadingSystem(messages);
   // The template has no switch for thinking, so only a request can ask for what it does not do.
-  const silent = options.thinking === undefined && request.thinking?.enabled === false;
-  return prompt(
-    options.bos ? bos : [],
-    turnPieces("system", [textOf(system ?? []) || "You are a helpful assistant.", tools.length > 0 ? ["\n\n", tools] : []]),
-    turnsOf(rest).map((turn) => {
-      if (turn.side !== "assistant") return turnPieces("user", textOf(turn.content));
-      return turn.rounds.map(({ said, results }) => [
-        said.length > 0 ? turnPieces("ai", saidPieces(said, turn.current || (request.thinking?.keep ?? false))) : [],
-        results.length > 0 ? turnPieces("tool", renderToolResults(results)) : [],
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`]~b]ai\n<think>\n${silent ? t`\n</think>\n\n` : []}`,
-  );
+  const silent = options.thinking === undefined && thinking?.enabled === false;
+  return {
+    bos,
+    messages: [
+      turnPieces("system", [textOf(system ?? []) || "You are a helpful assistant.", tools.length > 0 ? ["\n\n", toolPieces(tools)] : []]),
+      dialogue(turnsOf(rest), {
+        other: (_, content) => turnPieces("user", textOf(content)),
+        said: (said, current) => turnPieces("ai", saidPieces(said, current || (thinking?.keep ?? false))),
+        results: (results) => turnPieces("tool", resultPieces(results)),
+      }),
+    ],
+    open: t`]~b]ai\n<think>\n${silent ? t`\n</think>\n\n` : []}`,
+  };
 }
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
@@ -75,11 +73,11 @@ const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text
 /** The model needs its thinking back while a round is open. */
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   const { thinking, text } = thoughtAndText(said);
-  const calls = renderToolCalls(callsOf(said));
+  const calls = callsOf(said);
   return [
     thinks && thinking ? thought(thinking) : [],
     text,
-    calls.length > 0 ? ["\n", calls] : [],
+    calls.length > 0 ? ["\n", callPieces(calls)] : [],
     said.map((part) => (part.type === "malformed" ? ["\n", part.raw] : [])),
   ];
 }
@@ -90,9 +88,7 @@ const invoke = (call: RenderableCall): string[] => [
   "</invoke>\n",
 ];
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
-  return prompt(t`# Tools
+const toolPieces = (tools: readonly Tool[]): Pieces => t`# Tools
 You may call one or more tools to assist with the user query.
 Here are the tools available in JSONSchema format:
 
@@ -107,20 +103,16 @@ When making tool calls, use XML format to invoke tools and pass parameters:
 <parameter name="param-key-2">param-value-2</parameter>
 ...
 </invoke>
-</minimax:tool_call>`);
-}
+</minimax:tool_call>`;
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
-  calls.length === 0 ? [] : prompt(t`<minimax:tool_call>\n${calls.map(invoke)}</minimax:tool_call>`);
+const callPieces = (calls: readonly RenderableCall[]): Pieces => t`<minimax:tool_call>\n${calls.map(invoke)}</minimax:tool_call>`;
 /** A result that is a list of parts is as many results, each with a newline: so the model was trained. */
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(
-    joined(
-      results
-        .flatMap(({ output }) => textParts(output)?.map(({ text }) => `${text}\n`) ?? resultText(output))
-        .map((text) => `<response>${text}</response>`),
-      "\n",
-    ),
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  joined(
+    results
+      .flatMap(({ output }) => textParts(output)?.map(({ text }) => `${text}\n`) ?? resultText(output))
+      .map((text) => `<response>${text}</response>`),
+    "\n",
   );
 const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
 
@@ -132,8 +124,8 @@ export const minimaxM2 = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
   thinking: thought,
 });

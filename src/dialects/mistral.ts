@@ -8,16 +8,16 @@
  */
 import type { Json, Message, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { keepThinking, variantOf } from "./options.ts";
+import type { RenderableCall, RenderOptions } from "./dialect.ts";
+import { keepThinking } from "./options.ts";
 import { argumentsText, compactJson, pythonJson, readLossless } from "./print.ts";
-import { joined, markup, mediaPiece, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, mediaPiece, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { type Content, callsOf, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { type Content, callsOf, dialogue, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["</s>"];
 const CALLS = "[TOOL_CALLS]";
@@ -161,7 +161,6 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     result: (id, output) => t`[TOOL_RESULTS]{"content": ${jsonResult(output)}, "call_id": "${id}"}[/TOOL_RESULTS]`,
   },
 };
-const REFERENCE = variantOf(VARIANTS, {});
 
 const listed = (call: RenderableCall): string =>
   `{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}, "id": "${nineCharacters(call.id)}"}`;
@@ -183,33 +182,32 @@ function nineCharacters(id = ""): string {
   return digits(5, 0x811c9dc5) + digits(4, 0x5bd1e995);
 }
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const variant = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
   const { toolsLast, systemLast } = variant;
   const keeps = variant.thinks && request.thinking?.keep === true;
   const { system, rest } = leadingSystem(alternating(request.messages));
   const turns = turnsOf(rest);
   const last = turns.findLastIndex((turn) => turn.side === "user");
-  const tools = renderTools(request.tools ?? []);
+  const tools = request.tools?.length ? toolPieces(request.tools) : [];
   const rules = system ? contentPieces(system) : variant.system?.(isoDate(options.now ?? new Date()));
   const systemPieces = (text: Pieces): Pieces => (systemLast ? userPieces(text) : t`[SYSTEM_PROMPT]${text}[/SYSTEM_PROMPT]`);
-  return prompt(
-    options.bos ? t`<s>` : [],
-    rules === undefined || (systemLast && last >= 0) ? [] : systemPieces(rules),
-    toolsLast && last >= 0 ? [] : tools,
-    turns.map((turn, i) => {
-      if (turn.side === "assistant")
-        return turn.rounds.map(({ said, results }) => [
-          said.length > 0 ? saidPieces(said, variant, keeps) : [],
-          results.map(({ id, call, output }) => variant.result(nineCharacters(call?.id ?? id), output)),
-        ]);
-      if (turn.side !== "user") return systemPieces(contentPieces(turn.content));
-      return [
-        toolsLast && i === last ? tools : [],
-        userPieces([systemLast && i === last && rules !== undefined ? [rules, "\n\n"] : [], contentPieces(turn.content)]),
-      ];
-    }),
-  );
+  return {
+    bos: t`<s>`,
+    messages: [
+      rules === undefined || (systemLast && last >= 0) ? [] : systemPieces(rules),
+      toolsLast && last >= 0 ? [] : tools,
+      dialogue(turns, {
+        other: (side, content, n) => {
+          if (side !== "user") return systemPieces(contentPieces(content));
+          const before = systemLast && n === last && rules !== undefined ? [rules, "\n\n"] : [];
+          return [toolsLast && n === last ? tools : [], userPieces([before, contentPieces(content)])];
+        },
+        said: (said) => saidPieces(said, variant, keeps),
+        results: (results) => results.map(({ id, call, output }) => variant.result(nineCharacters(call?.id ?? id), output)),
+      }),
+    ],
+    open: [],
+  };
 }
 
 /** Roles must alternate: what one side says in a row is one message. A developer's message is a system message. */
@@ -236,7 +234,9 @@ const contentPieces = (parts: Content): Pieces =>
 function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: boolean): Pieces {
   const calls = callsOf(said);
   return [
-    said.map((part) => (part.type === "text" ? part.text : keepsThinking && part.type === "thinking" ? renderThinking(part.text) : [])),
+    said.map((part) =>
+      part.type === "text" ? part.text : keepsThinking && part.type === "thinking" && part.text ? thought(part.text) : [],
+    ),
     calls.length > 0 ? variant.calls(calls) : [],
     said.map((part) => (part.type === "malformed" ? part.raw : [])),
     t`</s>`,
@@ -246,12 +246,8 @@ function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: bool
 const isoDate = (date: Date): string =>
   [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
 
-const renderTools = (tools: readonly Tool[]): Prompt =>
-  tools.length === 0 ? [] : prompt(t`[AVAILABLE_TOOLS]${pythonJson(tools.map(functionTool))}[/AVAILABLE_TOOLS]`);
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(REFERENCE.calls(calls));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(results.map(({ id = "", output }) => REFERENCE.result(id, output)));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`[THINK]${text}[/THINK]`));
+const toolPieces = (tools: readonly Tool[]): Pieces => t`[AVAILABLE_TOOLS]${pythonJson(tools.map(functionTool))}[/AVAILABLE_TOOLS]`;
+const thought = (text: string): Pieces => t`[THINK]${text}[/THINK]`;
 
 export const mistral = dialectOf({
   id: "mistral",
@@ -262,8 +258,8 @@ export const mistral = dialectOf({
   createScanner,
   adapt: keepThinking,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
-  thinking: renderThinking,
+  tools: toolPieces,
+  calls: (calls, variant) => variant.calls(calls),
+  results: (results, variant) => results.map(({ id = "", output }) => variant.result(id, output)),
+  thinking: thought,
 });

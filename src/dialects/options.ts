@@ -3,15 +3,6 @@ import type { Request } from "../core/nouns.ts";
 import type { RenderOptions } from "./dialect.ts";
 import { thinkingOf } from "./transcript.ts";
 
-/** The entry of a dialect's table of variants: the reference, which is the first, or the one that was asked for. */
-export function variantOf<T>(variants: Readonly<Record<string, T>>, { variant }: RenderOptions): T {
-  const names = Object.keys(variants);
-  const name = variant ?? names[0] ?? "";
-  const found = Object.hasOwn(variants, name) ? variants[name] : undefined;
-  if (found === undefined) throw new Error(`unknown variant "${name}"; known: ${names.join(", ")}`);
-  return found;
-}
-
 /** Whether the model shall think, if anybody said so. */
 export const thinkingOption = (request: Request, options: RenderOptions): boolean | undefined =>
   options.thinking ?? request.thinking?.enabled;

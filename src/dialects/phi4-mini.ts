@@ -4,15 +4,14 @@
  *     functools[{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "UTC"}}]
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson } from "./print.ts";
-import { type Pieces, prompt } from "./prompt.ts";
+import type { Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { PHI } from "./turns.ts";
 
 const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
@@ -48,36 +47,26 @@ If you decide to call functions:
   * respect the argument type formatting. E.g., if the type is number and format is float, write value 7 as 7.0
   * make sure you pick the right functions that match the user intent`;
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const fallback = variantOf(VARIANTS, options);
+function render(request: Request, fallback: string): Rendered {
+  const { tools = [] } = request;
   const { system, rest } = leadingSystem(request.messages);
-  return prompt(
-    systemPieces([system ? printedText(system).trim() : fallback, renderTools(request.tools ?? [])]),
-    turnsOf(rest).map((turn) => {
-      if (turn.side === "user") return PHI.turn("user", printedText(turn.content));
-      if (turn.side !== "assistant") return systemPieces(printedText(turn.content).trim());
-      return turn.rounds.map(({ said, results }) => [
-        said.length > 0 ? PHI.turn("assistant", textThenBatch(said, renderToolCalls)) : [],
-        results.map(resultPieces),
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : PHI.open,
-  );
+  return {
+    ...PHI,
+    messages: [
+      systemPieces([system ? printedText(system).trim() : fallback, tools.length > 0 ? toolPieces(tools) : []]),
+      dialogue(turnsOf(rest), {
+        other: (side, content) => (side === "user" ? PHI.turn(side, printedText(content)) : systemPieces(printedText(content).trim())),
+        said: (said) => PHI.turn("assistant", textThenBatch(said, callPieces)),
+        results: resultPieces,
+      }),
+    ],
+  };
 }
 
 const systemPieces = (text: Pieces): Pieces => PHI.turn("system", ["\n", text]);
-const resultPieces = ({ output }: RenderableResult): Pieces => PHI.turn("tool", resultText(output));
-
-const renderTools = (tools: readonly Tool[]): Prompt =>
-  tools.length === 0
-    ? []
-    : prompt(
-        FORMAT,
-        tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`),
-      );
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
-  calls.length === 0 ? [] : prompt(`functools[${calls.map((call) => callObject(call)).join(", ")}]`);
-const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map(resultPieces));
+const toolPieces = (tools: readonly Tool[]): Pieces => [FORMAT, tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`)];
+const callPieces = (calls: readonly RenderableCall[]): Pieces => `functools[${calls.map((call) => callObject(call)).join(", ")}]`;
+const resultPieces = (results: readonly RenderableResult[]): Pieces => results.map(({ output }) => PHI.turn("tool", resultText(output)));
 
 export const phi4Mini = dialectOf({
   id: "phi4-mini",
@@ -88,8 +77,8 @@ export const phi4Mini = dialectOf({
   createScanner,
   adapt: withJoinedTexts,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
   thinking: (text) => `<think>${text}</think>`,
 });

@@ -5,15 +5,15 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { keepThinking, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
+import { keepThinking } from "./options.ts";
 import { argumentsTree, entriesOf, Numeral, prettyJson, pythonJson, pythonLiteral, type Tree } from "./print.ts";
-import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { pythonCalls } from "./scan/python.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { callsOf, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { callsOf, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 import type { TurnMarks } from "./turns.ts";
 
 const STOPS = ["<|im_end|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
@@ -139,8 +139,7 @@ INCORRECT: [get_events(location="Singapore")] <- If function not in list
 
 Here is a list of functions in JSON format that you can invoke:`;
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const variant = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant): Rendered {
   const { tools = [] } = request;
   const { system = [], rest } = leadingSystem(request.messages);
   const head = [variant.system(textOf(system)), tools.length > 0 ? variant.tools(tools, system.length === 0) : ""].filter(
@@ -148,23 +147,22 @@ function render(request: Request, options: RenderOptions = {}): Prompt {
   );
   const last = rest.findLast((message) => message.role === "assistant")?.content;
   const said = (parts: readonly Part[], current: boolean): Pieces => [
-    variant.thinks && current && request.thinking?.keep ? renderThinking(thinkingOf(parts)) : [],
+    variant.thinks && current && request.thinking?.keep ? thought(thinkingOf(parts)) : [],
     variant.leaked === undefined || (variant.leaked === "turn" ? current : parts === last) ? textOf(parts) : withoutThinking(textOf(parts)),
-    listPieces(callsOf(parts), variant),
+    callPieces(callsOf(parts), variant),
     parts.map((part) => (part.type === "malformed" ? part.raw : [])),
   ];
-  return prompt(
-    options.bos ? variant.bos : [],
-    head.length > 0 ? variant.turn("system", joined(head, "\n")) : [],
-    turnsOf(rest).map((turn) => {
-      if (turn.side !== "assistant") return variant.turn(turn.side === "user" ? "user" : "system", textOf(turn.content));
-      return turn.rounds.map((round) => [
-        round.said.length > 0 ? variant.turn("assistant", said(round.said, turn.current)) : [],
-        round.results.map((result) => resultPieces(result, variant)),
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : variant.open,
-  );
+  return {
+    ...variant,
+    messages: [
+      head.length > 0 ? variant.turn("system", joined(head, "\n")) : [],
+      dialogue(turnsOf(rest), {
+        other: (side, content) => variant.turn(side === "user" ? "user" : "system", textOf(content)),
+        said: (parts, current) => variant.turn("assistant", said(parts, current)),
+        results: (results) => resultPieces(results, variant),
+      }),
+    ],
+  };
 }
 
 const withoutThinking = (text: string): string => {
@@ -172,7 +170,7 @@ const withoutThinking = (text: string): string => {
   return tail.at(-1)?.trim() ?? text;
 };
 
-const listPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces =>
+const callPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces =>
   calls.length > 0
     ? variant.list(
         joined(
@@ -196,13 +194,10 @@ function literal(value: Tree, { string }: Variant): string {
   return isObject(value) && !(value instanceof Numeral) ? pythonJson(value) : pythonLiteral(value);
 }
 
-const resultPieces = ({ output }: RenderableResult, { turn, resultRole, result }: Variant): Pieces =>
-  turn(resultRole, result(resultText(output)));
+const resultPieces = (results: readonly RenderableResult[], { turn, resultRole, result }: Variant): Pieces =>
+  results.map(({ output }) => turn(resultRole, result(resultText(output))));
 
-const renderTools = (tools: readonly Tool[]): Prompt => (tools.length === 0 ? [] : prompt(LFM25.tools(tools, true)));
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(listPieces(calls, LFM25));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt => prompt(results.map((result) => resultPieces(result, LFM25)));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(`<think>${text}</think>`));
+const thought = (text: string): Pieces => (text === "" ? [] : `<think>${text}</think>`);
 
 export const pythonic = dialectOf({
   id: "pythonic",
@@ -213,8 +208,8 @@ export const pythonic = dialectOf({
   createScanner,
   adapt: keepThinking,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
-  thinking: renderThinking,
+  tools: (tools, variant) => variant.tools(tools, true),
+  calls: callPieces,
+  results: resultPieces,
+  thinking: thought,
 });

@@ -12,16 +12,16 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
-import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { element, NAME, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { leadingSystem, printedResult, resultText, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, printedResult, resultText, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
@@ -84,11 +84,11 @@ interface Variant {
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": {
     head: (system, tools) => {
-      if (tools.length > 0) return [system ?? DEFAULT_SYSTEM, "\n\n", renderTools(tools)];
+      if (tools.length > 0) return [system ?? DEFAULT_SYSTEM, "\n\n", toolPieces(tools)];
       return system;
     },
     said: (said) => textAndCalls(said, textOf(said)),
-    results: (results) => renderToolResults(results),
+    results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
     text: (text) => text,
     lateSystem: "system",
     thinks: false,
@@ -115,25 +115,22 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const variant = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const head = variant.head(system && textOf(system), request.tools ?? []);
   const silent = thinkingOption(request, options) === false;
   const opener = variant.thinks ? t`<think>\n${silent ? t`\n</think>\n\n` : []}` : [];
-  return prompt(
-    head === undefined ? [] : turnPieces("system", head),
-    turnsOf(rest).map((turn) => {
-      if (turn.side !== "assistant")
-        return turnPieces(turn.side === "user" ? "user" : variant.lateSystem, variant.text(textOf(turn.content)));
-      const thinks = turn.current || (request.thinking?.keep ?? false);
-      return turn.rounds.map(({ said, results }) => [
-        said.length > 0 ? turnPieces("assistant", variant.said(said, thinks)) : [],
-        results.length > 0 ? turnPieces("user", variant.results(results)) : [],
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`<|im_start|>assistant\n${opener}`,
-  );
+  return {
+    messages: [
+      head === undefined ? [] : turnPieces("system", head),
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.text(textOf(content))),
+        said: (said, current) => turnPieces("assistant", variant.said(said, current || (request.thinking?.keep ?? false))),
+        results: (results) => turnPieces("user", variant.results(results)),
+      }),
+    ],
+    open: t`<|im_start|>assistant\n${opener}`,
+  };
 }
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
@@ -187,7 +184,7 @@ const REMINDER = `- Required parameters MUST be specified
 - If there is no function call available, answer the question like normal with your current knowledge and do not tell the user about function calls
 </IMPORTANT>`;
 
-const toolsPieces = (word: "tool" | "function", tools: Pieces, value: string, rule: Pieces): Pieces => t`# Tools
+const explained = (word: "tool" | "function", tools: Pieces, value: string, rule: Pieces): Pieces => t`# Tools
 
 You have access to the following ${word}s:
 
@@ -212,23 +209,19 @@ Reminder:
 - Function calls MUST follow the specified format: ${rule}
 ${REMINDER}`;
 
-function renderTools(tools: readonly Tool[]): Prompt {
-  if (tools.length === 0) return [];
+function toolPieces(tools: readonly Tool[]): Pieces {
   const rule = t`the tool calling block MUST begin with an opening <tool_call> tag and end with a closing </tool_call> tag.`;
-  return prompt(toolsPieces("tool", tools.flatMap(toolLines), "value_2", rule));
+  return explained("tool", tools.flatMap(toolLines), "value_2", rule);
 }
 
 const jsonTools = (tools: readonly Tool[]): Pieces =>
-  toolsPieces(
+  explained(
     "function",
     tools.map((tool) => `${pythonJson(functionTool(tool))}\n`),
     "This is the value for the second parameter\nthat can span\nmultiple lines",
     t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`,
   );
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`));
 const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
 
 export const qwen3Coder = dialectOf({
@@ -239,8 +232,8 @@ export const qwen3Coder = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: (calls) => joined(calls.map(callPieces), "\n"),
+  results: (results, variant) => variant.results(results),
   thinking: thought,
 });

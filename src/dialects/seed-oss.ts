@@ -10,15 +10,15 @@
  */
 import { isObject } from "../core/json.ts";
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption, variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { argumentTexts, tagName, valueText } from "./print.ts";
-import { joined, markup, type Pieces, prompt } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { NAME, tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf } from "./tools.ts";
-import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<seed:eos>"];
 
@@ -54,23 +54,23 @@ const VARIANTS = {
   "seed-oss": "You are Doubao, a helpful AI assistant. You may call one or more functions to assist with the user query.",
 };
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const fallback = variantOf(VARIANTS, options);
+function render(request: Request, fallback: string, options: RenderOptions): Rendered {
   const { tools = [] } = request;
   const { system, rest } = leadingSystem(request.messages);
   const silent = thinkingOption(request, options) === false;
-  return prompt(
-    system || tools.length > 0 ? turn("system", [system ? textOf(system) : fallback, renderTools(tools)]) : [],
-    silent ? turn("system", NO_THINKING) : [],
-    turnsOf(rest).map((one) => {
-      if (one.side !== "assistant") return turn(one.side === "user" ? "user" : "system", textOf(one.content));
-      return one.rounds.map(({ said, results }) => [
-        said.length > 0 ? t`<seed:bos>assistant${saidPieces(said)}<seed:eos>` : [],
-        renderToolResults(results),
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : t`<seed:bos>assistant\n${silent ? NO_THOUGHT : []}`,
-  );
+  const declared = tools.length > 0 ? toolPieces(tools) : [];
+  return {
+    messages: [
+      system || tools.length > 0 ? turn("system", [system ? textOf(system) : fallback, declared]) : [],
+      silent ? turn("system", NO_THINKING) : [],
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turn(side === "user" ? "user" : "system", textOf(content)),
+        said: (said) => t`<seed:bos>assistant${saidPieces(said)}<seed:eos>`,
+        results: resultPieces,
+      }),
+    ],
+    open: t`<seed:bos>assistant\n${silent ? NO_THOUGHT : []}`,
+  };
 }
 
 const turn = (role: string, text: Pieces): Pieces => t`<seed:bos>${role}\n${text}<seed:eos>`;
@@ -87,7 +87,7 @@ function saidPieces(said: readonly Part[]): Pieces {
   const text = textOf(said).trim();
   const calls = said.flatMap((part) => (part.type === "tool-call" ? [callPieces(part)] : part.type === "malformed" ? [part.raw] : []));
   return [
-    thinking ? ["\n", renderThinking(thinking)] : [],
+    thinking ? ["\n", thought(thinking)] : [],
     text ? ["\n", text, calls.length > 0 ? "\n" : []] : [],
     calls.map((call) => ["\n", call]),
   ];
@@ -128,10 +128,7 @@ ${lines.length > 0 ? "    Args:" : ""}${lines.join("")}
     """`;
 }
 
-const renderTools = (tools: readonly Tool[]): Prompt =>
-  tools.length === 0
-    ? []
-    : prompt(t`${tools.map(toolText)}
+const toolPieces = (tools: readonly Tool[]): Pieces => t`${tools.map(toolText)}
 工具调用请遵循如下格式:
 <seed:tool_call>
 <function=example_function_name>
@@ -141,12 +138,10 @@ that can span
 multiple lines</parameter>
 </function>
 </seed:tool_call>
-`);
+`;
 
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt => prompt(joined(calls.map(callPieces), "\n"));
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(results.map(({ output }) => turn("tool", resultText(output))));
-const renderThinking = (text: string): Prompt => (text === "" ? [] : prompt(t`<seed:think>${text}</seed:think>`));
+const resultPieces = (results: readonly RenderableResult[]): Pieces => results.map(({ output }) => turn("tool", resultText(output)));
+const thought = (text: string): Pieces => t`<seed:think>${text}</seed:think>`;
 
 export const seedOss = dialectOf({
   id: "seed-oss",
@@ -156,8 +151,8 @@ export const seedOss = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
-  thinking: renderThinking,
+  tools: toolPieces,
+  calls: (calls) => joined(calls.map(callPieces), "\n"),
+  results: resultPieces,
+  thinking: thought,
 });

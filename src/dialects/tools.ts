@@ -1,6 +1,6 @@
 /** Tools as text. */
-import type { JsonObject, Tool } from "../core/nouns.ts";
-import type { Dialect } from "./dialect.ts";
+import type { JsonObject, Request, Tool } from "../core/nouns.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { pythonJson } from "./print.ts";
 import { type Pieces, plainText, prompt } from "./prompt.ts";
 
@@ -17,27 +17,69 @@ export function functionObject({ name, description, parameters, strict }: Tool):
 /** The same in OpenAI's wrapper. */
 export const functionTool = (tool: Tool): JsonObject => ({ type: "function", function: functionObject(tool) });
 
-/** What a dialect writes down; all else follows from it. */
-interface Definition extends Omit<Dialect, "variants" | "renderToolCall" | "renderThinking" | "instructions"> {
-  readonly variants: Readonly<Record<string, unknown>>;
-  readonly thinking: (text: string) => Pieces;
+/** A conversation as a template writes it. */
+export interface Rendered {
+  /** The token in front of all, where the tokenizer does not add it. */
+  readonly bos?: Pieces;
+  readonly messages: Pieces;
+  /** The generation prompt. */
+  readonly open: Pieces;
 }
 
-export function dialectOf({ variants, thinking, ...definition }: Definition): Dialect {
+/** What a dialect writes down; all else follows from it. Nothing is never asked for: no list is empty, and no thinking. */
+interface Definition<V> extends Pick<Dialect, "id" | "title" | "models" | "stops" | "createScanner" | "adapt"> {
+  /** Template revisions in circulation, and what is special about each. The first is the reference. */
+  readonly variants: Readonly<Record<string, V>>;
+  render(request: Request, variant: V, options: RenderOptions): Rendered;
+  tools(tools: readonly Tool[], variant: V): Pieces;
+  calls(calls: readonly RenderableCall[], variant: V): Pieces;
+  results(results: readonly RenderableResult[], variant: V): Pieces;
+  thinking(text: string): Pieces;
+}
+
+export function dialectOf<V>({ variants, render, tools, calls, results, thinking, ...rest }: Definition<V>): Dialect {
+  const reference = variantOf(variants);
+  const pieces =
+    <T extends { readonly length: number }>(write: (all: T, variant: V) => Pieces) =>
+    (all: T): Prompt =>
+      all.length === 0 ? [] : prompt(write(all, reference));
+  const renderTools = pieces(tools);
+  const renderToolCalls = pieces(calls);
+  const renderToolResults = pieces(results);
   return {
-    ...definition,
+    ...rest,
     variants: Object.keys(variants),
-    renderToolCall: (call) => definition.renderToolCalls([call]),
-    renderThinking: (text) => (text === "" ? [] : prompt(thinking(text))),
-    instructions: (tools) => explain(tools, definition),
+    render(request, options = {}) {
+      const { bos, messages, open } = render(request, variantOf(variants, options.variant), options);
+      return prompt(options.bos ? bos : [], messages, options.addGenerationPrompt === false ? [] : open);
+    },
+    renderTools,
+    renderToolCall: (call) => renderToolCalls([call]),
+    renderToolCalls,
+    renderToolResults,
+    renderThinking: pieces(thinking),
+    instructions: (tools) => explain(tools, renderToolCalls, renderToolResults),
   };
 }
 
+/** The entry of a dialect's table of variants: the reference, or the one that was asked for. */
+function variantOf<V>(variants: Readonly<Record<string, V>>, variant?: string): V {
+  const names = Object.keys(variants);
+  const name = variant ?? names[0] ?? "";
+  const found = Object.hasOwn(variants, name) ? variants[name] : undefined;
+  if (found === undefined) throw new Error(`unknown variant "${name}"; known: ${names.join(", ")}`);
+  return found;
+}
+
 /** The convention of a dialect, explained as text to a model that was not trained on it: the tools, then the format by example. */
-function explain(tools: readonly Tool[], dialect: Pick<Dialect, "renderToolCalls" | "renderToolResults">): string {
+function explain(
+  tools: readonly Tool[],
+  renderToolCalls: Dialect["renderToolCalls"],
+  renderToolResults: Dialect["renderToolResults"],
+): string {
   if (tools.length === 0) return "";
-  const calls = dialect.renderToolCalls([{ id: "call_0", name: "tool_name", arguments: { text: "hello", count: 2 } }]);
-  const results = dialect.renderToolResults([{ id: "call_0", name: "tool_name", output: "done" }]);
+  const calls = renderToolCalls([{ id: "call_0", name: "tool_name", arguments: { text: "hello", count: 2 } }]);
+  const results = renderToolResults([{ id: "call_0", name: "tool_name", output: "done" }]);
   return `You can call these tools, one JSON object per line:
 ${tools.map(({ strict: _, ...tool }) => pythonJson(functionObject(tool))).join("\n")}
 

@@ -15,8 +15,8 @@ export type Turn =
   | { side: "assistant"; rounds: Round[]; current: boolean };
 
 export interface Round {
-  /** In the order it was said; nothing, for results that follow no call. */
-  said: readonly Part[];
+  /** In the order it was said. Results may stand without a message before them. */
+  said?: readonly Part[];
   results: Answer[];
 }
 
@@ -54,12 +54,29 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
       waiting = callsOf(message.content);
       for (const call of waiting) calls.set(call.id, call);
     } else {
-      if (rounds.length === 0) rounds.push({ said: [], results: [] });
+      if (rounds.length === 0) rounds.push({ results: [] });
       rounds.at(-1)?.results.push(answer(message, waiting, calls));
     }
   }
   return turns;
 }
+
+/** How a format writes the turns of each side. */
+interface Voices {
+  other(side: "system" | "developer" | "user", content: Content, n: number): Pieces;
+  said(said: readonly Part[], current: boolean): Pieces;
+  results(results: readonly Answer[]): Pieces;
+}
+
+/** All turns; where there is no message or no result, nothing is written. */
+export const dialogue = (turns: readonly Turn[], { other, said, results }: Voices): Pieces =>
+  turns.map((turn, n) => {
+    if (turn.side !== "assistant") return other(turn.side, turn.content, n);
+    return turn.rounds.map((round) => [
+      round.said ? said(round.said, turn.current) : [],
+      round.results.length > 0 ? results(round.results) : [],
+    ]);
+  });
 
 /** The rounds of the assistant's turn that is open, or begins here. */
 function roundsOfLast(turns: Turn[], current: boolean): Round[] {
@@ -81,7 +98,7 @@ function answer(result: ToolResult, waiting: ToolCall[], calls: ReadonlyMap<stri
 
 export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
 
-export const hasCalls = (round: Round): boolean => round.said.some((part) => part.type === "tool-call");
+export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
   parts.flatMap((part) => (part.type === type ? part.text : [])).join(separator);

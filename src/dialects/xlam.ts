@@ -4,15 +4,14 @@
  *     [{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "get_time", "arguments": {"timezone": "Europe/Paris"}}]
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { variantOf } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
-import { prompt } from "./prompt.ts";
+import type { Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool } from "./tools.ts";
-import { leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { CHATML, LLAMA3, type TurnMarks } from "./turns.ts";
 
 const STOPS = ["<|eot_id|>", "<|im_end|>"];
@@ -39,11 +38,14 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const VARIANTS: Readonly<Record<string, TurnMarks & { readonly resultRole: string }>> = {
+interface Variant extends TurnMarks {
+  readonly resultRole: string;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
   "vllm-xlam-llama": { ...LLAMA3, resultRole: "ipython" },
   "vllm-xlam-qwen": { ...CHATML, resultRole: "tool" },
 };
-const REFERENCE = variantOf(VARIANTS, {});
 
 const SYSTEM = "You are a helpful assistant. You are developed by Salesforce xLAM team.";
 const FORMAT = `You have access to a set of tools. When using tools, make calls in a single JSON array: 
@@ -64,31 +66,27 @@ function adapt(original: Request): Request {
   };
 }
 
-function render(request: Request, options: RenderOptions = {}): Prompt {
-  const { bos, turn, open, resultRole } = variantOf(VARIANTS, options);
+function render(request: Request, variant: Variant): Rendered {
+  const { turn } = variant;
   const { system, rest } = leadingSystem(request.messages);
   const format = !system && request.tools ? `${FORMAT}\n\n` : "";
-  return prompt(
-    options.bos ? bos : [],
-    turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, renderTools(request.tools ?? [])]),
-    turnsOf(rest).map((part) => {
-      if (part.side !== "assistant") return turn(part.side === "user" ? "user" : "system", printedText(part.content).trim());
-      return part.rounds.map(({ said, results }) => [
-        said.length > 0 ? turn("assistant", textThenBatch(said, renderToolCalls, textOf(said).trim())) : [],
-        results.map((result) => turn(resultRole, resultText(result))),
-      ]);
-    }),
-    options.addGenerationPrompt === false ? [] : open,
-  );
+  return {
+    ...variant,
+    messages: [
+      turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, toolPieces(request.tools ?? [])]),
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turn(side === "user" ? "user" : "system", printedText(content).trim()),
+        said: (said) => turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),
+        results: (results) => resultPieces(results, variant),
+      }),
+    ],
+  };
 }
 
-const resultText = ({ output }: RenderableResult): string => (typeof output === "string" ? output : pythonJson(output));
-
-const renderTools = (tools: readonly Tool[]): Prompt => prompt(tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`));
-const renderToolCalls = (calls: readonly RenderableCall[]): Prompt =>
-  calls.length === 0 ? [] : prompt(`[${calls.map((call) => callObject(call)).join(", ")}]`);
-const renderToolResults = (results: readonly RenderableResult[]): Prompt =>
-  prompt(results.map((result) => REFERENCE.turn(REFERENCE.resultRole, resultText(result))));
+const toolPieces = (tools: readonly Tool[]): Pieces => tools.map((tool) => `${prettyJson(functionTool(tool))}\n\n`);
+const callPieces = (calls: readonly RenderableCall[]): Pieces => `[${calls.map((call) => callObject(call)).join(", ")}]`;
+const resultPieces = (results: readonly RenderableResult[], { turn, resultRole }: Variant): Pieces =>
+  results.map(({ output }) => turn(resultRole, typeof output === "string" ? output : pythonJson(output)));
 
 export const xlam = dialectOf({
   id: "xlam",
@@ -99,8 +97,8 @@ export const xlam = dialectOf({
   createScanner,
   adapt,
   render,
-  renderTools,
-  renderToolCalls,
-  renderToolResults,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
   thinking: (text) => `<think>${text}</think>`,
 });

@@ -19,10 +19,10 @@ const UTF8 = new TextDecoder();
 /** By its events and without a promise: either costs more than most bodies. */
 type BodyRead = (error: Error | null, body?: string) => void;
 
-/** A body that cannot be read is refused here: Fastify would close the connection, and who is still sending would not hear why. */
-export function readBody(stream: Readable, passage: Passage, done: BodyRead): void {
-  read(stream, passage, (error, body) => {
-    if (!error) return done(null, body);
+/** A body that cannot be read is refused here, and who is still sending hears why. */
+export function readBody(stream: Readable, passage: Passage, done: (body: string) => void): void {
+  read(stream, passage, (error, body = "") => {
+    if (!error) return done(body);
     drain(stream);
     passage.refuse(error);
   });

@@ -21,6 +21,8 @@ export interface Exchange {
   streamed: boolean;
   status: number;
   outcome: "ok" | "error" | "aborted";
+  /** Who broke it off: the client by leaving, or the gateway by closing. */
+  brokenOff?: "client" | "gateway";
   error?: ErrorInfo;
   /** A fault of ours: what was thrown. */
   fault?: unknown;

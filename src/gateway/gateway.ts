@@ -36,7 +36,8 @@ class Running implements Gateway, Watch {
   readonly #open = new Roster<Passage>();
   /** States that are no more, as long as somebody uses them. */
   readonly #former = new Set<State>();
-  #idle: (() => void) | undefined;
+  /** Who waits until nobody is on the way. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(options: GatewayOptions) {
     this.state = new State(options);
@@ -68,7 +69,7 @@ class Running implements Gateway, Watch {
   async close({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     const closed = this.#app.close();
     await this.#emptied(graceMs);
-    this.#open.each((passage) => passage.abort());
+    this.#open.each((passage) => passage.abort("gateway"));
     await this.#emptied(LAST_WORDS_MS);
     this.#app.server.closeAllConnections(); // whoever is connected has nothing under way, or does not read
     await closed;
@@ -79,11 +80,13 @@ class Running implements Gateway, Watch {
   #emptied(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#open.size === 0) return resolve();
-      const timer = setTimeout(resolve, ms);
-      this.#idle = () => {
+      const done = (): void => {
         clearTimeout(timer);
+        this.#waiting.delete(done);
         resolve();
       };
+      const timer = setTimeout(done, ms);
+      this.#waiting.add(done);
     });
   }
 
@@ -96,15 +99,15 @@ class Running implements Gateway, Watch {
 
   left(passage: Passage): void {
     const { account, exchange, reply, state } = passage;
-    if (!reply.raw.writableFinished) {
-      passage.abort();
-      exchange.outcome = "aborted";
-    }
+    const { writableFinished } = reply.raw;
+    if (!writableFinished) passage.abort("client");
+    if (writableFinished && !exchange.error) delete exchange.brokenOff; // all was said already
+    if (exchange.brokenOff) exchange.outcome = "aborted";
     exchange.status = reply.raw.statusCode;
     this.#open.delete(passage);
     state.users--;
     this.#retire(state);
-    if (this.#open.size === 0) this.#idle?.();
+    if (this.#open.size === 0) for (const done of this.#waiting) done();
     if (passage.streaming) state.options.metrics?.streams(-1);
     account.done();
     passage.tap?.ended?.(exchange);

@@ -1,12 +1,14 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
+import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, StreamEncoder } from "../wires/wire.ts";
+import type { Exchange } from "./exchange.ts";
 import { aimed, fitted, type Target } from "./models.ts";
-import { infoOf, JSON_TYPE, type Passage } from "./passage.ts";
+import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import { Pump } from "./pump.ts";
 import type { Route } from "./routes.ts";
 import { Sink, type Speaker } from "./sink.ts";
@@ -23,6 +25,10 @@ export function generate(passage: Passage, route: Route & { kind: "generate" }, 
 
 function begin(passage: Passage, asked: Request, target: Target): void {
   const { exchange, state } = passage;
+  if (passage.route.wire === "ollama" && target.engine.wire !== "ollama" && asked.messages.every(({ role }) => role === "system")) {
+    load(passage, asked);
+    return;
+  }
   const named = aimed(asked, target);
   const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
   if (asked.warnings) exchange.warnings.push(...asked.warnings);
@@ -30,7 +36,14 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   exchange.streamed = Boolean(asked.stream);
   const question = { asked, request, target };
   const answering = asked.stream ? new Streamed(passage, question) : new Whole(passage, question);
-  answering.start();
+  answering.begin();
+}
+
+/** Ollama's clients have a model loaded, or unloaded, by asking nothing. Here it is loaded, or not ours to load. */
+function load(passage: Passage, asked: Request): void {
+  const native = ownState("ollama", asked.extra, "keep_alive") === 0 ? "unload" : "load";
+  const response = { model: asked.model, content: [], finish: { reason: "stop" as const, native } };
+  passage.sendJson(getWire("ollama").encodeResponse(response, asked, passage.encoderOptions));
 }
 
 /** What was asked, in the client's words and in the upstream's. */
@@ -40,7 +53,10 @@ interface Question {
   readonly target: Target;
 }
 
-const STOPPED: Event = { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } };
+const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
+  client: { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } },
+  gateway: { type: "finish", reason: "error", error: CLOSING },
+};
 
 /** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
 abstract class Answering implements Speaker {
@@ -52,6 +68,8 @@ abstract class Answering implements Speaker {
   #telling: Telling | undefined;
   #over = false;
   #again = false;
+  /** How the model is asked to think now. */
+  #thinking: ThinkingSettings | undefined;
   /** Calls that are being looked at. */
   readonly #checks: Promise<void>[] = [];
 
@@ -69,7 +87,25 @@ abstract class Answering implements Speaker {
   abstract headers(): Headers;
   abstract heartbeat(): string;
 
-  start(): void {
+  begin(): void {
+    this.#thinking = this.question.request.thinking;
+    if (this.#thinking) this.#think(this.#thinking);
+    this.#start();
+  }
+
+  /** As the model takes it. */
+  #think(wanted: ThinkingSettings): void {
+    const { request, target } = this.question;
+    const thinking = this.passage.state.models.thinking.of(target, wanted);
+    if (thinking === wanted) return;
+    const { thinking: _, ...rest } = request;
+    this.question = { ...this.question, request: thinking ? { ...rest, thinking } : rest };
+    const message = `the model "${target.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
+    if (!this.passage.exchange.warnings.some((warning) => warning.message === message))
+      this.passage.exchange.warnings.push({ code: "thinking", message });
+  }
+
+  #start(): void {
     const { passage } = this;
     const { request, target } = this.question;
     const { engine } = target;
@@ -104,7 +140,7 @@ abstract class Answering implements Speaker {
   stop(): void {
     if (this.#over) return;
     this.#telling?.stop();
-    this.#hear([STOPPED]);
+    this.#hear([STOPPED[this.passage.exchange.brokenOff ?? "client"]]);
   }
 
   hold(): void {
@@ -121,7 +157,7 @@ abstract class Answering implements Speaker {
   }
 
   #hear(events: readonly Event[]): void {
-    if (this.#over || this.#asksForLess(events)) return;
+    if (this.#over || this.#asksForLess(events) || this.#asksToThinkOtherwise(events)) return;
     const { passage } = this;
     const { account, tap } = passage;
     try {
@@ -149,7 +185,20 @@ abstract class Answering implements Speaker {
     const message = `the limit of ${request.maxTokens} tokens was lowered to ${maxTokens}: the model's context has ${tokens.limit}`;
     this.passage.exchange.warnings.push({ code: "max-tokens", message });
     this.question = { ...this.question, request: { ...request, maxTokens } };
-    this.start();
+    this.#start();
+    return true;
+  }
+
+  /** Only where the settings were translated: a client of the upstream's own wire has put them as it wants. */
+  #asksToThinkOtherwise([first]: readonly Event[]): boolean {
+    const wanted = this.#thinking;
+    const error = first?.type === "finish" ? first.error : undefined;
+    const { passage, question } = this;
+    const { target } = question;
+    if (!error || !wanted || target.engine.wire === passage.route.wire) return false;
+    if (!passage.state.models.thinking.refused(target, wanted, error)) return false;
+    this.#think(wanted);
+    this.#start();
     return true;
   }
 
@@ -276,7 +325,7 @@ class Whole extends Answering {
     const body = (): unknown =>
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
-    if (passage.aborted) passage.drop();
+    if (passage.gone) passage.drop();
     else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
     else passage.sendJson(body(), { ...back, ...passage.warningHeader() });

@@ -5,6 +5,7 @@ import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
+import { ThinkingWays } from "./thinking.ts";
 
 export interface ModelRule extends Modes {
   /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
@@ -56,6 +57,7 @@ export class Models {
   readonly #listings = new Map<string, Listing>();
   /** By upstream and model, as far as servers were asked. */
   readonly #contexts = new Map<string, number | undefined>();
+  readonly thinking = new ThinkingWays();
   /** By rule, then by upstream. */
   readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 

@@ -30,6 +30,9 @@ const ID_PREFIXES: Readonly<Record<WireId, string>> = {
   ollama: "",
 };
 
+/** Who is still there is told to ask again. */
+export const CLOSING: ErrorInfo = { code: "overloaded", message: "the gateway is closing" };
+
 export class Passage implements Seated {
   seat = 0;
   readonly visit: Visit;
@@ -44,7 +47,6 @@ export class Passage implements Seated {
   streaming = false;
   #controller: AbortController | undefined;
   #stopped: { stop(): void } | undefined;
-  #aborted = false;
   /** How many warnings have left. */
   #warned = 0;
 
@@ -67,13 +69,13 @@ export class Passage implements Seated {
     return this.account.exchange;
   }
 
-  /** The client is gone, or the gateway closes. */
-  get aborted(): boolean {
-    return this.#aborted;
+  /** There is nobody to tell any more. */
+  get gone(): boolean {
+    return this.exchange.brokenOff === "client";
   }
 
-  abort(): void {
-    this.#aborted = true;
+  abort(by: "client" | "gateway"): void {
+    this.exchange.brokenOff ??= by;
     this.#controller?.abort();
     this.#stopped?.stop();
   }
@@ -81,13 +83,13 @@ export class Passage implements Seated {
   /** Stopped when it is aborted. */
   onAbort(stopped: { stop(): void }): void {
     this.#stopped = stopped;
-    if (this.#aborted) stopped.stop();
+    if (this.exchange.brokenOff) stopped.stop();
   }
 
   /** The same for those who need a signal; made when it is asked for. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort();
+    if (this.exchange.brokenOff) this.#controller.abort();
     return this.#controller.signal;
   }
 
@@ -178,7 +180,7 @@ export class Passage implements Seated {
 
   /** In the caller's own format. */
   sendError(error: ErrorInfo, { request, status, headers = {} }: { request?: Request; status?: number; headers?: Headers } = {}): void {
-    if (this.#aborted) {
+    if (this.gone) {
       this.drop();
       return;
     }
@@ -190,7 +192,7 @@ export class Passage implements Seated {
 
   /** What was thrown on the way. */
   refuse(thrown: unknown): void {
-    const info = infoOf(thrown);
+    const info = this.exchange.brokenOff === "gateway" ? CLOSING : infoOf(thrown);
     this.account.fail(info, thrown);
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }

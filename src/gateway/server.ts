@@ -15,12 +15,6 @@ import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
 import { GREETING } from "./upstreams.ts";
 
-declare module "fastify" {
-  interface FastifyRequest {
-    passage: Passage | undefined;
-  }
-}
-
 export interface Watch {
   /** The state that the next request belongs to. */
   readonly state: State;
@@ -47,39 +41,27 @@ export function createServer(watch: Watch): FastifyInstance {
       else socket.destroy();
     },
   });
-  app.decorateRequest("passage", undefined);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", ({ passage }, payload, done) => readBody(payload, of(passage), done));
-  app.addHook("onRequest", (request, reply, done) => {
-    receive(watch, request, reply);
-    done();
-  });
-  app.setErrorHandler((error, request) => of(request.passage).refuse(error));
-  // Not asynchronous: Fastify would send an empty answer as soon as it has run.
-  const handler = ({ passage, body }: FastifyRequest): void => {
-    dispatch(of(passage), typeof body === "string" ? body : "")?.catch((error: unknown) => of(passage).refuse(error));
-  };
-  app.setNotFoundHandler(handler);
-  app.route({ method: ["GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"], url: "/", handler });
+  // All is done in this hook, which never says that it is done: nothing that Fastify does behind it (parsers, validation, a handler) is needed.
+  app.addHook("onRequest", (request, reply) => receive(watch, request, reply));
+  app.setNotFoundHandler(() => {});
+  app.route({ method: ["GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"], url: "/", handler: () => {} });
   return app;
 }
 
-function of(passage: Passage | undefined): Passage {
-  if (!passage) throw new Refusal(500, "the request was lost on its way");
-  return passage;
-}
-
-/** Before the body is read: who is it, and may they? */
 function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): void {
   const { state } = watch;
   const { path, query } = readUrl(request.originalUrl);
   const visit: Visit = { method: request.method, path, query, headers: headersOf(request) };
-  const id = nextId();
-  const passage = new Passage(id, visit, routeOf(visit), state, reply);
-  request.passage = passage;
+  const passage = new Passage(nextId(), visit, routeOf(visit), state, reply);
   watch.came(passage);
   reply.raw.once("close", () => watch.left(passage)).on("error", () => {}); // who is gone cannot be told
-  admit(passage, request.socket.localAddress);
+  try {
+    admit(passage, request.socket.localAddress); // before the body is read
+    if (visit.method === "POST") readBody(request.raw, passage, (body) => dispatch(passage, body));
+    else dispatch(passage, "");
+  } catch (error) {
+    passage.refuse(error);
+  }
 }
 
 function admit({ visit, route, state, headers }: Passage, local: string | undefined): void {
@@ -100,11 +82,15 @@ function admit({ visit, route, state, headers }: Passage, local: string | undefi
 /** What needs no key. */
 const OPEN: ReadonlySet<Route["kind"]> = new Set(["root", "health", "ready"]);
 
-function dispatch(passage: Passage, body: string): Promise<void> | undefined {
+function dispatch(passage: Passage, body: string): void {
   const { visit, route, tap } = passage;
-  if (tap?.asked) tap.asked({ ...withoutSecrets(visit), body });
-  if (route.kind === "generate" && visit.method === "POST") return generate(passage, route, body);
-  return beside(passage, body);
+  try {
+    if (tap?.asked) tap.asked({ ...withoutSecrets(visit), body });
+    const answering = route.kind === "generate" && visit.method === "POST" ? generate(passage, route, body) : beside(passage, body);
+    answering?.catch((error: unknown) => passage.refuse(error));
+  } catch (error) {
+    passage.refuse(error);
+  }
 }
 
 /** What no model works at. */

@@ -33,7 +33,7 @@ const messagesOf = (messages: readonly Message[], form: Form): JsonObject[] =>
   turnsOf(messages).flatMap((turn): JsonObject[] => {
     if (turn.side !== "assistant") return [{ role: turn.side, content: contentOf(turn.content) }];
     return turn.rounds.flatMap(({ said, results }) => [
-      ...(said.length > 0 ? [saidMessage(said, form)] : []),
+      ...(said ? [saidMessage(said, form)] : []),
       ...results.map(({ id, name, output }) => ({ role: "tool", tool_call_id: id, name, content: resultText(plainOutput(output)) })),
     ]);
   });

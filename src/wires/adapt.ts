@@ -82,8 +82,9 @@ export function adapt(given: Request, able: Abilities, profile: WireProfile = {}
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
   request.messages = new Conversation(able, profile, warnings).adapt(given.messages);
-  const tell = (state: readonly Opaque[] = []) =>
-    warnings.foreign(able.carries ? state.filter((opaque) => !able.carries?.(opaque)) : state);
+  const tell = (state: readonly Opaque[] | undefined): void => {
+    if (state) warnings.foreign(able.carries ? state.filter((opaque) => !able.carries?.(opaque)) : state);
+  };
   for (const { state } of tools) tell(state);
   for (const message of request.messages) {
     tell(message.state);
@@ -99,10 +100,7 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
   const warnings = new Warnings(able.wire);
   const { sampling, stop, parallelCalls, toolChoice: choice, extra } = given;
   const request: Request = { ...given };
-  if (sampling) {
-    const known: readonly string[] = Object.values(able.sampling);
-    for (const key in sampling) if (!known.includes(key)) warnings.dropped(key);
-  }
+  for (const key in sampling) if (!isSaid(key, able.sampling)) warnings.dropped(key);
   if (stop && stop.length > (able.stops ?? stop.length)) {
     warnings.dropped(able.stops ? `every stop string behind the first ${able.stops}` : "stop");
     request.stop = stop.slice(0, able.stops);
@@ -128,6 +126,11 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
   return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME) };
 }
 
+function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
+  for (const key in keys) if (keys[key] === setting) return true;
+  return false;
+}
+
 /** Tools that only this wire's server knows go along. */
 export const hasServerTools = (extra: readonly Opaque[] | undefined, target: WireId): boolean =>
   extra?.some(({ wire, kind }) => wire === target && kind.startsWith("tools[")) ?? false;
@@ -150,13 +153,16 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
   const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;
   if (able.toolChoice && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
   return sent.map((given) => {
-    const tool: Tool = able.customTools && profile.customTools !== false ? { ...given } : { ...bridgeTool(given) };
-    if (tool.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
-    if (tool.strict && !able.strictTools) warnings.dropped("strict");
-    if (!able.strictTools) delete tool.strict;
-    if (tool.response && !able.responses) warnings.dropped("the schema of a tool's result");
-    if (!able.responses) delete tool.response;
-    if (!able.deferredTools) delete tool.deferred;
+    const bridged = able.customTools && profile.customTools !== false ? given : bridgeTool(given);
+    if (bridged.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
+    if (bridged.strict === undefined && bridged.response === undefined && bridged.deferred === undefined) return bridged;
+    const { strict, response, deferred, ...rest } = bridged;
+    const tool: Tool = rest;
+    if (strict !== undefined && able.strictTools) tool.strict = strict;
+    else if (strict) warnings.dropped("strict");
+    if (response !== undefined && able.responses) tool.response = response;
+    else if (response) warnings.dropped("the schema of a tool's result");
+    if (deferred !== undefined && able.deferredTools) tool.deferred = deferred;
     return tool;
   });
 }
@@ -173,6 +179,7 @@ const isSystem = ({ role }: Message): boolean => role === "system" || role === "
 /** A template that takes a system text only at the beginning takes only one: codex begins with two. */
 function oneSystem(messages: readonly Message[]): readonly Message[] {
   const end = messages.findIndex((message) => !isSystem(message));
+  if (end === 0 || end === 1) return messages;
   const first = messages.slice(0, end < 0 ? messages.length : end);
   const parts = first.flatMap((message): Part[] => (message.role === "tool" ? [] : message.content));
   const texts = parts.filter((part) => part.type === "text");
@@ -193,7 +200,7 @@ class Conversation {
   readonly #able: Abilities;
   readonly #profile: WireProfile;
   readonly #warnings: Warnings;
-  #answered: ReadonlySet<string> = new Set();
+  readonly #answered = new Set<string>();
   /** Media that moves behind the results of the round. */
   #waiting: (Text | Media)[] = [];
 
@@ -205,19 +212,20 @@ class Conversation {
 
   adapt(given: readonly Message[]): Message[] {
     const messages = this.#profile.systemAnywhere === false ? oneSystem(given) : given;
-    this.#answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.id] : [])));
+    for (const message of messages) if (message.role === "tool") this.#answered.add(message.id);
     const first = messages.findIndex((message) => !isSystem(message));
     const out: Message[] = [];
-    for (const [i, message] of messages.entries()) {
+    messages.forEach((message, i) => {
       if (message.role !== "tool") this.#release(out);
       out.push(this.#message(message, first < 0 ? !this.#able.systemAnywhere : i > first));
-    }
+    });
     this.#release(out);
     return out;
   }
 
   #release(out: Message[]): void {
-    if (this.#waiting.length > 0) out.push({ role: "user", content: this.#waiting });
+    if (this.#waiting.length === 0) return;
+    out.push({ role: "user", content: this.#waiting });
     this.#waiting = [];
   }
 
@@ -226,15 +234,19 @@ class Conversation {
     if (message.role === "assistant") return this.#assistant(message);
     const { developer, systemAnywhere } = this.#able;
     const { role } = message;
-    const content = message.content
-      .filter((part) => !this.#isNothing(part))
-      .map((part) => (part.type === "media" ? this.#media(part, role) : part));
+    const content = this.#content(message.content, role);
     if (role !== "user" && late && (!systemAnywhere || this.#profile.systemAnywhere === false)) {
       this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
       return asUser({ ...message, content });
     }
-    const isSystem = role === "developer" && (!developer || this.#profile.developerRole === false);
-    return { ...message, role: isSystem ? "system" : role, content };
+    if (role === "developer" && (!developer || this.#profile.developerRole === false)) return { ...message, role: "system", content };
+    return content === message.content ? message : { ...message, content };
+  }
+
+  /** Most content is text, which stays what it is. */
+  #content(parts: (Text | Media)[], role: Message["role"]): (Text | Media)[] {
+    if (parts.every((part) => part.type === "text" && part.text !== "")) return parts;
+    return parts.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#media(part, role) : part));
   }
 
   #media(media: Media, role: Message["role"]): Text | Media {

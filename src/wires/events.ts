@@ -1,6 +1,6 @@
 /** The events of one answer while a decoder reads it: pairs are closed, calls stay apart, and there is one finish, last. */
 import { CUT_OFF } from "../core/errors.ts";
-import type { ErrorInfo, Event, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment } from "./accumulate.ts";
 import { ownName } from "./names.ts";
 import { added } from "./read.ts";
@@ -52,7 +52,10 @@ export class EventWriter {
   start(id?: string, model?: string): void {
     if (this.#started || this.#finished) return;
     this.#started = true;
-    this.#events.push({ type: "start", ...(id ? { id } : {}), ...(model ? { model } : {}) });
+    const start: Extract<Event, { type: "start" }> = { type: "start" };
+    if (id) start.id = id;
+    if (model) start.model = model;
+    this.#events.push(start);
   }
 
   text(text: string, state?: Opaque[]): void {
@@ -98,8 +101,12 @@ export class EventWriter {
 
   /** Kept for the end: servers say it early, late, or again and again. */
   usage(usage: Usage): void {
-    const known = Object.entries(usage).filter(([, count]) => count !== undefined);
-    if (known.length > 0) this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+    for (const name in usage) {
+      const count = usage[name as keyof Usage];
+      if (count === undefined) continue;
+      this.#usage ??= {};
+      this.#usage[name as keyof Usage] = count;
+    }
   }
 
   /** The end; only the first counts. */
@@ -108,17 +115,15 @@ export class EventWriter {
     this.endThinking();
     const { calls } = this;
     const cut = end.reason === "length" || end.error !== undefined || !(end.reason || end.ended);
-    this.#events.push(...calls.end({ truncated: cut }));
+    if (!calls.idle) this.#events.push(...calls.end({ truncated: cut }));
     if (this.#usage) this.#events.push({ type: "usage", ...this.#usage });
     const [reason, error] = reasonOf(end, calls);
     const { native, stop } = end;
-    this.#events.push({
-      type: "finish",
-      reason,
-      ...(stop === undefined ? {} : { stop }),
-      ...(native === undefined ? {} : { native }),
-      ...(error ? { error } : {}),
-    });
+    const finish: Finish = { type: "finish", reason };
+    if (stop !== undefined) finish.stop = stop;
+    if (native !== undefined) finish.native = native;
+    if (error) finish.error = error;
+    this.#events.push(finish);
     this.#finished = true;
   }
 

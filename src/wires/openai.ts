@@ -125,13 +125,11 @@ export function readUsage(usage: JsonObject, [prompt, answer]: UsageNames): Usag
 
 export function writeUsage(usage: Usage, [prompt, answer]: UsageNames): Draft {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = usage;
-  return defined<Draft>({
-    [prompt]: inputTokens,
-    [answer]: outputTokens,
-    total_tokens: inputTokens + outputTokens,
-    [`${prompt}_details`]: some({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens }),
-    [`${answer}_details`]: some({ reasoning_tokens: thinkingTokens }),
-  });
+  const draft: Draft = { [prompt]: inputTokens, [answer]: outputTokens, total_tokens: inputTokens + outputTokens };
+  const details = some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens });
+  if (details) draft[`${prompt}_details`] = details;
+  if (thinkingTokens !== undefined) draft[`${answer}_details`] = { reasoning_tokens: thinkingTokens };
+  return draft;
 }
 
 // ---- Structured output: `{"type": "json_schema", …}`

@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
+import { startFake } from "../engines/completions/fakes.ts";
 import { answering, closeLater, freePort, sse, startServer } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
@@ -113,6 +114,32 @@ test("a port that was given and is taken is a mistake, and does not move", async
   const { port } = taken.address() as { port: number };
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
   expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: cannot listen on port ${port}: it is taken\n` });
+});
+
+test("a server that only completes text: the log says what its model is taken to speak, and why", async () => {
+  const template = "{{ '<|turn>' }}{{ '<|tool_call>' }}";
+  const known = await startFake("llama-server", () => ({ text: ["Hi"] }), { model: "mine", template });
+  const strange = await startFake("llama-server", () => ({ text: ["Hi"] }), { model: "stranger" });
+  const config = [known, strange].map(({ url }, i) => `[upstreams.up${i}]\nurl = "${url}"\nwire = "completions"\n`);
+  const { line } = serve(["--config", files.file("text.toml", `[server]\nport = 0\n${config.join("")}`)]);
+  expect(await line(({ msg }) => msg.includes("mine"))).toMatchObject({
+    msg: expect.stringMatching(/^upstream up0: mine speaks gemma4 \(.*template/),
+  });
+  expect(await line(({ msg }) => msg.includes("stranger"))).toMatchObject({ msg: expect.stringContaining("set dialect for this model") });
+});
+
+test("a rescued call is said in the log", async () => {
+  const server = await upstream('Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>');
+  const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);
+  const body = JSON.stringify({
+    model: "qwen3",
+    messages: [{ role: "user", content: "Hi" }],
+    tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }],
+  });
+  const answer = await fetch(`${await url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(await answer.text()).toContain('"tool_calls"');
+  const said = await line(({ outcome }) => outcome === "ok");
+  expect(said).toMatchObject({ warnings: ["rescued"], dialect: "hermes", msg: expect.stringContaining("1 call rescued") });
 });
 
 describe("--check", () => {

@@ -1,8 +1,9 @@
 // A model that opens the next turn itself writes the marks of turns: they are no text, in any dialect.
 import { describe, expect, test } from "vitest";
 import type { Request } from "../../src/core/nouns.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
-import { cutAnyhow, textOf, thinkingOf } from "./scanning.ts";
+import { cutAnyhow, endsOf, textOf, thinkingOf } from "./scanning.ts";
 
 const messages: Request["messages"] = [
   { role: "system", content: [{ type: "text", text: "Be brief." }] },
@@ -21,5 +22,29 @@ describe("control tokens are never text", () => {
       const events = cutAnyhow(dialect, `a${token}b`);
       expect(textOf(events) + thinkingOf(events)).not.toContain(token);
     }
+  });
+});
+
+describe("a stop that ends the output cuts a call, and is no part of its arguments", () => {
+  const tools = [{ name: "f", parameters: { type: "object", properties: { n: { type: "number" }, a: { type: "string" } } } }];
+  const call = { id: "call_0", name: "f", arguments: { a: "one two", n: 1234 } };
+  const cases = listDialects().flatMap((dialect) => dialect.stops.map((mark) => ({ id: dialect.id, dialect, mark })));
+
+  test.each(cases)("$id: $mark", ({ dialect, mark }) => {
+    const text = promptText(dialect.renderToolCall(call));
+    for (const blanks of ["", "\n"]) {
+      const [end, ...others] = endsOf(cutAnyhow(dialect, text.slice(0, text.indexOf("one") + 3) + mark + blanks, { tools }));
+      expect(others).toEqual([]);
+      expect(end).toMatchObject({ name: "f", truncated: true, arguments: { a: "one" } });
+    }
+    const [end] = endsOf(cutAnyhow(dialect, text.slice(0, text.indexOf("1234") + 4) + mark, { tools }));
+    expect(end).toMatchObject({ name: "f", truncated: true });
+    expect(JSON.stringify(end?.arguments)).not.toContain(mark);
+  });
+
+  test.each(cases)("$id: $mark inside a string is text of it", ({ dialect, mark }) => {
+    const text = promptText(dialect.renderToolCall(call)).replace("one two", `one${mark}two`);
+    const [end] = endsOf(cutAnyhow(dialect, text, { tools }));
+    expect(end?.arguments.a).toBe(`one${mark}two`);
   });
 });

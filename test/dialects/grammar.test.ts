@@ -12,6 +12,7 @@ import { listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
 import { describeShared, shared } from "../shared.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
+import { endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
 
 type Speaker = Dialect & Required<Pick<Dialect, "grammar">>;
 const speakers = listDialects().filter((dialect): dialect is Speaker => dialect.grammar !== undefined);
@@ -45,6 +46,24 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     for (const wrong of ["", "Hi.", `Hi. ${text("get_time")}`, `${text("get_time")} Hi.`, text("get_date")])
       expect(accepts(grammar("required"), wrong), wrong).toBe(false);
     expect(grammar("required").triggers).toEqual([]);
+  });
+
+  test("whatever it allows the scanner reads: calls of declared tools, and all of it", () => {
+    const drawn = numbers(7);
+    const required = new Gbnf(grammar("required").gbnf);
+    for (let i = 0; i < 150; i++) {
+      const sample = required.sample((n) => drawn.next().value % n);
+      expect(required.accepts(sample), sample).toBe(true);
+      const events = scanPieces(dialect, [sample], { tools });
+      expect(endsOf(events).length, sample).toBeGreaterThan(0);
+      for (const { name, truncated } of endsOf(events))
+        expect([tools.map((tool) => tool.name).includes(name), truncated], sample).toEqual([true, undefined]);
+      expect(textOf(events).trim(), sample).toBe("");
+      expect(
+        events.filter((event) => event.type === "malformed"),
+        sample,
+      ).toEqual([]);
+    }
   });
 
   test("a named tool, an allowed subset: no other", () => {
@@ -270,6 +289,7 @@ describe("schemas", () => {
     ["nullable", { type: "string", nullable: true }, ["x", null], [1]],
     ["types of other schema languages", { type: "STRING" }, ["x"], [1]],
     ["a small range", { type: "integer", minimum: 1, maximum: 12 }, [1, 9, 12], [0, 13, 123, -1]],
+    ["a small range without its ends", { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }, [1, 9], [0, 10, -1]],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
     ["enum and const", { enum: ["a", 1, null, [1, { b: 2 }]] }, ["a", 1, null, [1, { b: 2 }]], ["b", 2, [1], [1, { b: 3 }]]],

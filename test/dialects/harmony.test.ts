@@ -7,7 +7,6 @@ describe("where a header cannot go on, what stands behind its last mark is text"
   const long = "a".repeat(300);
   test.each<[string, string, string[]]>([
     ["the message mark is missing", "<|channel|>final hello there", ["control <|channel|>", "text final hello there"]],
-    ["the input ends behind the role", "<|start|>assistant", ["control <|start|>", "text assistant"]],
     ["a mark that cannot follow", "<|channel|>final<|end|>x", ["control <|channel|>", "text final", "control <|end|>", "text x"]],
     ["the same without a mark before it", " to=functions.f<|end|>x", ["text  to=functions.f", "control <|end|>", "text x"]],
     [
@@ -20,6 +19,15 @@ describe("where a header cannot go on, what stands behind its last mark is text"
   ])("%s", (_, input, expected) => {
     expect(lines(harmony, input)).toEqual(expected);
   });
+});
+
+describe("a header that the input cuts is no text", () => {
+  test.each(["<|start|>assistant", "<|start|>assis", "<|channel|>", "<|channel|>fin", "<|start|>assistant<|channel|>analysis"])(
+    "%s",
+    (input) => {
+      expect(lines(harmony, input)).toEqual([`control ${input}`]);
+    },
+  );
 });
 
 describe("where all marks were stripped, the words of the headers tell", () => {

@@ -196,6 +196,11 @@ describe("xlam: cut inside the list", () => {
   });
 });
 
+test("a comment ends with its line, however that ends", () => {
+  for (const end of ["\n", "\r\n", "\r"])
+    expect(lines(hermes, `<tool_call>{name: "f", // it's one${end}arguments: {a: "x"}}</tool_call>`)[0]).toBe('call f{"a":"x"}');
+});
+
 test("a fence around something else is text, both ends of it", () => {
   const call = '{"name": "f", "parameters": {}}';
   for (const dialect of [json, xlam]) {

@@ -23,28 +23,29 @@ const names = ["write_file", "math.gcd", "get-weather"];
 
 /**
  * What a dialect has no way to write inside a string: its own quote; between tags a closer before a legal token, and a tag that would
- * stand for a missing closer.
+ * stand for a missing closer, be it that of the next block.
  */
 const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   gemma4: /<\|"\|>/,
   functiongemma: /<escape>/,
   "qwen3-coder":
-    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>/,
-  "seed-oss": /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>/,
+    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<tool_call>\s*< ?function ?=|<\/tool_call>\s*<\|/,
+  "seed-oss":
+    /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<seed:tool_call>\s*<function=|<\/seed:tool_call>\s*<seed:eos>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
-  "minimax-m2": /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>/,
-  "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>/,
-  "deepseek-v4": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>/,
+  "minimax-m2":
+    /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>|<minimax:tool_call>\s*<invoke |<\/minimax:tool_call>\s*\[e~\[/,
+  "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
+  "deepseek-v4": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
 };
-/** The same inside a key: in an attribute both kinds of quotes. */
-const BOTH_QUOTES = /"[\s\S]*'|'[\s\S]*"/;
+/** The same inside a key: in an attribute both kinds of quotes, and the tags that a name whose end is missing would run over. */
 const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
-  "qwen3-coder": BOTH_QUOTES,
-  "seed-oss": BOTH_QUOTES,
-  glm: /<\/arg_key>|<arg_value>/,
-  "minimax-m2": BOTH_QUOTES,
-  "deepseek-v3.2": BOTH_QUOTES,
-  "deepseek-v4": BOTH_QUOTES,
+  "qwen3-coder": /"[\s\S]*'|'[\s\S]*"|<\/?(tool_call|function|parameter)|< (function|parameter)|<\|/,
+  "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
+  glm: /<\/?(arg_|tool_call)|<\|/,
+  "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
+  "deepseek-v3.2": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
+  "deepseek-v4": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
 };
 
 /** Where values have no types in band, the schema gives them back. */

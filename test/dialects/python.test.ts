@@ -26,6 +26,9 @@ describe("literals", () => {
     ["'echo 'x' now'", "\"echo 'x' now\""],
     ["-1.50", "-1.50"],
     ["1_000", "1000"],
+    ["0x1F", "31"],
+    ["0o17", "15"],
+    ["0b101", "5"],
     ["12345678901234567890", "12345678901234567890"],
     ["[True, False, None, true, false, null]", "[true,false,null,true,false,null]"],
     ["(1, 'x')", '[1,"x"]'],
@@ -40,7 +43,7 @@ describe("literals", () => {
     expect(end?.json).toBe(`{"a":${json},"b":0}`);
   });
 
-  test.each(["x", "g(1)", "1 + 2", "b'x'", "0x10", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
+  test.each(["x", "g(1)", "1 + 2", "b'x'", "0xG", "f'{x}'", "{x}", "{x, 1}", "not True", "-x", "{'a': }", ""])(
     "%s is none, and the call malformed",
     (text) => {
       expect(read(`<|tool_call_start|>[f(a=${text}), g()]<|tool_call_end|>`).slice(0, 2)).toEqual(["malformed bad-arguments", "call g{}"]);

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { outsideSchema } from "../../src/gateway/validate.ts";
-import { ask, json, scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, json, scripted } from "./start.ts";
 
 const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"], additionalProperties: false };
 const calling = (args: string): Event[] => [

@@ -5,8 +5,9 @@ import type { Event, Request, WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { startServer } from "../servers.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
 import { SDKS } from "./sdks.ts";
-import { remote, startGateway } from "./start.ts";
+import { remote } from "./start.ts";
 
 const args = '{"path":"test.txt","content":"Grüße 👋 \\" </tool_call> 1.0"}';
 const called: Event[] = [

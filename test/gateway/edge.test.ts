@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { createGateway } from "../../src/gateway/gateway.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { answering, startServer } from "../servers.ts";
-import { ask, askSmallest, ERROR, hello, json, remote, SMALLEST, STREAMED, scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, askSmallest, ERROR, hello, json, remote, SMALLEST, STREAMED, scripted } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
 const KEY = "sk-canary-client";

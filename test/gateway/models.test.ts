@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { type ModelRule, Models, ruleFor } from "../../src/gateway/models.ts";
 import { answering, startServer } from "../servers.ts";
-import { ask, askSmallest, hello, json, remote, SMALLEST, scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, askSmallest, hello, json, remote, SMALLEST, scripted } from "./start.ts";
 
 const engine = (...ids: string[]) => createScripted(() => hello, { models: ids.map((id) => ({ id })) });
 const broken = () => ({ ...engine(), models: () => Promise.reject(new Error("down")) });

@@ -98,6 +98,36 @@ describe("in band over a chat without tools", () => {
     expect(bodiesOf(server)[0]!.grammar).toMatch(/^root ::= /);
   });
 
+  describe("structured output beside tools", () => {
+    const schema = { type: "object", properties: { mood: { type: "string" } } };
+    const format = { type: "json_schema", json_schema: { name: "mood", schema } };
+    const bodyFor = async (more: object, files = {}): Promise<{ body: Record<string, unknown>; warnings: string | undefined }> => {
+      const server = await chatServer(call, files);
+      const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
+      const { headers } = await post(gateway.url, { ...chat, response_format: format, ...more });
+      return { body: bodiesOf(server)[0]!, warnings: headers["x-dragoman-warnings"] as string | undefined };
+    };
+
+    test.each(["auto", "required"])("is held by a grammar that lets the model call (%s)", async (choice) => {
+      const { body, warnings } = await bodyFor({ tool_choice: choice }, { "/props": '{"default_generation_settings":{}}' });
+      expect(body).not.toHaveProperty("response_format"); // llama-server refuses both
+      expect(body.grammar).toContain("<tool_call>");
+      if (choice === "auto") expect(body.grammar).toContain("mood");
+      expect(warnings).toBeUndefined();
+    });
+    test("is asked for in words where the server takes no grammar, and that is said", async () => {
+      const { body, warnings } = await bodyFor({});
+      expect(body).not.toHaveProperty("response_format"); // with it, nothing could be called
+      expect(JSON.stringify(body.messages)).toContain("answer with nothing but JSON");
+      expect(warnings).toContain("the format of the answer is not enforced");
+    });
+    test("is the server's own where nothing may be called", async () => {
+      const { body, warnings } = await bodyFor({ tool_choice: "none" });
+      expect(body.response_format).toMatchObject({ type: "json_schema" });
+      expect(warnings).toBeUndefined();
+    });
+  });
+
   test("where no tool may be called, none is", async () => {
     const server = await chatServer(call);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });

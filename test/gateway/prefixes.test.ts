@@ -10,7 +10,8 @@ import { getWire, listWires } from "../../src/wires/registry.ts";
 import { startServer } from "../servers.ts";
 import { describeShared } from "../shared.ts";
 import { captures } from "../wires/helpers.ts";
-import { ask, remote, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, remote } from "./start.ts";
 
 const TURNS = 10;
 /** The wires that, as clients, send all thinking back: the two others send only what their own server signed. */

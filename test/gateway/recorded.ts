@@ -57,10 +57,25 @@ export async function startRecorded(options: GatewayOptions): Promise<RecordedGa
     const kept = await recordings();
     const asked = gateway.exchanges.filter(({ kind }) => kind === "generate");
     expect(kept.filter(({ exchange }) => exchange.kind === "generate")).toHaveLength(asked.length);
-    for (const recording of kept) if (recording.exchange.kind === "generate") await playedAgain(recording);
+    for (const recording of kept) {
+      if (recording.client.request.method === "") neverHeard(recording);
+      else if (recording.exchange.kind === "generate") await playedAgain(recording);
+    }
     rmSync(folder, { recursive: true });
   });
   return { ...gateway, recordings };
+}
+
+/** The same for clients without a key. */
+export const startUnlocked = (options: GatewayOptions): Promise<RecordedGateway> => startRecorded({ keys: [], ...options });
+
+/** Who was not let in, or did not send a whole body that can be read, has asked nothing that could be asked again. */
+function neverHeard({ exchange, upstream, events }: Recording): void {
+  expect({ outcome: exchange.outcome, upstream, events }).toEqual({
+    outcome: expect.stringMatching(/error|aborted/),
+    upstream: [],
+    events: [],
+  });
 }
 
 async function playedAgain(recording: Recording): Promise<void> {

@@ -2,12 +2,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { createLog, logExchange } from "../../src/cli/serve-log.ts";
+import { createLog } from "../../src/cli/serve-log.ts";
 import type { Event } from "../../src/core/nouns.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { answering, startServer } from "../servers.ts";
-import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, askSmallest, json, remote, SMALLEST, STREAMED, scripted } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
 
@@ -164,7 +165,7 @@ describe("canary secrets", () => {
       upstreams: { up: engine },
       keys: [CLIENT],
       metrics,
-      onExchange: (exchange) => logExchange(log, exchange),
+      onExchange: log.exchange,
       taps: [() => ({ asked: (request) => heard.push(request), upstream: { sent: (request) => heard.push(request) } })],
     });
     const [headers, query] = places[place]!;
@@ -180,6 +181,7 @@ describe("canary secrets", () => {
     }
     await gateway.ended(4);
     log.flush();
+    expect(logged).toContain('"outcome":"error"');
     const said = { answers, logged, heard: JSON.stringify(heard).replaceAll("header-canary", ""), metrics: await metrics.print() };
     for (const [where, text] of Object.entries(said))
       for (const secret of SECRETS) expect(`${where}: ${JSON.stringify(text)}`).not.toContain(secret);

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { answering, freePort, signalOf, sse, startServer } from "../servers.ts";
-import { askSmallest, ERROR, hello, json, remote, SMALLEST, STREAMED, scripted, startGateway } from "./start.ts";
+import { CANARIES, startUnlocked as startGateway } from "./recorded.ts";
+import { askSmallest, ERROR, hello, json, remote, SMALLEST, STREAMED, scripted } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
 const chunk = (delta: object, finish: string | null = null) => ({
@@ -108,8 +109,8 @@ describe("errors before the stream have a status", () => {
     expect(await gateway.ended(2)).toMatchObject([{ outcome: "error", status: 429, error: { code: "rate-limit" } }, {}]);
   });
   test("an upstream's 401 is 502: the client's key was right", async () => {
-    const upstream = await startServer(answering('{"error":{"message":"bad key sk-canary"}}', { status: 401 }));
-    const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-chat", "sk-canary") } });
+    const upstream = await startServer(answering(`{"error":{"message":"bad key ${CANARIES.upstream}"}}`, { status: 401 }));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-chat", CANARIES.upstream) } });
     for (const table of [SMALLEST, STREAMED]) {
       const { status, body } = await askSmallest(url, "anthropic", table);
       expect(status).toBe(502);

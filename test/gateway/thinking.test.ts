@@ -1,7 +1,8 @@
 // What a model thought goes back to it within a tool loop, whichever client stands between: as the real clients send it.
 import { expect, test } from "vitest";
 import { sse, startServer } from "../servers.ts";
-import { ask, json, remote, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, json, remote } from "./start.ts";
 
 const chunk = (delta: object, finish: string | null = null) => ({
   id: "c",

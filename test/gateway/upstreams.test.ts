@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { createUpstream, discover, probeWire } from "../../src/gateway/upstreams.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { answering, closeLater, freePort, sse, startServer, type TestServer } from "../servers.ts";
-import { scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { scripted } from "./start.ts";
 
 const serving = (answers: Record<string, unknown>): Promise<TestServer> =>
   startServer((response, { url }) => {

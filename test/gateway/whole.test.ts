@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { signalOf } from "../servers.ts";
-import { askSmallest, ERROR, hello, json, SMALLEST, scripted, startGateway } from "./start.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { askSmallest, ERROR, hello, json, SMALLEST, scripted } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
 const impatient = { patience: { headersMs: 5, heartbeatMs: 5 } };

@@ -20,6 +20,8 @@ export interface CallFormat {
   readonly call: (name: string) => readonly Piece[];
   /** Before a call. A model may leave it out: then the first piece of the call, which is text, arms the grammar too. */
   readonly opener?: string;
+  /** Before all but the first thing of an output, where a model may have it too. */
+  readonly start?: string;
   /** Between parallel calls. */
   readonly between?: Exclude<Piece, typeof ARGUMENTS>;
   /** What stands around all calls; `optional`: or does not. */
@@ -146,24 +148,29 @@ class Writer {
 
   /** Thinking, then one of these, from the first token on. */
   whole(bodies: readonly string[]): Grammar {
-    const { thinking } = this.#format;
+    const { thinking, start } = this.#format;
     const { startInThinking } = this.#options;
     const output = this.#rules.choice("output", bodies);
-    if (!thinking || startInThinking === false) return this.#grammar(output);
-    const thought = `${until(this.#rules, [thinking.close])} ${literal(thinking.close)} ${blanks(this.#rules)}`;
-    return this.#grammar(`${startInThinking ? thought : optional(`${literal(thinking.open)} ${thought}`)} ${output}`);
+    const thought =
+      thinking && `${until(this.#rules, [thinking.close])} ${literal(thinking.close)} ${start ? literal(start) : blanks(this.#rules)}`;
+    if (thought && startInThinking) return this.#grammar(`${thought} ${output}`);
+    const before = [start && literal(start), thought && startInThinking !== false && `${literal(thinking.open)} ${thought}`].filter(
+      Boolean,
+    );
+    return this.#grammar(before.length > 0 ? `${optional(before.join(" | "))} ${output}` : output);
   }
 
   /** Text is free until a trigger comes. */
   armed({ body, words: more, tags }: Calls): Grammar {
-    const { patterns } = this.#format;
+    const { patterns, start } = this.#format;
+    const lead = start ? `${optional(literal(start))} ` : "";
     const words = [...this.#format.words, ...more];
     if (words.length === 0) return this.free();
     const triggers: Grammar["triggers"] = patterns
       ? patterns.map((value) => ({ type: "pattern", value }))
       : words.map((value) => ({ type: "word", value }));
     const single = this.#options.parallelCalls === false && { stop_after_first: true };
-    return { ...this.#grammar(body, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
+    return { ...this.#grammar(lead + body, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
   }
 
   /** No calls. */

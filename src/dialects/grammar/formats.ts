@@ -104,8 +104,8 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
   granite: { ...TAGGED, openers: GRANITE_OPENERS, preserved: [...GRANITE_OPENERS, "</tool_call>"] },
   harmony: {
     values: jsonValues,
+    start: "<|start|>assistant",
     call: (name) => [
-      ["", "<|start|>assistant"],
       [
         `<|channel|>commentary to=functions.${name}`,
         ` to=functions.${name}<|channel|>commentary`,
@@ -117,6 +117,7 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
       ARGUMENTS,
       ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
     ],
+    between: "<|start|>assistant",
     words: ["<|channel|>commentary to=functions."],
     patterns: [
       "^\\s+to$",
@@ -127,7 +128,7 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     openers: [" to=functions."],
     preserved: ["<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>"],
     thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|>" },
-    answer: [["", "<|start|>assistant"], ["<|channel|>final<|message|>", ""], ARGUMENTS],
+    answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
   },
   hermes: TAGGED,
   json: BARE,
@@ -195,8 +196,7 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
   },
   "seed-oss": {
     values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),
-    opener: "<seed:tool_call>\n",
-    call: (name) => [`<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
+    call: (name) => [`<seed:tool_call>\n<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
     between: "\n",
     words: ["<seed:tool_call>"],
     openers: ["<seed:tool_call>"],

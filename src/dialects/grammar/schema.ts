@@ -13,7 +13,7 @@ const MAX_RULES = 4000;
 const MAX_COUNT = 256;
 
 /** Keywords that no rule here can keep, by how they begin. */
-const BEYOND = /^(?:not$|if$|multipleOf|exclusive|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
+const BEYOND = /^(?:not$|if$|multipleOf|unique|contains$|unevaluated|dependent|propertyNames|patternProp|m..Properties)/;
 /** The same for strings. */
 const BEYOND_TEXT = /^(?:pattern|format)$/;
 /** Keywords that allow and forbid nothing. */
@@ -189,15 +189,19 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return counted || text(syntax);
   };
 
-  const number = (type: string, { minimum, maximum }: JsonObject, { syntax, path, hint, report }: Place): string => {
-    if (type === "integer" && typeof minimum === "number" && typeof maximum === "number" && maximum - minimum < MAX_COUNT) {
-      const first = Math.ceil(minimum);
-      const all = Array.from({ length: Math.floor(maximum) - first + 1 }, (_, i) => syntax.scalar(first + i));
-      if (all.length > 0) return rules.choice(hint, all);
+  const number = (type: string, schema: JsonObject, { syntax, path, hint, report }: Place): string => {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+    const least = numeric(minimum) ?? -Infinity;
+    const above = numeric(exclusiveMinimum) ?? -Infinity;
+    const first = Math.max(Math.ceil(least), Math.floor(above) + 1);
+    const last = Math.min(Math.floor(numeric(maximum) ?? Infinity), Math.ceil(numeric(exclusiveMaximum) ?? Infinity) - 1);
+    if (type === "integer" && first <= last && last - first < MAX_COUNT) {
+      const all = Array.from({ length: last - first + 1 }, (_, i) => syntax.scalar(first + i));
+      return rules.choice(hint, all);
     }
-    if (minimum) report(path, "minimum");
-    if (maximum !== undefined) report(path, "maximum");
-    const sign = typeof minimum === "number" && minimum >= 0 ? "" : '"-"?';
+    const bounds = { minimum: minimum || undefined, maximum, exclusiveMinimum, exclusiveMaximum }; // a sign is held
+    for (const [keyword, bound] of Object.entries(bounds)) if (bound !== undefined && bound !== false) report(path, keyword);
+    const sign = least >= 0 || above >= 0 ? "" : '"-"?';
     return rules.rule(type, row(sign, WHOLE, type === "number" && FRACTION));
   };
 

@@ -145,7 +145,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (outcome === "long") return nameTooLong;
     if (outcome === "bad") {
       const skip = broken(s, "bad-arguments", s.reason);
-      return s.block & LIST ? nextElement : skip;
+      return (s.block & (LIST | MARKED)) === MARKED ? skip : nextElement;
     }
     if (name === undefined) s.malformed("no-name", fault?.reason ?? "the call has no name");
     else if (fault !== undefined) s.malformed(fault.code, fault.reason);
@@ -208,7 +208,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         return ended;
       }
       if (list ? mark === "{" : !marked && opens(s, mark)) return open(s, mark);
-      if (separated && list && s.block & SURE && code !== -1) {
+      if (list && (separated ? s.block & SURE : marked) && code !== -1) {
         const end = s.match(marks);
         if (end === undefined) return undefined;
         if (end === "") {

@@ -12,7 +12,7 @@ import { Pile } from "../../core/pile.ts";
 import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Param, Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, cut, nameTooLong, readThen, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
 import { endParam, holdsArguments, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
 
 /** How an opening tag says a name, and what ends it. */
@@ -22,7 +22,8 @@ export interface Head {
   readonly endsInside: Marks;
   /** Those ends that are the beginning of what follows. */
   readonly next: readonly string[];
-  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined };
+  /** `rest`: what is left behind the attributes. */
+  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined; readonly rest?: string };
 }
 
 interface Tag {
@@ -78,7 +79,6 @@ export interface TagSteps {
 /** Inside a value, a longer tag is content. */
 const MAX_TAG = 2 * MAX_NAME;
 const EQUALS = "=";
-const QUOTES: Readonly<Record<string, Marks>> = { '"': new Marks(['"']), "'": new Marks(["'"]) };
 const TAG_END = [">", "/>", "<"];
 const TAG = { ends: new Marks([...TAG_END, '"', "'"]), endsInside: new Marks(TAG_END), next: ["<"] };
 const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*))/y;
@@ -99,10 +99,13 @@ export const ATTRIBUTES: Head = {
   ends: new Marks([...TAG_END, '"', "'", EQUALS]),
   read(text) {
     const found = new Map<string, string>();
+    let end = 0;
     ATTRIBUTE.lastIndex = 0;
-    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text))
+    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
       found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
-    return { name: found.get("name"), string: found.get("string") };
+      end = ATTRIBUTE.lastIndex;
+    }
+    return { name: found.get("name"), string: found.get("string"), rest: text.slice(end).trim() };
   },
 };
 
@@ -119,16 +122,16 @@ function openHead(s: Scan): void {
   s.quote = EQUALS;
 }
 
-/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing. */
-function readHead(s: Scan, ends: Marks, max: number): string | null | undefined {
+/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing but by `quotes`. */
+function readHead(s: Scan, ends: Marks, quotes: ReadonlyMap<string, Marks>, max: number): string | null | undefined {
   for (;;) {
-    const mark = s.readWord(QUOTES[s.quote] ?? ends, max);
+    const mark = s.readWord(quotes.get(s.quote) ?? ends, max);
     if (s.quote === EQUALS) {
       if (s.run.trim() !== "") s.quote = "";
       else s.quiet = undefined; // what comes next is still to be looked at
     }
     if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
-    if (QUOTES[s.quote]) s.quote = "";
+    if (quotes.has(s.quote)) s.quote = "";
     else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;
     s.word += mark;
     s.pos++;
@@ -152,12 +155,18 @@ export function tagCalls(form: TagForm): TagSteps {
   const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
   /** What is legal behind a call's closer, behind a parameter's, and behind a call's head. */
   const behindCall = new Marks([...openers, ...close, ...stops]);
+  const behindBlock = new Marks([...open, ...stops]);
   const behindParam = new Marks([...opens(params), ...slipsOf(callClose), ...behindCall.list]);
   const behindHead = new Marks([...params.map((tag) => tag.open), ...behindParam.list]);
   /** The same in a call of a declared tool: its name may be the closer. */
   const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
   const valueMarks = (closer: string, opener = ""): Marks =>
-    new Marks([...slipsOf(closer), opener, ...slipsOf(callClose), ...stops].filter(Boolean));
+    new Marks([...slipsOf(closer), opener, ...slipsOf(callClose), ...open, ...close, ...stops].filter(Boolean));
+  /** What no name can hold, be it in quotes. */
+  const breaks = [...openers, ...opens(params), callClose, ...close, ...stops];
+  const inQuotes = new Map([...`"'`].map((quote) => [quote, new Marks([quote, ...breaks])]));
+  const isBreak = ({ ends }: Head, mark: string): boolean => breaks.includes(mark) && !ends.list.includes(mark);
+  const headEnds = ({ ends }: Head): Marks => (ends.list.includes("<") ? ends : new Marks([...ends.list, ...breaks]));
   const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, tag.open)]));
 
   // -- up to the name
@@ -191,14 +200,24 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   const nextCall: Step = (s) => {
-    if (s.blanks() === undefined) return undefined;
+    const code = s.blanks();
+    if (code === undefined) return undefined;
     const mark = s.match(nextCalls);
     if (mark === undefined) return undefined;
     const head = callHeads.get(mark);
-    if (!head) return closing;
+    if (!head) return code === 60 && form.bareNames === "never" ? noCall : closing;
     s.pos += mark.length;
     begin(s, more);
     return head;
+  };
+
+  /** Other markup in a block. */
+  const noCall: Step = (s) => {
+    const mark = s.match(s.table.text.marks, true);
+    if (mark === undefined && !s.last) return undefined;
+    if (mark !== "") return closing;
+    s.bound(tooLong);
+    return broken(s, "no-name", "a call was expected in the block");
   };
 
   const blockHead: Step = (s) => {
@@ -229,21 +248,23 @@ export function tagCalls(form: TagForm): TagSteps {
     return between;
   };
 
-  const callHead =
-    ({ head, slip }: Tag, bare = false): Step =>
-    (s) => {
-      const mark = readHead(s, head.ends, MAX_TAG);
+  const callHead = ({ head, slip }: Tag, bare = false): Step => {
+    const ends = headEnds(head);
+    return (s) => {
+      const mark = readHead(s, ends, inQuotes, MAX_TAG);
       if (mark === undefined) return undefined;
       const { name = "" } = head.read(s.word);
-      if (bare && form.shy && !(mark && name && (s.lineStart || s.declares(name)))) return releaseBlanks;
+      const broke = mark !== null && isBreak(head, mark);
+      if (bare && (broke || (form.shy && !(mark && name && (s.lineStart || s.declares(name)))))) return releaseBlanks;
       if (mark === null || name.length > MAX_NAME) return nameTooLong;
       if (mark === "") return cut;
-      if (name === "" || (slip && !s.declares(name))) return noName(s);
+      if (broke || name === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
       if (bare && mark !== "/>" && !s.declares(name)) return confirm(name);
       s.startCall(name);
       return mark === "/>" ? endCall(s) : between;
     };
+  };
 
   const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
   const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
@@ -339,13 +360,7 @@ export function tagCalls(form: TagForm): TagSteps {
     return inObject;
   };
 
-  const inObject: Step = (s) => {
-    const outcome = s.read();
-    if (outcome === undefined) return undefined;
-    if (outcome === "cut") return cut;
-    if (outcome === "deep") return tooDeep;
-    return outcome === "done" ? between : broken(s, "bad-arguments", s.reason);
-  };
+  const inObject = readThen((s) => between(s));
 
   /** `mark`: what closed it. */
   const endCall = (s: Scan, mark = ""): Step => {
@@ -359,22 +374,24 @@ export function tagCalls(form: TagForm): TagSteps {
   // -- parameters
 
   /** Behind the opener of a parameter; or of what may be one, inside a value whose closer is missing. */
-  const paramHead =
-    (tag: ParamTag, isInside: boolean): Step =>
-    (s) => {
-      const { head } = tag;
+  const paramHead = (tag: ParamTag, isInside: boolean): Step => {
+    const { head } = tag;
+    const ends = isInside ? head.endsInside : headEnds(head);
+    return (s) => {
       const inside = isInside ? s.param : undefined;
-      const mark = readHead(s, inside ? head.endsInside : head.ends, inside ? MAX_TAG : NO_LIMIT);
+      const mark = readHead(s, ends, inQuotes, inside ? MAX_TAG : NO_LIMIT);
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
-      const { name, string } = head.read(s.word);
-      if (inside && (mark === null || head.next.includes(mark) || name === undefined || !fits(s, name))) return content(s, inside, s.word);
-      if (mark === null || name === undefined) return broken(s, "bad-arguments", "a parameter has no name");
+      const { name, string, rest = "" } = head.read(s.word);
+      const broke = mark === null || name === undefined || isBreak(head, mark) || (mark === "<" && rest !== "");
+      if (inside && (broke || head.next.includes(mark) || !fits(s, name))) return content(s, inside, s.word);
+      if (broke) return broken(s, "bad-arguments", "a parameter has no name");
       if (inside && finish(s, false) === "deep") return tooDeep;
       if (!head.next.includes(mark)) s.pos += mark.length;
       const next = beginParam(s, tag, name, string);
       return mark === "/>" ? between : next;
     };
+  };
   const paramHeads = new Map(params.map((tag) => [tag.open, paramHead(tag, false)]));
   const innerHeads = new Map(params.map((tag) => [tag.open, paramHead(tag, true)]));
 
@@ -436,20 +453,46 @@ export function tagCalls(form: TagForm): TagSteps {
     return value;
   };
 
-  /** Behind the call's closer, or a stop, inside a value: the value ends there if something legal follows; behind a stop that is nothing. */
+  /** Behind the call's closer, the block's or a stop, inside a value: the value ends there if something legal follows; behind a stop that is nothing. */
   const closedEarly: Step = (s) => {
     const { param } = s;
     if (param && slips.get(param.mark) === param.closer) return between;
+    if (param && open.includes(param.mark)) return openedEarly;
     const code = gap(s);
     if (code === undefined || !param) return undefined;
-    const mark = code === -1 ? undefined : s.match(meant(param.mark) === callClose ? behindCall : NO_MARKS, true);
+    const closesCall = meant(param.mark) === callClose;
+    const closesBlock = !closesCall && close.includes(param.mark);
+    const mark = code === -1 ? undefined : s.match(closesCall ? behindCall : closesBlock ? behindBlock : NO_MARKS, true);
     if (mark === undefined && !s.last) return undefined;
-    if (mark === undefined) {
+    if (mark === undefined && !(closesBlock && code === -1)) {
       s.pos = s.stop;
       return cut;
     }
     if (mark === "") return content(s, param, param.blanks);
-    return finish(s, true) === "deep" ? tooDeep : endCall(s);
+    if (mark !== undefined && closesBlock && open.includes(mark)) {
+      s.pos += mark.length;
+      param.mark += param.blanks + mark;
+      param.blanks = "";
+      return openedEarly;
+    }
+    if (finish(s, true) === "deep") return tooDeep;
+    const next = endCall(s);
+    if (!closesBlock) return next;
+    s.unclosed = false;
+    return speak;
+  };
+
+  /** Behind the opener of a block inside a value: the value ended before it if a call follows. */
+  const openedEarly: Step = (s) => {
+    const { param } = s;
+    const code = gap(s);
+    if (code === undefined || !param) return undefined;
+    const mark = s.match(nextCalls, true);
+    if (mark === undefined && !s.last) return undefined;
+    if (!mark) return content(s, param, param.blanks);
+    if (finish(s, true) === "deep") return tooDeep;
+    endCall(s);
+    return block;
   };
 
   /** The parameter that was read last, if any, is whole; `lone`: the call ends behind it. */

@@ -10,7 +10,7 @@ import { MAX_NAME, type Outcome, type Reader, type Syntax } from "../../core/rea
 import { charTable, charTableExcept, ESCAPED, isBlank, Marks } from "../../core/window.ts";
 import { jsonCalls, release } from "./json-calls.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, speak, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, cut, nameTooLong, readThen, speak, tooLong } from "./steps.ts";
 
 // ---- Literals
 
@@ -24,9 +24,10 @@ const PYTHON: Syntax = {
   keyEnd: WORD_END,
   bareEnd: WORD_END,
   wide: false,
-  bare: jsonScalar,
+  bare: (text) => jsonScalar(text) ?? (OTHER_BASE.test(text) ? String(BigInt(text)) : undefined),
   tuples: true,
 };
+const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 
 const FIELD = "an f-string has a field";
 
@@ -188,7 +189,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       }
       if (code === undefined) return undefined;
       if (code === -1) return sure ? cut : release;
-      if (code !== 40) return unreadable(s, "no-name", "a call was expected");
+      if (code !== 40 || s.word.endsWith(".")) return unreadable(s, "no-name", "a call was expected");
       s.pos++;
       if (is(PRINTS) && s.word === "print" && !s.declares(s.word)) return next(flags | IN_PRINT);
       if (is(STRICT) && !s.declares(s.word)) return release;
@@ -212,8 +213,9 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     };
     const behindKey: Step = (s) => {
       const code = s.blanks();
-      if (code === undefined || (code === 61 && s.pos + 1 >= s.stop && !s.last)) return undefined;
-      return code === 61 && s.codes[s.pos + 1] !== 61 ? begin(s, s.word) : release;
+      const isLast = s.pos + 1 >= s.stop;
+      if (code === undefined || (code === 61 && isLast && !s.last)) return undefined;
+      return code === 61 && (isLast || s.codes[s.pos + 1] !== 61) ? begin(s, s.word) : release;
     };
 
     const begin = (s: Scan, key?: string): Step => {
@@ -222,15 +224,13 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       s.begin(PYTHON, s.json, ends).enter(41, 61, key);
       return inArguments;
     };
-    const inArguments: Step = (s) => {
-      const outcome = s.read();
-      if (outcome === undefined) return undefined;
-      if (outcome === "cut") return cut;
-      if (outcome === "deep") return tooDeep;
-      if (outcome !== "done") return unreadable(s, "bad-arguments", s.reason);
-      s.bound(ended);
-      return behind;
-    };
+    const inArguments = readThen(
+      (s) => {
+        s.bound(ended);
+        return behind;
+      },
+      (s) => unreadable(s, "bad-arguments", s.reason),
+    );
 
     /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
     const behind: Step = (s) => {
@@ -270,7 +270,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (!sure && s.call?.id === undefined) return release;
       const skip = broken(s, code, reason);
       s.quote = reason === FIELD ? s.quote.slice(-1) : "";
-      return code === "no-name" && !is(BARE) ? skip : over;
+      return code === "no-name" && !is(BARE | CALLED) ? skip : over;
     };
     const over: Step = (s) => {
       const { quote } = s;

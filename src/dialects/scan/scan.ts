@@ -34,7 +34,7 @@ export interface Table {
   /** What may stand behind a complete call and belongs to it. */
   readonly closing: Marks;
   readonly closers: ReadonlySet<string>;
-  readonly stops: ReadonlySet<string>;
+  readonly stops: Marks;
   readonly unthink: ReadonlySet<string>;
 }
 
@@ -135,6 +135,7 @@ export class Scan extends Reader implements Scanner {
     this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
     this.#mintId = options.mintId ?? mintId;
     this.step = table.start;
+    this.stops = table.stops;
   }
 
   feed(text: string): Event[] {
@@ -185,7 +186,7 @@ export class Scan extends Reader implements Scanner {
       // The limit was reached at this very character, wherever the pieces were cut.
       this.pos = this.stop;
       this.step = this.#onLimit;
-      this.quiet = undefined;
+      this.quiet = this.half = undefined;
     }
     this.#sayDelta();
     const out = this.#out ?? [];

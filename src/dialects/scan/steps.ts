@@ -134,7 +134,7 @@ export function closingThen(behind: Step): Step {
       s.pos += mark.length;
       if (s.holding && s.table.unthink.has(mark)) return strayCloser(mark.length, "text");
       if (s.table.closers.has(mark)) s.unclosed = false;
-      return s.table.stops.has(mark) ? stopThen(behind) : closed;
+      return s.stops.list.includes(mark) ? stopThen(behind) : closed;
     }
     if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.ahead))) {
       s.pos = s.stop;
@@ -172,15 +172,21 @@ export function readArguments(s: Scan, syntax: Syntax, marks: Marks, behind: Ste
   return inArguments;
 }
 
-const inArguments: Step = (s) => {
-  const outcome = s.read();
-  if (outcome === undefined) return undefined;
-  if (outcome === "cut") return cut;
-  if (outcome === "deep") return tooDeep;
-  if (outcome !== "done") return broken(s, "bad-arguments", s.reason);
+/** Reads on in a value, then goes on with `done`, or with `bad` if it cannot be read. */
+export const readThen =
+  (done: Step, bad: Step = (s) => broken(s, "bad-arguments", s.reason)): Step =>
+  (s) => {
+    const outcome = s.read();
+    if (outcome === undefined) return undefined;
+    if (outcome === "cut") return cut;
+    if (outcome === "deep") return tooDeep;
+    return outcome === "done" ? done : bad;
+  };
+
+const inArguments = readThen((s) => {
   s.endCall();
   return s.behind;
-};
+});
 
 export const skip: Step = (s) => {
   const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);

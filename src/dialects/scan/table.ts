@@ -101,7 +101,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     endsHeld: new Marks([...ends, ...close]),
     closing: new Marks([...closers, ...stops, ...close]),
     closers: new Set(closers),
-    stops: new Set(stops),
+    stops: new Marks(stops),
     unthink: new Set(close),
   };
 }

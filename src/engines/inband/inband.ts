@@ -58,11 +58,11 @@ async function* answer(
   const request = withFunctions(given);
   const about = await engine.about?.(given.model, options).catch(() => undefined);
   const chat = about?.server === undefined ? undefined : CHATS[about.server];
-  const { toolChoice = "auto" } = request;
-  const forced = toolChoice !== "auto" && toolChoice !== "none";
-  // Structured output is the server's own business, and no call is made by not reading any.
-  const { output: _, ...asked } = { ...request, toolChoice: forced ? toolChoice : ("auto" as const) };
-  const { grammar, warnings } = held(dialect, asked, forced ? chat?.holding : undefined);
+  const { toolChoice = "auto", output, ...free } = request;
+  // No call is made by not reading any; the format of such an answer is the server's own business.
+  const wanted = toolChoice === "none" ? free : { ...request, toolChoice };
+  const isHeld = toolChoice !== "none" && (toolChoice !== "auto" || output !== undefined);
+  const { grammar, warnings } = held(dialect, wanted, isHeld ? chat?.holding : undefined);
   const sent = inText(request, dialect);
   const extra = chat && grammar ? [...(sent.extra ?? []), chat.field(grammar)] : sent.extra;
   const events = engine.generate(extra ? { ...sent, extra } : sent, warning(options, warnings));
@@ -113,8 +113,11 @@ class Reader {
 
 // ---- The conversation as text
 
-/** The request without tools: all that has to do with them is text. */
-export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...request }: Request, dialect: Dialect): Request {
+/**
+ * The request without tools: all that has to do with them is text. So is the format of an answer that may be a call instead: a server that
+ * held the model to the format would let it call nothing.
+ */
+export function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }: Request, dialect: Dialect): Request {
   const messages: Message[] = [];
   let results: ToolResult[] = [];
   const answerCalls = (): void => {
@@ -136,8 +139,17 @@ export function inText({ tools = [], toolChoice: _, parallelCalls: __, ...reques
     } else messages.push({ ...message });
   }
   answerCalls();
-  return { ...request, messages: tools.length > 0 ? instructed(messages, dialect.instructions(tools)) : messages };
+  const mayCall = tools.length > 0 && toolChoice !== "none";
+  const texts = [...(tools.length > 0 ? [dialect.instructions(tools)] : []), ...(mayCall && output ? [formatText(output)] : [])];
+  return {
+    ...request,
+    ...(output && !mayCall ? { output } : {}),
+    messages: texts.length > 0 ? instructed(messages, texts.join("\n\n")) : messages,
+  };
 }
+
+const formatText = ({ schema }: NonNullable<Request["output"]>): string =>
+  `If you call no tool, answer with nothing but ${schema ? `JSON that fits this schema:\n${JSON.stringify(schema)}` : "one JSON object."}`;
 
 /** Behind the system text, or as the only one. */
 function instructed(messages: readonly Message[], text: string): Message[] {

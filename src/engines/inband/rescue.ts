@@ -4,17 +4,19 @@
  *     Let me look.<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>
  *
  * A call in the text may also be an explanation or a quotation, and running one of those does harm. So a call is taken for one only if it is
- * of a declared tool, is complete, stands outside of code and quotations, nothing but further calls follows it, and the server itself sent
- * none. In doubt the text stays text. Text leaves at once; only what looks like a call waits for the end of the answer.
+ * of a declared tool, is complete, stands outside of code and quotations, the words before it lead to it, nothing but further calls follows
+ * it, nobody else in the conversation wrote it, and the server itself sent none. In doubt the text stays text. Text leaves at once; only what looks like a call waits for the end of the answer.
  */
-import type { Event, Finish, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
+import type { Event, Finish, Json, Message, Request, Tool, ToolCall, ToolEnd } from "../../core/nouns.ts";
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
+import { scanText } from "../../dialects/scan/streams.ts";
 import { takeEvents } from "../answer.ts";
 import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
 import { CodeTracker } from "./code.ts";
+import { leadsToCall, MAX_LEAD } from "./lead.ts";
 
 export interface RescueOptions {
   /** The dialect of a model; `undefined`: nobody knows, and nothing is touched. */
@@ -134,11 +136,6 @@ function callable({ tools = [], toolChoice = "auto" }: Request): readonly Tool[]
 /** No call and no thought is longer; what is stays text. */
 const MAX_HELD = 1 << 20;
 
-/** So much of a text is looked at for words which say that a call is not meant: the sentence that leads to it. */
-const MAX_BEFORE = 160;
-const EXPLAINS =
-  /\b(?:for (?:example|instance)|e\.g\.|examples? (?:of|is|call)|syntax|looks? like|such as|would have been|(?:not|n't|never) call|format (?:is|of)|written (?:as|like))/i;
-
 export class Rescue {
   /** The calls that were read in the text. */
   readonly calls: ToolEnd[] = [];
@@ -146,8 +143,11 @@ export class Rescue {
   readonly #tools: readonly Tool[];
   readonly #scanner: Scanner;
   readonly #code = new CodeTracker();
+  readonly #messages: readonly Message[];
   /** Calls of the conversation: a text may repeat one to tell of it. */
   readonly #made: ReadonlySet<string>;
+  /** What the answer is one to, if it is the user's. */
+  readonly #asked: string;
   /** What may turn out to be a call or a thought. */
   #held: Event[] = [];
   /** How many characters the scanner has, and no event carries yet. */
@@ -167,7 +167,9 @@ export class Rescue {
   constructor(dialect: Dialect, request: Request, tools: readonly Tool[]) {
     this.dialect = dialect;
     this.#tools = tools;
+    this.#messages = request.messages;
     this.#scanner = dialect.createScanner({ tools, callsInThinking: "ignore", maxCallChars: MAX_HELD, mintId: mintIds(request) });
+    this.#asked = askedIn(request.messages.at(-1));
     const made = request.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
     this.#made = new Set(made.flatMap((part) => (part.type === "tool-call" ? keyOf(part) : [])));
   }
@@ -234,7 +236,9 @@ export class Rescue {
   /** Whether a call, or a thought, can stand here. */
   #mayBegin(event: Event): boolean {
     if (event.type === "thinking-start") return !this.#spoke && !this.#thinks;
-    return event.type === "control" || !(this.#code.inside("") || this.#code.shown || EXPLAINS.test(this.#before));
+    return (
+      event.type === "control" || (!(this.#code.inside("") || this.#code.shown) && leadsToCall(this.#before.slice(-MAX_LEAD), this.#asked))
+    );
   }
 
   #isGood(event: Event): boolean {
@@ -244,7 +248,21 @@ export class Rescue {
     if (event.type !== "tool-end") return true;
     if (/^\s*`/.test(event.raw ?? "")) return false; // a dialect that takes a fence for a part of the call
     // Behind words, a call that was made before is told of, and one that no mark announces is an example.
-    return !event.truncated && !(this.#spoke && (this.#made.has(keyOf(event)) || this.#isBare(event)));
+    return !event.truncated && !this.#isQuoted(event) && !(this.#spoke && (this.#made.has(keyOf(event)) || this.#isBare(event)));
+  }
+
+  /** The user, or what a tool brought, wrote the same call: it is repeated, or was smuggled in. */
+  #isQuoted(call: ToolEnd): boolean {
+    const key = keyOf(call);
+    const wanted = (call.raw ?? "").trim();
+    const isIn = (text: string): boolean =>
+      text.includes(call.name) &&
+      (text.includes(wanted) ||
+        scanText(this.dialect, text, { tools: [...this.#tools] }).some((one) => one.type === "tool-end" && keyOf(one) === key));
+    return this.#messages.some((message) => {
+      if (message.role === "tool") return someText(message.output, isIn);
+      return message.role === "user" && message.content.some((part) => part.type === "text" && isIn(part.text));
+    });
   }
 
   #isBare({ raw = "" }: ToolEnd): boolean {
@@ -254,7 +272,8 @@ export class Rescue {
   #speak(text: string, out: Event[]): void {
     this.#code.see(text);
     this.#spoke ||= text.trim() !== "";
-    this.#before = (this.#before + text).slice(-MAX_BEFORE);
+    this.#before += text;
+    if (this.#before.length > 8 * MAX_LEAD) this.#before = this.#before.slice(-MAX_LEAD);
     say(text, out);
   }
 
@@ -305,6 +324,17 @@ export class Rescue {
 const say = (text: string, out: Event[]): void => {
   if (text !== "") out.push({ type: "text", text });
 };
+
+const someText = (value: Json, fits: (text: string) => boolean): boolean =>
+  typeof value === "string"
+    ? fits(value)
+    : typeof value === "object" && value !== null && Object.values(value).some((item) => someText(item, fits));
+
+/** Clients put other things before what the user says, and send them along as texts of their own. */
+function askedIn(message: Message | undefined): string {
+  const last = message?.role === "user" ? message.content.findLast(({ type }) => type === "text") : undefined;
+  return last?.type === "text" ? last.text.slice(-MAX_LEAD) : "";
+}
 
 /** Two calls that do the same. */
 const keyOf = ({ name, arguments: args }: Pick<ToolCall, "name" | "arguments">): string =>

@@ -63,11 +63,12 @@ type Sides = Pick<Account, "upstream" | "events" | "client">;
 function anomaliesOf({ exchange, upstream: hops, cut }: Recording, { upstream, events, client }: Sides): string[] {
   const found: string[] = [];
   if (cut) found.push("the recording was too long: its rest is missing");
+  if (exchange.brokenOff) found.push(exchange.brokenOff === "client" ? "the client left" : "the gateway closed");
   for (const { response, broken, request } of hops) {
     const { host } = new URL(request.url);
     if (!response) found.push(`${host} did not answer`);
     else if (response.status >= 400) found.push(`${host} answered ${response.status}`);
-    if (broken) found.push(`the answer of ${host} broke off`);
+    if (broken && !exchange.brokenOff) found.push(`the answer of ${host} broke off`);
   }
   if (exchange.error) found.push(`it ended with an error: ${exchange.error.code}, ${exchange.error.message}`);
   const [from, between, to] = [upstream, events, client].map((response) => response && callsOf(response.content));

@@ -3,7 +3,8 @@
  *
  *     const { same, recorded, now } = await compareRecording(readRecording(text));
  *
- * The upstream says what it said then, and the client asks what it asked. What no two exchanges share is left out on both sides: the time,
+ * The upstream says what it said then, and the client asks what it asked; where the gateway closed before the end, it closes now, at the same
+ * byte of the upstream's. What no two exchanges share is left out on both sides: the time,
  * heartbeats, the exchange's own id and the upstream's address.
  */
 import { request as httpRequest, type Server } from "node:http";
@@ -16,8 +17,9 @@ import { createScripted } from "../../engines/scripted.ts";
 import { createGateway } from "../gateway.ts";
 import type { ModelRule } from "../models.ts";
 import type { Patience } from "../options.ts";
+import type { OpenTap } from "../tap.ts";
 import { createUpstream, knownByUrl } from "../upstreams.ts";
-import { type Edge, fellSilent, type Recording, textOfEdge } from "./recording.ts";
+import { bytesOfPiece, type Edge, fellSilent, type Recording, textOfEdge, wasClosed } from "./recording.ts";
 import { createReplay } from "./replay.ts";
 import { pathOf, speechOf } from "./speech.ts";
 
@@ -45,6 +47,7 @@ export async function compareRecording(recording: Recording): Promise<Comparison
     upstreams: { recorded: upstream.engine },
     models: [ruleOf(recording)],
     patience: patienceOf(recording),
+    taps: wasClosed(recording) ? [closing(recording, () => void gateway.close())] : [],
     onExchange: ({ id, error }) => {
       again = { id, error };
     },
@@ -94,7 +97,7 @@ function listen(server: Server): Promise<string> {
 }
 
 /** Where no upstream answered, or the model was in the process, there are only the events. */
-const told = ({ events }: Recording, timed: boolean): Engine =>
+const told = ({ events, exchange: { error } }: Recording, timed: boolean): Engine =>
   around(createScripted([]), {
     async *generate(): AsyncGenerator<Event, void, undefined> {
       let now = 0;
@@ -103,6 +106,7 @@ const told = ({ events }: Recording, timed: boolean): Engine =>
         now = ms;
         yield event;
       }
+      if (error?.code === "internal") throw new Error(error.message); // as the engine did
     },
   });
 
@@ -145,6 +149,18 @@ function patienceOf(recording: Recording): Patience {
   };
 }
 
+// ---- The gateway, again
+
+/** Closes it where it closed then: behind the last that the upstream said. */
+function closing({ upstream }: Recording, close: () => void): OpenTap {
+  let left = upstream.at(-1)?.pieces.reduce((sum, piece) => sum + bytesOfPiece(piece).length, 0) ?? 0;
+  const heard = (bytes: number): void => {
+    left -= bytes;
+    if (left === 0) setImmediate(close); // when what was said has become the client's
+  };
+  return () => ({ upstream: { answered: () => heard(0), received: ({ length }) => heard(length) } });
+}
+
 // ---- The client, again
 
 /** What belongs to the connection; and what would keep the gateway from answering, now that it listens somewhere else. */
@@ -175,7 +191,7 @@ function judged({ exchange, client }: Recording, answer: Heard, again: Said): Co
   const now = settled(answer, exchange.wire, again);
   const isSame = recorded.status === now.status && recorded.body === now.body;
   // Who left heard only the beginning.
-  return { same: exchange.outcome === "aborted" ? now.body.startsWith(recorded.body) : isSame, recorded, now };
+  return { same: exchange.brokenOff === "client" ? now.body.startsWith(recorded.body) : isSame, recorded, now };
 }
 
 // ---- What is never the same
@@ -185,7 +201,9 @@ const BEATS: Readonly<Record<WireId, RegExp>> = {
   "openai-chat": COMMENT,
   "openai-responses": COMMENT,
   anthropic: /^event: ping\ndata: [^\n]*\n\n/gm,
-  gemini: /^data: \{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*\r?\n\r?\n/gm,
+  // With `alt=sse`, and in one array.
+  gemini:
+    /(?:^data: |(?<=^\[?))\{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*(?:\r?\n\r?\n|(?<=\},)\n)/gm,
   ollama: /^\{[^\n]*"message":\{"role":"assistant","content":""\},"done":false\}\n/gm,
 };
 const TIMES = /"(created|created_at|completed_at)":(?:\d+|"[^"]*")/g;

@@ -48,6 +48,9 @@ export const textOfEdge = ({ pieces }: Edge): string => new TextDecoder().decode
 /** The gateway gave the upstream up because nothing more came. */
 export const fellSilent = ({ exchange }: Recording): boolean => exchange.error?.code === "timeout";
 
+/** The gateway closed before the upstream had said all. */
+export const wasClosed = ({ exchange }: Recording): boolean => exchange.brokenOff === "gateway";
+
 /** What names of recordings look like; no other file is touched. */
 export const isRecording = (name: string): boolean => /^\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+_req_[0-9a-f]+\.json$/.test(name);
 

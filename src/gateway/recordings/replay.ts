@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { listWires } from "../../wires/registry.ts";
-import { bytesOfPiece, type Edge, fellSilent, type Recording } from "./recording.ts";
+import { bytesOfPiece, type Edge, fellSilent, type Recording, wasClosed } from "./recording.ts";
 import { pathOf, speechOf } from "./speech.ts";
 
 export interface ReplayOptions {
@@ -23,7 +23,7 @@ export function createReplay(recording: Recording, { fast = false }: ReplayOptio
       // The last one is the one that the client heard; others stood before it at other URLs.
       const edge = recording.upstream.findLast((one) => one.request.method === request.method && isSame(pathOf(one), path));
       if (edge) {
-        const end = !edge.broken ? "whole" : fellSilent(recording) ? "silent" : "broken";
+        const end = !edge.broken ? "whole" : fellSilent(recording) || wasClosed(recording) ? "silent" : "broken";
         play({ edge, end, fast }, response, request, gone.signal).catch(() => response.destroy());
       } else aside(recording, path, response);
     });

@@ -106,19 +106,19 @@ export class GeminiAnswer extends Answer {
     else this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion, responseId });
   }
 
-  /** Most chunks say one word: all that has to be printed is the word. */
+  /** Most chunks say one word: all that has to be printed, and looked through for separators, is the word. */
   #word(text: string): void {
-    this.#tail ??= printBody({ modelVersion: this.model || undefined, responseId: this.id }).slice(1);
+    this.#tail ??= withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id })).slice(1);
     const rest = this.#tail === "}" ? "}" : `,${this.#tail}`;
-    this.say(this.#framed(`{"candidates":[{"content":{"role":"model","parts":[{"text":${JSON.stringify(text)}}]},"index":0}]${rest}`));
+    const word = withoutSeparators(JSON.stringify(text));
+    this.say(this.#framed(`{"candidates":[{"content":{"role":"model","parts":[{"text":${word}}]},"index":0}]${rest}`));
   }
 
   print(chunk: Draft): string {
-    return this.#framed(printBody(chunk));
+    return this.#framed(withoutSeparators(printBody(chunk)));
   }
 
-  #framed(chunk: string): string {
-    const json = withoutSeparators(chunk);
+  #framed(json: string): string {
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);

@@ -10,7 +10,7 @@ import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent } from "./signature.ts";
-import { FINISH, WIRE } from "./tables.ts";
+import { WIRE, wordOf } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
@@ -148,7 +148,7 @@ export class ChatAnswer extends Answer {
 
   finish({ reason, stop }: Finish): void {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
-    this.#delta({}, Object.keys(FINISH).find((word) => FINISH[word] === reason) ?? "stop", more);
+    this.#delta({}, wordOf(reason), more);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));

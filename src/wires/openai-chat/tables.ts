@@ -32,3 +32,8 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
   tool_use: "tool-calls",
   error: "error",
 };
+
+export const wordOf = (reason: FinishReason): string => {
+  for (const word in FINISH) if (FINISH[word] === reason) return word;
+  return "stop";
+};

@@ -7,12 +7,13 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
-import { createRemote } from "../../../src/engines/remote.ts";
+import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts";
+import type { ModelRule } from "../../../src/gateway/models.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
 import { answering, freePort, startServer, within } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
-import { ask, STREAMED, startGateway as startPlain } from "../start.ts";
+import { ask, SMALLEST, STREAMED } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
@@ -44,15 +45,15 @@ async function startUpstream(...kind: string[]): Promise<Upstream> {
 
 /** In front of these URLs of one upstream. */
 const startGateway = (urls: readonly string[], options: Partial<GatewayOptions> = {}): Promise<RecordedGateway> =>
-  startRecorded({ upstreams: { up: remoteAt(...urls) }, ...options });
+  startRecorded({ upstreams: { up: remoteAt(urls) }, ...options });
 
-const remoteAt = (...urls: readonly string[]) =>
-  createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream });
+const remoteAt = (urls: readonly string[], more: Partial<RemoteOptions> = {}) =>
+  createRemote({ wire: "openai-chat", url: urls.map((url) => `${url}/v1`), key: CANARIES.upstream, ...more });
 
 /** The smallest streamed request of a wire, for this model. */
-function asking(wire: WireId, model: string): { path: string; body: string } {
+function asking(wire: WireId, model: string, more = {}): { path: string; body: string } {
   const { path, body } = STREAMED[wire];
-  return { path: path.replace("/m:", `/${encodeURIComponent(model)}:`), body: JSON.stringify({ ...body, model }) };
+  return { path: path.replace("/m:", `/${encodeURIComponent(model)}:`), body: JSON.stringify({ ...body, model, ...more }) };
 }
 
 const post = (base: string, wire: WireId, model: string) => {
@@ -61,9 +62,9 @@ const post = (base: string, wire: WireId, model: string) => {
 };
 
 /** The answer while it comes. */
-async function opened(base: string, wire: WireId, model: string): Promise<{ response: IncomingMessage; leave: () => void }> {
+async function opened(base: string, wire: WireId, model: string, more = {}): Promise<{ response: IncomingMessage; leave: () => void }> {
   const { hostname, port } = new URL(base);
-  const { path, body } = asking(wire, model);
+  const { path, body } = asking(wire, model, more);
   const request = httpRequest({ hostname, port, method: "POST", path, headers: signed, agent: false });
   request.on("error", () => {});
   request.end(body);
@@ -179,6 +180,52 @@ describe.each(WIRES)("%s", (wire) => {
   });
 });
 
+describe.each(WIRES)("%s, and the gateway closes", (wire) => {
+  const whole = (model: string): { path: string; body: string } => {
+    const { path, body } = SMALLEST[wire];
+    return { path: path.replace("/m:", `/${model}:`), body: JSON.stringify({ ...body, model }) };
+  };
+
+  test("in mid-stream: what came before was delivered, and the end is an error", async () => {
+    const upstream = await startUpstream();
+    const { url, close, exchanges } = await startGateway([upstream.url]);
+    const { response } = await opened(url, wire, "stall");
+    const before = await until(response, (text) => text.includes("before"));
+    const closed = close();
+    const events = eventsIn(wire, before + (await until(response, () => false)));
+    await closed;
+    expect(textIn(events)).toBe("before");
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: "the gateway is closing" } });
+    expect(exchanges).toMatchObject([{ outcome: "aborted", brokenOff: "gateway" }]);
+    await within(1000, upstream.get("/left?of=stall"));
+  });
+
+  test.each(["stall", "late"])("before an answer that is not streamed is whole (%s): 503, or the wire's own", async (model) => {
+    const upstream = await startUpstream();
+    const { url, close } = await startGateway([upstream.url]);
+    const { path, body } = whole(model);
+    const answer = ask(url, "POST", path, { headers: signed, body });
+    await upstream.get(`/asked?of=${model}`);
+    await close();
+    expect(await answer).toMatchObject({
+      status: wire === "anthropic" ? 529 : 503,
+      body: expect.stringContaining("the gateway is closing"),
+    });
+  });
+
+  test("before a stream has begun: 503, or the wire's own", async () => {
+    const upstream = await startUpstream();
+    const { url, close } = await startGateway([upstream.url]);
+    const answer = post(url, wire, "late");
+    await upstream.get("/asked?of=late");
+    await close();
+    expect(await answer).toMatchObject({
+      status: wire === "anthropic" ? 529 : 503,
+      body: expect.stringContaining("the gateway is closing"),
+    });
+  });
+});
+
 describe("several URLs", () => {
   const chat = (url: string, model = "fine a") => post(url, "openai-chat", model);
 
@@ -227,10 +274,50 @@ describe("several URLs", () => {
   });
 });
 
+describe.skipIf(process.platform === "win32")("an upstream whose process is stopped (not on Windows, which has no SIGSTOP)", () => {
+  const behind = (url: string, timeouts: RemoteOptions["timeouts"]) =>
+    startGateway([url], { upstreams: { up: remoteAt([url], { timeouts }) } });
+
+  test("in mid-stream: what came before was delivered, and the silence is an error", async () => {
+    const upstream = await startUpstream();
+    const { url } = await behind(upstream.url, { idle: 300 });
+    const { response } = await opened(url, "openai-chat", "stall");
+    const before = await until(response, (text) => text.includes("before"));
+    upstream.process.kill("SIGSTOP");
+    const events = eventsIn("openai-chat", before + (await until(response, () => false)));
+    expect(textIn(events)).toBe("before");
+    expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: expect.stringContaining("fell silent") } });
+  });
+
+  test("before it answers: 504", async () => {
+    const upstream = await startUpstream();
+    const { url } = await behind(upstream.url, { headers: 100 });
+    upstream.process.kill("SIGSTOP");
+    expect(await post(url, "openai-chat", "fine")).toMatchObject({ status: 504, body: expect.stringContaining("did not answer in time") });
+  });
+
+  test.runIf(process.platform === "linux")(
+    "with a full line of others before it: 504 (only on Linux, which lets who comes then wait)",
+    async () => {
+      const listening =
+        'require("net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port); })';
+      const child = spawn(process.execPath, ["-e", listening], { stdio: ["ignore", "pipe", "inherit"] });
+      closers.push(() => child.kill("SIGKILL"));
+      const port = Number(String((await once(child.stdout, "data"))[0]));
+      child.kill("SIGSTOP");
+      const line = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+      closers.push(() => line.map((socket) => socket.destroy()));
+      await once(line[0]!, "connect");
+      const { url } = await behind(`http://127.0.0.1:${port}`, { connect: 100 });
+      expect(await post(url, "openai-chat", "fine")).toMatchObject({ status: 504, body: expect.stringContaining("cannot be reached") });
+    },
+  );
+});
+
 describe("limits", () => {
   test("so many at a time, so many in line, and the next one is told to come back", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, queue: 1 });
+    const engine = createLimited(remoteAt([upstream.url]), { concurrent: 1, queue: 1 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -246,7 +333,7 @@ describe("limits", () => {
 
   test("who waits too long is told so, and who leaves the line frees it", async () => {
     const upstream = await startUpstream();
-    const engine = createLimited(remoteAt(upstream.url), { concurrent: 1, waitMs: 30 });
+    const engine = createLimited(remoteAt([upstream.url]), { concurrent: 1, waitMs: 30 });
     const { url } = await startGateway([upstream.url], { upstreams: { up: engine } });
     const first = await opened(url, "openai-chat", "stall");
     await until(first.response, (text) => text.includes("before"));
@@ -257,10 +344,15 @@ describe("limits", () => {
   });
 });
 
-test("a client that does not read holds the upstream up", async () => {
+test.each<[string, Partial<ModelRule>]>([
+  ["as it comes", { rescue: false }],
+  ["searched for calls", { dialect: "hermes", rescue: true }],
+  ["read in band", { dialect: "hermes", tools: "inband" }],
+])("a client that does not read holds the upstream up (%s)", async (_, rule) => {
   const upstream = await startUpstream();
-  const { url } = await startGateway([upstream.url]);
-  const { response } = await opened(url, "openai-chat", "flood");
+  const { url } = await startGateway([upstream.url], { models: [{ name: "*", upstream: "up", ...rule }] });
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const { response } = await opened(url, "openai-chat", "flood", { tools });
   expect(Number(await upstream.get("/full?of=flood"))).toBeLessThan(399);
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) length += piece.length;
@@ -281,13 +373,13 @@ test("closing lets streams end", async () => {
 
 test("closing does not wait for clients that say nothing, or do not go", async () => {
   const upstream = await startUpstream();
-  const { url, port, close } = await startPlain({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+  const { url, port, close } = await startGateway([upstream.url]);
   const silent = connect(port, "127.0.0.1");
   await once(silent, "connect");
   const { response } = await opened(url, "openai-chat", "stall");
   await until(response, (text) => text.includes("before"));
   const closed = Promise.all([once(silent, "close"), close({ graceMs: 1 })]);
-  expect(await until(response, () => false)).toContain("aborted");
+  expect(await until(response, () => false)).toContain("the gateway is closing");
   await within(10_000, closed);
 });
 

@@ -135,6 +135,26 @@ describe("replays", () => {
     expect(await compareRecording(kept)).toMatchObject({ same: true });
   });
 
+  test("a gateway that closed closes again, behind the same byte", async () => {
+    const sayHel = sse({ choices: [{ index: 0, delta: { content: "Hel" } }] });
+    const upstream = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sayHel);
+    });
+    const { url, read, close } = await recording({ upstreams: { up: createRemote({ wire: "openai-chat", url: upstream.url }) } });
+    const { path, body } = STREAMED.anthropic;
+    const answer = await fetch(url + path, { method: "POST", headers: json, body: JSON.stringify(body) });
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ""; !text.includes("Hel"); text += (await reader.read()).value);
+    await close();
+    const kept = (await read(1))[0]!;
+    expect(kept.exchange).toMatchObject({ outcome: "aborted", brokenOff: "gateway" });
+    expect(accountOf(kept).anomalies).toContain("the gateway closed");
+    expect(await compareRecording(kept)).toMatchObject({ same: true });
+    const [edge] = kept.upstream;
+    const longer = { ...kept, upstream: [{ ...edge!, pieces: [...edge!.pieces, [9, sayHel] as const] }] };
+    expect(await compareRecording(longer)).toMatchObject({ same: false });
+  });
+
   test("a status is answered again", async () => {
     const upstream = await startServer(answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "3" }));
     const kept = await recordedOnce(createRemote({ wire: "openai-chat", url: upstream.url }), "gemini");

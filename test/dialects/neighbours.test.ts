@@ -1,0 +1,76 @@
+// What cannot be read takes no neighbour with it, and is never reported as a complete call: slips that models make between calls.
+import { describe, expect, test } from "vitest";
+import { getDialect } from "../../src/dialects/registry.ts";
+import { lines } from "./scanning.ts";
+
+const sections = (first: string) =>
+  `<|tool_calls_section_begin|><|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>${first}<|tool_call_end|><|tool_call_begin|>functions.c:2<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>`;
+const invokes = (between: string) =>
+  `<minimax:tool_call>\n<invoke name="a">\n</invoke>\n${between}\n<invoke name="c">\n</invoke>\n</minimax:tool_call>`;
+const list = (between: string) => `[{"name": "b", "arguments": {}}${between}{"name": "c", "arguments": {}}]`;
+const forgotten = "<tool_call>\n<function=b>\n<parameter=x>\n1\n";
+const next = "<tool_call>\n<function=c>\n</function>\n</tool_call>";
+
+describe("the next call is read", () => {
+  test.each<[string, string, string, string[]]>([
+    ["a key without its end", "glm", "<tool_call>b<arg_key>x</tool_call><tool_call>c</tool_call>", ["malformed bad-arguments", "call c{}"]],
+    ["a key without its colon", "kimi-k2", sections('{"x" 1}'), ["malformed bad-arguments", "call c{}"]],
+    ["a name without its quote", "minimax-m2", invokes('<invoke name="b>\n</invoke>'), ["call a{}", "malformed no-name", "call c{}"]],
+    [
+      "a parameter's name without its quote",
+      "minimax-m2",
+      invokes('<invoke name="b"><parameter name="x>1</parameter></invoke>'),
+      ["call a{}", "malformed bad-arguments", "call c{}"],
+    ],
+    [
+      "a parameter's tag without its end",
+      "minimax-m2",
+      invokes('<invoke name="b"><parameter name="x"1</parameter></invoke>'),
+      ["call a{}", "malformed bad-arguments", "call c{}"],
+    ],
+    [
+      "an attribute without its quote",
+      "deepseek-v4",
+      '<｜DSML｜tool_calls><｜DSML｜invoke name="b"><｜DSML｜parameter name="x" string="true>1</｜DSML｜parameter><｜DSML｜parameter name="y" string="true">2</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜tool_calls>',
+      ["malformed bad-arguments"],
+    ],
+    ["other markup in a block", "minimax-m2", invokes("<bad>"), ["call a{}", "malformed no-name", "call c{}"]],
+    ["prose in a block", "minimax-m2", invokes("And:"), ["call a{}", "text \nAnd:\n", "call c{}"]],
+    ["no closer but the block's", "qwen3-coder", `${forgotten}</tool_call>\n${next}`, ['call b{"x":"1"}', "call c{}"]],
+    ["no closer at all", "qwen3-coder", `${forgotten}${next}`, ['call b{"x":"1"}', "call c{}"]],
+    ["no closer but the block's, and no more", "qwen3-coder", `${forgotten}</tool_call>\n`, ['call b{"x":"1"}']],
+    ["a bracket too many", "hermes", `<tool_call>${list("}, ")}</tool_call>`, ["call b{}", "malformed no-name", "call c{}"]],
+    ["another separator", "phi4-mini", `functools${list("; ")}`, ["call b{}", "malformed no-name", "call c{}"]],
+    [
+      "a bracket too few",
+      "json",
+      '{"name": "b", "parameters": {}\n{"name": "c", "parameters": {}}',
+      ["malformed bad-arguments", "call c{}"],
+    ],
+    [
+      "no call in a list",
+      "pythonic",
+      "<|tool_call_start|>[a(), b, 5, 's', c()]<|tool_call_end|>",
+      ["call a{}", "malformed no-name", "malformed no-name", "malformed no-name", "call c{}"],
+    ],
+    ["no name", "pythonic", "<|tool_call_start|>[a(), b.(x=1), c()]<|tool_call_end|>", ["call a{}", "malformed no-name", "call c{}"]],
+  ])("%s: %s", (_, id, input, expected) => {
+    expect(lines(getDialect(id), input).filter((line) => !line.startsWith("control "))).toEqual(expected);
+  });
+});
+
+describe("a call that has arguments is never complete without them", () => {
+  test.each<[string, string, string[]]>([
+    ["hermes", '<tool_call>{"name": "rm", "arguments" {"path": "/tmp"}}</tool_call>', ["malformed bad-arguments"]],
+    ["harmony", '<|channel|>commentary to=functions.f<|message|><|message|>{"a": 1}<|call|>', ["malformed bad-arguments"]],
+    ["harmony", '<|channel|>commentary to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>', ['call f{"a":1}']],
+  ])("%s: %s", (id, input, expected) => {
+    expect(lines(getDialect(id), input).filter((line) => !line.startsWith("control "))).toEqual(expected);
+  });
+});
+
+test("a blank in a closing tag is no content", () => {
+  const input =
+    '<｜DSML｜function_calls><｜DSML｜invoke name="b"><｜DSML｜parameter name="x" string="true">1</｜DSML｜parameter ></｜DSML｜invoke ></｜DSML｜function_calls > end';
+  expect(lines(getDialect("deepseek-v3.2"), input)).toEqual(['call b{"x":"1"}', "control </｜DSML｜function_calls >", "text  end"]);
+});
