@@ -24,6 +24,7 @@ SPECS, GENERIC, CLASHES = read()
 TRAINED = [spec for spec in SPECS if spec.key not in HELD_OUT | NEAR]
 DEVELOPMENT = [spec for spec in SPECS if spec.key in HELD_OUT]
 
+WORDS_ONLY = re.compile(r"[a-z]+(_[a-z]+)*")
 INNER = re.compile(r"\(([^()]*)\)")
 
 
@@ -123,24 +124,24 @@ class Instance:
         for param in spec.params:
             if param.optional and rng.random() < 0.3:
                 continue
-            name = self.param_name(rng, param, style, used)
+            name, odd = self.param_name(rng, param, style, used)
             used.add(name)
             kind, schema = self.schema(rng, param)
-            if rng.random() < 0.9 or hidden:
+            if rng.random() < 0.9 or hidden or odd:
                 schema["description"] = self.param_description(rng, param, kind, schema)
             properties[name] = schema
-            if not param.optional or rng.random() < 0.02:
+            if not param.optional:
                 required.append(name)
             self.params[param.key] = (name, kind, param)
         if properties and rng.random() < 0.25:
             for param in chosen(rng, GENERIC[2:], 1 + int(rng.random() * 2), {alike(param) for param in spec.params}):
                 param = filled(param, words_of(spec.names[0])[-1], True)
-                name = self.param_name(rng, param, style, used)
+                name, odd = self.param_name(rng, param, style, used)
                 if param.key not in self.params:
                     used.add(name)
                     self.extra.append(param)
                     kind, properties[name] = self.schema(rng, param)
-                    if rng.random() < 0.85:
+                    if rng.random() < 0.85 or odd:
                         properties[name]["description"] = self.param_description(rng, param, kind, properties[name])
         self.tool = {"name": self.name, "description": tool_description(rng, spec, hidden)}
         if properties:
@@ -158,16 +159,18 @@ class Instance:
         return self.declared[dialect]
 
     def param_name(self, rng, param, style, used):
+        """A name, and whether only a description can say what it means."""
         for _ in range(20):
-            words = words_of(pick(rng, param.names) if rng.random() < 0.92 else pseudo(rng, 2))
+            odd = rng.random() < 0.06
+            words = words_of(pseudo(rng, 2) if odd else pick(rng, param.names))
             if rng.random() < 0.04:
                 words = [pick(rng, ["target", "user", "the", "input", "new", "selected"])] + words
             elif rng.random() < 0.03:
                 words = words + [pick(rng, ["name", "value", "param", "text", "input"])]
             name = style_words(rng, words, "camel" if style in ("camel", "pascal") else "kebab" if style == "kebab" and rng.random() < 0.3 else "snake")
             if name not in used:
-                return name
-        return param.key + "_" + pseudo(rng, 1)
+                return name, odd
+        return param.key + "_" + pseudo(rng, 1), False
 
     def schema(self, rng, param):
         kind = param.kind
@@ -176,6 +179,9 @@ class Instance:
             if len(options) > 2 and rng.random() < 0.5:
                 options = rng.sample(options, 2 + int(rng.random() * (len(options) - 1)))
             rng.shuffle(options)
+            if rng.random() < 0.08 and all(WORDS_ONLY.fullmatch(option[0]) for option in options):
+                # Without the list of its values it is a text like any other, copied as it was said.
+                return ["enum", [(option[0].replace("_", " "), [option[0].replace("_", " ")]) for option in options]], {"type": "string"}
             return ["enum", options], {"type": "string", "enum": [option[0] for option in options]}
         if kind[0] == "enum_int":
             return ["enum", kind[1]], {"type": "integer"}
@@ -235,7 +241,9 @@ def draw(rng, kind):
             if item not in seen:
                 seen.add(item)
                 drawn.append((item, said))
-        return [item for item, _ in drawn], enumeration(rng, [said for _, said in drawn])
+        if len(kind) > 4:
+            return [item for item, _ in drawn], "[" + pick(rng, [", ", ","]).join(str(item) for item, _ in drawn) + "]"
+        return [item for item, _ in drawn], series(rng, drawn) if rng.random() < 0.18 else enumeration(rng, [said for _, said in drawn])
     if kind[0] == "obj":
         fields = [(name, *value(rng, field)) for name, field in kind[1]]
         said = [f"{name.replace('_', ' ')} {text}" if i or rng.random() < 0.8 else text for i, (name, _, text) in enumerate(fields)]
@@ -246,13 +254,32 @@ def draw(rng, kind):
     if kind[0] == "digits":
         item, said = value(rng, kind[1])
         return str(item), str(item) if "," not in said else said.replace(",", "")
+    if kind[0] == "city" and rng.random() < 0.1:
+        place = f"{value(rng, kind)[0]}, {pick(rng, REGIONS) if rng.random() < 0.5 else pick(rng, WORDS['country'])}"
+        return place, place
     return value(rng, kind)
+
+
+REGIONS = "CA NY TX WA IL FL MA CO OR NJ UK USA Ontario Bavaria California Texas Queensland Scotland Kerala Jalisco Normandy Tuscany".split()
+
+
+def series(rng, drawn):
+    """A list as programs write it, or without any \"and\"."""
+    if all(not isinstance(item, str) for item, _ in drawn):
+        items = [str(item) for item, _ in drawn]
+        return pick(rng, ["[{}]", "[{}]", "{}", "({})"]).format(pick(rng, [", ", ","]).join(items))
+    items = [said for _, said in drawn]
+    kind = rng.random()
+    if kind < 0.5 and not any(mark in item for item, _ in drawn for mark in "'\"`"):
+        items = [pick(rng, ["'{}'", '"{}"']).format(item) for item, _ in drawn] if kind < 0.25 else ["'" + item + "'" for item, _ in drawn]
+        return "[" + ", ".join(items) + "]" if kind < 0.35 else enumeration(rng, items)
+    return pick(rng, [", ", ", ", " / ", "; ", " + ", " & "]).join(items)
 
 
 def enumeration(rng, items):
     if len(items) == 1:
         return items[0]
-    last = pick(rng, [" and ", " and ", " and ", ", "])
+    last = pick(rng, [" and ", " and ", " and ", " and ", ", and ", ", ", " & ", " plus "])
     return ", ".join(items[:-1]) + last + items[-1]
 
 

@@ -44,12 +44,14 @@ class Ask:
 
 
 class Generator:
-    def __init__(self, seed, specs=None, made=0.36, disguised=0.42):
+    def __init__(self, seed, specs=None, made=0.3, disguised=0.3):
         self.rng = random.Random(seed)
         self.specs = specs or TRAINED
         self.by_domain = {}
         for spec in self.specs:
             self.by_domain.setdefault(spec.domain, []).append(spec)
+        # What has several parameters is harder to learn, and comes more often.
+        self.weighted = [spec for spec in self.specs for _ in range((2, 2, 3, 5)[min(3, len(spec.params))])]
         self.made, self.disguised = made, disguised
         self.pool, self.said, self.low = {}, [], False
         self.frames = {"A": weighted(COMMAND), "N": weighted(KNOWLEDGE)}
@@ -74,7 +76,7 @@ class Generator:
         """A tool to be called, and tools like it that must not be."""
         rng = self.rng
         if rng.random() >= self.made:
-            spec = pick(rng, self.specs)
+            spec = pick(rng, self.weighted)
             near = [one for one in self.by_domain[spec.domain] if one is not spec and one.key not in CLASHES.get(spec.key, ())]
             return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
         spec = procedural(rng, GENERIC)
@@ -137,7 +139,7 @@ class Generator:
             item = said = item.lower()
         return item, said
 
-    def ask(self, instance, kinds="ANQ", optional=0.3, fixed=None):
+    def ask(self, instance, kinds="ANQ", optional=0.35, fixed=None):
         """One way to ask for a call of this tool."""
         rng, phrases = self.rng, instance.spec.phrases
         for _ in range(30):
@@ -167,7 +169,7 @@ class Generator:
         return text + "".join(" {+" + key + "}" for key in needed)
 
     def fill(self, instance, template, kind, optional, fixed):
-        rng, arguments, used, marks = self.rng, {}, set(), {}
+        rng, arguments, used, marks, again, added = self.rng, {}, set(), {}, {}, 0
         parts = SLOT.split(template)
         text, open_end, lead, closing = parts[0], False, "", ""
         slots = list(zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4]))
@@ -179,7 +181,9 @@ class Generator:
             argument, drawable, param = instance.params[key]
             used.add(key)
             at += 1
-            if constant is not None:
+            if key in again and not mode and constant is None:
+                text += again[key] + tail
+            elif constant is not None:
                 if drawable[0] == "enum" and constant not in [option[0] for option in drawable[1]]:
                     return None
                 arguments[argument] = {"true": True, "false": False}.get(constant, int(constant) if constant.isdigit() else constant)
@@ -206,35 +210,54 @@ class Generator:
                 text += tail
             elif mode:
                 said, open_end = self.attachment(instance, key, arguments)
-                text += said + tail
+                text += self.coordinated(said, added) + tail
+                added += 1
             else:
                 item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
                 arguments[argument] = item
                 marks[argument] = len(self.said)
-                text += self.mark(said) + tail
+                again[key] = self.mark(said)
+                named = self.kind_word(argument, drawable, param, text, tail) if key not in fixed else ""
+                text += named.replace("{}", again[key]) + tail if named else again[key] + tail
                 open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         if kind != "M":
             rest = [key for key, (_, _, param) in instance.params.items() if key not in used and param.optional and rng.random() < optional]
             rng.shuffle(rest)
             for key in rest:
                 chance = rng.random()
-                if chance < 0.12 and not open_end:
+                if chance < 0.15 and not open_end:
                     closing += self.apart(instance, key, arguments)
                     continue
                 said, ends = self.attachment(instance, key, arguments)
-                if chance < 0.25 and not lead and LEADS.match(said) and not ends:
+                if chance < 0.27 and not lead and LEADS.match(said) and not ends:
                     lead = said
                 else:
-                    text += " " + said
+                    text += " " + self.coordinated(said, added)
                     open_end = ends
+                    added += 1
             if len(arguments) < len(instance.required):
                 return None
             # "in Rome, check the weather" for "check the weather in Rome"
             moved = not lead and not open_end and kind in "AQ" and rng.random() < 0.07 and MOVABLE.match(text)
             if moved:
                 text, lead = moved[1], moved[2]
-        text = re.sub(r"  +", " ", text).replace(" ,", ",").replace(" :", ":").strip(" ,")
+        text = re.sub(r"  +", " ", text).replace(" all all ", " all ").replace(" ,", ",").replace(" :", ":").strip(" ,")
         return Ask(kind, text, instance, arguments, open_end and not closing, marks, lead.strip(" ,"), re.sub(r"  +", " ", closing).replace(" ,", ",").rstrip())
+
+    def coordinated(self, said, added):
+        """`by Ann and with five stars`: an addition behind another one."""
+        if added and said[0].isalpha() and not said.startswith(("and ", "but ")) and self.rng.random() < 0.25:
+            return pick(self.rng, ["and ", "and ", "and ", ", and ", "and also "]) + said
+        return said
+
+    def kind_word(self, argument, drawable, param, text, tail):
+        """`{}` with the word for what it is: "the borrower Ann" for "Ann"."""
+        words = spoken_name(argument, param)
+        if self.rng.random() > 0.05 or leaf(drawable) not in NAMED_KINDS or words in UNNAMED or words.split(" ")[-1] in (text + tail).lower() or not re.search(r"(^|[ (])$", text):
+            return ""
+        if text.endswith(("the ", "my ", "our ")):
+            return pick(self.rng, [words + " {}", "{} " + words])
+        return pick(self.rng, [words + " {}", words + " {}", "the " + words + " {}", "the {} " + words]) if not text.endswith(("a ", "an ")) else ""
 
     def apart(self, instance, key, arguments):
         """A value in a sentence of its own."""
@@ -252,7 +275,7 @@ class Generator:
             short = [text for text in param.descriptions if DESCRIBED.match(text)]
             if short:
                 return plain_words(pick(self.rng, short))
-        return readable(argument if argument in param.names else param.names[0])
+        return spoken_name(argument, param)
 
     def grouped(self, instance, keys, arguments):
         """Several values in a row, each with its name: `with size 4, color red and owner Ann`."""
@@ -264,7 +287,7 @@ class Generator:
             arguments[argument] = item
             if isinstance(item, bool):
                 said = pick(rng, ["true", "yes", "on"] if item else ["false", "no", "off"])
-            items.append(form.replace("{w}", readable(argument if argument in param.names else param.names[0])).replace("{v}", self.mark(said)))
+            items.append(form.replace("{w}", spoken_name(argument, param)).replace("{v}", self.mark(said)))
         return pick(rng, ["with ", "with ", "with ", ": ", ", ", "using ", "where ", "and use ", "having "]) + listed(items, pick(rng, [" and ", " and ", ", ", ", and "])), leaf(instance.params[keys[-1]][1]) in OPEN_KINDS
 
     def attachment(self, instance, key, arguments):
@@ -276,7 +299,7 @@ class Generator:
         if isinstance(item, bool):
             forms = (PLAIN_DO if DOING.match(words) else PLAIN_BOOL)[item] if plain else param.attachments[item]
             return expand(self.rng, pick(self.rng, forms)).replace("{w}", words), False
-        form = expand(self.rng, pick(self.rng, PLAIN if plain else param.attachments)).replace("{w}", words)
+        form = expand(self.rng, pick(self.rng, PLAIN_ENUM if drawable[0] == "enum" and self.rng.random() < 0.3 else PLAIN if plain else param.attachments)).replace("{w}", words)
         ends = form.endswith("{}") and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         return form.replace("{}", self.mark(said)), ends
 
@@ -393,6 +416,14 @@ class Generator:
             return {"results": []}, "I found nothing."
         return ({pick(rng, ["results", "items", "list", "files", "data", "names"]): items} if rng.random() < 0.6 else "\n".join(items)), f"I found {listed(items)}."
 
+    def given(self, output, said=""):
+        """A result as an object, which is written with sorted keys, or as the JSON text that most clients send."""
+        if isinstance(output, str) or self.rng.random() < 0.6:
+            return output, said
+        if isinstance(output, dict) and said == told(output):
+            said = told(output, list)
+        return json.dumps(output, ensure_ascii=self.rng.random() < 0.2, separators=pick(self.rng, [None, (",", ":")]), indent=pick(self.rng, [None] * 8 + [2])), said
+
     def answered(self, results):
         texts = [text for _, text in results]
         return "Done." if all(text == "Done." for text in texts) else " ".join(text if text[-1:] in ".!?" or len(texts) == 1 else text + "." for text in texts)
@@ -409,12 +440,10 @@ class Generator:
         category = pick(rng, KINDS)
         tools = getattr(self, category)()
         messages, cuts = self.messages, self.cuts
-        turns = pick(rng, [0] * 16 + [1, 1, 1]) if rng.random() < 0.92 else 2 + int(rng.random() * 5)
-        for _ in range(turns if category in ("single", "follow", "parallel", "several") else 0):
+        for _ in range(pick(rng, TURNS) if category not in ("listing", "desk", "chat", "decline") else 0):
             tools = self.further(tools)
         tools = tools if category in ("listing", "desk") else self.shuffled(tools)
-        weights = [3 if has_call(messages[i]) else 1 for i in cuts]
-        end = rng.choices(cuts, weights)[0]
+        end = rng.choices(cuts, [3 if has_call(messages[i]) else 1 for i in cuts])[0] if rng.random() < 0.3 else cuts[-1]
         messages = messages[:end + 1]
         if not thinks:
             for message in messages:
@@ -445,7 +474,7 @@ class Generator:
         self.cuts.append(len(self.messages))
         calls = [{"type": "tool-call", "id": f"call_{len(self.messages)}_{i}", **ask.call} for i, ask in enumerate(asks)]
         self.messages.append({"role": "assistant", "content": [{"type": "thinking", "text": planned(asks)}, *calls]})
-        results = [self.result(ask) for ask in asks]
+        results = [self.given(*self.result(ask)) for ask in asks]
         for call, (output, _) in zip(calls, results):
             self.messages.append({"role": "tool", "id": call["id"], "name": call["name"], "output": output})
         return results
@@ -485,43 +514,50 @@ class Generator:
         rng = self.rng
         for _ in range(50):
             instance, near, ask = self.asked()
-            arguments = {argument: kind for argument, kind, _ in instance.params.values()}
-            places = [argument for argument in ask.marks if arguments[argument][0] not in ("list", "obj", "objs", "bool", "digits", "num", "money") and leaf(arguments[argument]) not in OPEN_KINDS]
-            if places:
+            if self.places(ask):
                 break
-        else:
-            return self.repeated(instance, near)
-        if rng.random() < 0.35:
-            return self.repeated(instance, near)
-        argument = pick(rng, places)
+        if rng.random() < 0.35 or not self.spread(ask):
+            self.repeated(instance)
+        return [instance] + near + self.others(self.extra(), [instance])
+
+    def places(self, ask):
+        """Arguments of which there could be several."""
+        kinds = {argument: kind for argument, kind, _ in ask.instance.params.values()}
+        return [(argument, kinds[argument]) for argument in ask.marks if kinds[argument][0] not in ("list", "obj", "objs", "bool", "digits", "num", "money") and leaf(kinds[argument]) not in OPEN_KINDS]
+
+    def spread(self, ask):
+        """This request for several values of one argument; false where it has none."""
+        rng, places = self.rng, self.places(ask)
+        if not places:
+            return False
+        argument, kind = pick(rng, places)
         values, saids = [], []
         for _ in range(pick(rng, [2, 2, 2, 3, 3, 4])):
-            item, said = self.drawn(arguments[argument], values)
-            if item not in values:
+            item, said = self.drawn(kind, values)
+            if item not in values and ", " not in said:
                 values.append(item)
                 saids.append(said)
         if len(values) < 2:
-            return self.repeated(instance, near)
+            return False
         self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as "]) + saids[-1]
         self.user(self.finish(self.sentence(ask), ask.open_end))
-        asks = [Ask(ask.kind, "", instance, {**ask.arguments, argument: item}) for item in values]
-        self.answer(self.round(asks))
-        return [instance] + near + self.others(self.extra(), [instance])
+        self.answer(self.round([Ask(ask.kind, "", ask.instance, {**ask.arguments, argument: item}) for item in values]))
+        return True
 
-    def repeated(self, instance, near):
-        """One tool twice, asked for twice: in full, or only with what is different."""
+    def repeated(self, instance):
+        """One tool twice or three times, asked for as often: in full, or only with what is different."""
         self.said = []
         short = self.gapped(instance) if self.rng.random() < 0.5 else None
         if short:
-            first, second, text = short
-            self.user(self.finish(text, second.open_end))
-            self.answer(self.round([first, second]))
-            return [instance] + near + self.others(self.extra(), [instance])
-        first = self.ask(instance, optional=0.15)
-        second = self.ask(instance, kinds=first.kind, optional=0.15)
-        self.user(self.finish(self.sentence(first) .rstrip("?.") + pick(self.rng, AND) + second.clause, second.open_end))
-        self.answer(self.round([first, second] if first.arguments != second.arguments else [first]))
-        return [instance] + near + self.others(self.extra(), [instance])
+            asks, text = short
+        else:
+            asks = [self.ask(instance, optional=0.15)]
+            asks.append(self.ask(instance, kinds=asks[0].kind, optional=0.15))
+            text = self.sentence(asks[0]).rstrip("?.") + pick(self.rng, AND) + asks[1].clause
+            if asks[0].arguments == asks[1].arguments:
+                asks.pop()
+        self.user(self.finish(text, asks[-1].open_end))
+        self.answer(self.round(asks))
 
     def gapped(self, instance):
         """`set the oven to 200 and the grill to 3`."""
@@ -538,11 +574,10 @@ class Generator:
                 if phrase[:start].endswith(" " + article):
                     start -= len(article)
                     break
-            first = self.fill(instance, phrase, "M", 0, {})
-            second = first and self.fill(instance, phrase[start:], "M", 0, {})
-            if second and len(first.arguments) == len(second.arguments) >= len(instance.required) and first.arguments != second.arguments:
-                first.kind = "A" if phrase.split(" ")[0] in IMPERATIVES else "Q"
-                return first, second, self.sentence(first).rstrip("?.") + pick(rng, [" and ", " and ", ", ", " and then ", "; ", ", and "]) + second.text
+            asks = [self.fill(instance, phrase if not i else phrase[start:], "M", 0, {}) for i in range(2 if rng.random() < 0.6 else 3)]
+            if all(asks) and all(len(ask.arguments) == len(asks[0].arguments) >= len(instance.required) for ask in asks) and all(one.arguments != other.arguments for i, one in enumerate(asks) for other in asks[:i]):
+                asks[0].kind = "A" if phrase.split(" ")[0] in IMPERATIVES else "Q"
+                return asks, ", ".join([self.sentence(asks[0]).rstrip("?."), *(ask.text for ask in asks[1:-1])]) + pick(rng, [" and ", " and ", ", ", " and then ", "; ", ", and "]) + asks[-1].text
         return None
 
     def several(self, joints=AND, count=None):
@@ -563,6 +598,12 @@ class Generator:
                     asks.append(ask)
                     tools.append(instance)
                     break
+        self.joined(asks, joints)
+        return tools + self.others(pick(rng, [0, 0, 1, 1, 2, 3, 4]), tools)
+
+    def joined(self, asks, joints):
+        """Several requests in one message, their calls together or one after the other."""
+        rng = self.rng
         text = self.sentence(asks[0]).rstrip("?.")
         for ask in asks[1:]:
             joint = pick(rng, joints) if len(asks) == 2 or ask is asks[-1] or rng.random() < 0.3 else ", "
@@ -575,7 +616,6 @@ class Generator:
         else:
             results = self.round(asks)
         self.answer(results)
-        return tools + self.others(pick(rng, [0, 0, 1, 1, 2, 3, 4]), tools)
 
     def sequence(self):
         return self.several(THEN, 2)
@@ -587,7 +627,7 @@ class Generator:
             self.said = []
             first_instance, _ = self.positive()
             second_instance, _ = self.positive()
-            if first_instance.name == second_instance.name or first_instance.spec.key in CLASHES.get(second_instance.spec.key, ()):
+            if first_instance.name == second_instance.name or first_instance.spec.key in CLASHES.get(second_instance.spec.key, set()) | {second_instance.spec.key}:
                 continue
             keys = [key for key, (_, kind, param) in second_instance.params.items() if leaf(kind) in CHAINED and not param.optional]
             if not keys:
@@ -604,7 +644,7 @@ class Generator:
             return self.single()
         self.user(self.finish(self.sentence(first).rstrip("?.") + pick(rng, THEN) + second.clause, second.open_end))
         results = self.round([first])
-        self.messages[-1]["output"] = {field: item, **({pick(rng, FIELDS)[0]: phrase(rng)} if rng.random() < 0.4 else {})}
+        self.messages[-1]["output"] = self.given({field: item, **({pick(rng, FIELDS)[0]: phrase(rng)} if rng.random() < 0.4 else {})})[0]
         results = self.round([second])
         self.answer(results)
         return [first_instance, second_instance] + self.others(pick(rng, [0, 1, 2]), [first_instance, second_instance])
@@ -641,14 +681,19 @@ class Generator:
 
     def decline(self):
         """No tool fits."""
-        rng = self.rng
+        return self.declined(self.others(1 + self.extra(), []))
+
+    def declined(self, offered):
+        """A request that none of these tools is for; gives back those for which that is certain."""
         instance, _, ask = self.asked()
         text = self.finish(self.sentence(ask), ask.open_end)
         words = stems(text + " " + instance.name + " " + instance.spec.key)
-        tools = [tool for tool in self.others(1 + self.extra(), [instance]) if tool.spec.domain != instance.spec.domain and not words & stems(tool.name + " " + tool.tool["description"])
-                 and tool.spec.key not in ("search_web", "run_command", "wikipedia")]
+        tools = [tool for tool in offered if tool.spec.domain != instance.spec.domain and not words & stems(tool.name + " " + tool.tool["description"])
+                 and tool.spec.key not in ("search_web", "run_command", "wikipedia") and tool.spec.key not in CLASHES.get(instance.spec.key, ())]
+        if self.messages and len(tools) < len(offered):
+            return offered
         self.user(text)
-        self.model(pick(rng, NO_TOOL), "No tool fits.")
+        self.model(pick(self.rng, NO_TOOL), "No tool fits.")
         return tools
 
     def chat(self):
@@ -689,7 +734,7 @@ class Generator:
             if rng.random() < 0.06:
                 error = pick(rng, ["no such file", "permission denied", "the output is not a terminal: there is nothing to paint", "not a number", f"{pseudo(rng)} is no color that this terminal knows; give #rrggbb"])
                 output, said = {"error": error}, f"That did not work: {error}."
-            self.messages[-1]["output"] = output
+            self.messages[-1]["output"], said = self.given(output, said)
             self.model(said, "I have the result.")
         return tools
 
@@ -720,23 +765,24 @@ class Generator:
         return tools
 
     def further(self, tools):
-        """Another turn with another of the tools, or a word of thanks."""
+        """Another turn with the same tools: what they are for, mostly; a word of thanks; something that none of them does."""
         rng = self.rng
-        self.said = []
-        if rng.random() < 0.2:
+        self.said, kind = [], rng.random()
+        if kind < 0.07:
             asks, reply = pick(rng, CHAT[2:6])
             self.user(self.finish(pick(rng, asks.split("|"))))
             self.model(reply, "No tool is needed.")
             return tools
-        tools = self.shuffled(tools, 7)
-        spec = pick(rng, tools).spec
-        instance = next(tool for tool in tools if tool.spec is spec)
-        if any(other is not instance and other.spec.key in CLASHES.get(spec.key, {spec.key}) | {spec.key} for other in tools):
-            return tools
-        ask = self.ask(instance)
-        if ask:
-            self.user(self.finish(self.sentence(ask), ask.open_end, ask))
-            self.answer(self.round([ask]))
+        tools = self.shuffled(tools, 8)
+        clear = [one for one in tools if not any(other is not one and other.spec.key in CLASHES.get(one.spec.key, {one.spec.key}) | {one.spec.key} for other in tools)]
+        asks = [ask for ask in (self.ask(instance, optional=0.35 if kind < 0.8 else 0.15) for instance in rng.sample(clear, min(len(clear), 2 if kind > 0.8 else 1))) if ask]
+        if kind < 0.12:
+            self.declined(tools)
+        elif len(asks) == 2:
+            self.joined(asks, AND)
+        elif asks and kind < 0.72 or asks and not self.spread(asks[0]):
+            self.user(self.finish(self.sentence(asks[0]), asks[0].open_end, asks[0]))
+            self.answer(self.round(asks))
         return tools
 
 
@@ -806,13 +852,16 @@ def painted(rng, arguments):
 
 DESK_RESULTS = {"get_time": clock, "calculate": calculated, "list_files": folder_listing, "read_file": file_text, "write_file": file_written, "change_background_color": painted}
 KINDS = ["desk"] * 2 + ["single"] * 56 + ["parallel"] * 10 + ["several"] * 10 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
+TURNS = [0] * 6 + [1] * 5 + [2] * 4 + [3] * 3 + [4] * 2
+NAMED_KINDS = {"first", "name", "user", "thing", "title", "ident", "city", "place", "street", "room", "company", "product", "team", "service", "file", "word", "country", "song", "movie", "book", "animal", "plant", "food", "device", "subject", "topic", "pseudo", "version", "host", "branch"}
+UNNAMED = set("because until since about against during after before via through reason_for who_for next_to beside near up_to to from what when where which who at by on in of for with how as into via key value text it one other all the target input new old".split())
 CHAINED = {"email": "email", "ident": "id", "phone": "number", "url": "link", "path": "file", "file": "file", "city": "city", "address": "address", "user": "user", "domain": "domain"}
 NAMING = [("title", phrase), ("name", name), ("name", lambda r: unheard(r, True)), ("title", lambda r: unheard(r, True)), ("id", ident)]
 FIELDS = [
     ("temperature", lambda r: int(r.random() * 45) - 10), ("condition", lambda r: pick(r, ["sunny", "cloudy", "rain", "snow", "windy", "foggy", "partly cloudy", "clear", "thunderstorm"])), ("status", lambda r: pick(r, WORDS["status"])), ("price", lambda r: round(r.random() * 500, 1) + 0.05 if r.random() < 0.3 else int(r.random() * 900)),
     ("total", lambda r: int(r.random() * 9000)), ("count", lambda r: int(r.random() * 50)), ("name", name), ("id", ident), ("city", lambda r: pick(r, WORDS["city"])), ("time", lambda r: f"{int(r.random() * 24):02d}:{int(r.random() * 60):02d}"), ("date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"),
     ("message", sentence), ("balance", lambda r: int(r.random() * 9000)), ("distance", lambda r: f"{int(r.random() * 900)} km"), ("duration", lambda r: f"{int(r.random() * 90)} minutes"), ("rating", lambda r: 1 + int(r.random() * 5)), ("humidity", lambda r: int(r.random() * 100)), ("wind", lambda r: f"{int(r.random() * 60)} km/h"), ("size", lambda r: f"{int(r.random() * 900)} kB"),
-    ("owner", name), ("color", lambda r: pick(r, WORDS["color"])), ("level", lambda r: int(r.random() * 100)), ("order_id", ident), ("confirmation_code", ident), ("delivery_date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"), ("unit", lambda r: pick(r, ["celsius", "km", "EUR", "kg", "percent"])), ("translation", lambda r: pick(r, WORDS["foreign_text"])), ("title", phrase), ("rate", lambda r: round(r.random() * 3, 3) + 0.0005),
+    ("owner", name), ("color", lambda r: pick(r, WORDS["color"])), ("level", lambda r: int(r.random() * 100)), ("order_id", ident), ("confirmation_code", ident), ("delivery_date", lambda r: f"2026-{1 + int(r.random() * 12):02d}-{1 + int(r.random() * 28):02d}"), ("unit", lambda r: pick(r, ["celsius", "km", "EUR", "kg", "percent"])), ("translation", lambda r: pick(r, WORDS["foreign_text"])), ("title", phrase), ("rate", lambda r: round(r.random() * 3 + 0.0005, 4)),
 ]
 
 
@@ -823,6 +872,7 @@ DESCRIBED = re.compile(r"(The |Number of |Name of |Title of |Kind of |Date of |P
 APART = ["The {w} is {}", "The {w} should be {}", "{w}: {}", "Use {} as the {w}", "Make the {w} {}", "Set the {w} to {}", "And the {w} is {}", "The {w} must be {}", "As for the {w}, take {}", "{} is the {w}", "I'd like {} as the {w}", "For the {w}, use {}"]
 APART_BOOL = {True: ["{w}: yes", "With {w}, please", "And {w} on", "{w} should be true", "I want {w}", "Turn {w} on"], False: ["{w}: no", "Without {w}, please", "And {w} off", "{w} should be false", "I don't want {w}", "Turn {w} off"]}
 PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
+PLAIN_ENUM = ["make it {}", ", {} please", ", preferably {}", ", {}", "- {}", "({})", "and make it {}", ", {} if possible", ", I'd prefer {}", ", it should be {}", ", ideally {}", ", {} would be best", ", {} this time"]
 PLAIN_BOOL = {True: ["with {w}", "{w}", "with {w} on", ", {w}: yes", "and {w}", "with {w} set to true", ", {w} true", "and turn {w} on", "with {w} enabled"], False: ["without {w}", "no {w}", "not {w}", "with {w} off", ", {w}: no", "with {w} set to false", ", {w} false", "but without {w}", "with {w} disabled"]}
 DOING = re.compile(r"(include|send|show|add|keep|skip|allow|notify|use|enable|save|overwrite|force|ignore|open|close|print|play|record|attach|delete|remove|create|follow|repeat|share|hide|lock|wait|ask|check|confirm) ")
 PLAIN_DO = {True: ["and {w}", ", please {w}", ", {w} too", "and also {w}", ", {w}: yes", "with {w} set to true", ", do {w}"], False: ["but don't {w}", "and do not {w}", ", no need to {w}", ", {w}: no", "with {w} set to false", ", don't {w}"]}
@@ -850,12 +900,17 @@ def readable(key):
     return re.sub(r"([a-z])([A-Z])", r"\1 \2", key).replace("_", " ").replace("-", " ").lower()
 
 
+def spoken_name(argument, param):
+    """The name of a parameter, as long as one can say it: "recipient" for `to`."""
+    return next((readable(name) for name in [argument if argument in param.names else param.names[0], *param.names] if readable(name) not in UNNAMED), readable(param.names[0]))
+
+
 def listed(items, last=" and "):
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + last + items[-1]
 
 
-def told(fields):
-    said = [f"the {readable(key)} is {item}" for key, item in sorted(fields.items(), key=lambda field: field[0].lower())]
+def told(fields, order=lambda fields: sorted(fields, key=lambda field: field[0].lower())):
+    said = [f"the {readable(key)} is {item}" for key, item in order(fields.items())]
     text = listed(said)
     return text[0].upper() + text[1:] + "."
 

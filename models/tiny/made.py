@@ -307,6 +307,8 @@ ORDINALS = ["first", "second", "third"]
 def in_order(rng):
     """A tool whose parameters are told apart by their order: `the distance between 3 and 7`."""
     keys = pick(rng, ORDERED).split()
+    if len(keys) == 2 and rng.random() < 0.12:
+        return two_lists(rng, keys)
     noun = pick(rng, pick(rng, THINGS))
     words = noun.replace("_", " ")
     verb, ask = pick(rng, [("compare", "compare"), ("add", "add"), ("connect", "connect"), ("merge", "merge"), ("calculate", "calculate the difference of"), ("get", "get the distance between"), ("find", "find the largest common part of"), ("match", "match"), ("swap", "swap"), ("combine", "combine"), ("draw", "draw a line through"), ("measure", "measure the gap between"), ("link", "link"), ("mix", "mix"), ("check", "check"), ("solve", "solve it for"), ("set", "set the range to"), ("choose", "choose between"), ("convert", "convert"), ("sum", "sum up")])
@@ -329,6 +331,29 @@ def in_order(rng):
             forms += [f"{verb} {words} {marks[0]} (with|and|to|against) {marks[1]}", f"{verb} {marks[0]} (with|to|and) {marks[1]}", f"{verb} from {marks[0]} to {marks[1]}", f"{verb} between {marks[0]} and {marks[1]}"]
         spec.phrases["A"].append(pick(rng, forms))
         spec.phrases["Q"].append(pick(rng, [f"(what about|how about|I have|here are|we have) (the |){several} {listing}, (can you|could you|please) {verb} them", f"{listing}: {verb} (them|these|it)", f"(what do I get|what comes out) if I {verb} {listing}"]))
+    return spec
+
+
+def two_lists(rng, keys):
+    """A tool for two lists of numbers: `compare the prices [3, 4] and [5, 6]`."""
+    noun = pick(rng, pick(rng, THINGS))
+    words = plural(noun.replace("_", " "))
+    verb = pick(rng, ["compare", "plot", "correlate", "test", "match", "chart", "add", "multiply", "check", "align"])
+    spec = Spec("made", [f"{verb}_{plural(noun)}", f"{noun}_{verb}", f"{noun}.{verb}", f"{verb}_two_lists"], [f"{verb.capitalize()} two lists of numbers", f"{verb.capitalize()} the numbers of two {words}"])
+    spec.key, spec.verb, spec.thing = f"{verb} {noun}", "calculate", (noun,)
+    labels = [pick(rng, ["data", "values", "series", "sample", "group", "list", "array"])] * 2
+    if rng.random() < 0.4:
+        labels = rng.sample([pick(rng, one).replace("_", " ") for one in rng.sample(THINGS, 2)], 2)
+    for i, key in enumerate(keys):
+        name = f"{labels[i]}_{key}".replace(" ", "_") if rng.random() < 0.7 else key
+        param = Param([name] * 3, False, ["list", pick(rng, [["int", "1", "90"], ["num", "0.1", "30"], ["int", "100", "9000"]]), 3, 6, "brackets"], [f"The {ORDINALS[i]} {labels[i]}", f"{ORDINALS[i].capitalize()} list", f"Numbers of the {labels[i]}"], [])
+        param.key = key
+        spec.params.append(param)
+    one, two = ("{" + key + "}" for key in keys)
+    if labels[0] != labels[1]:
+        one, two = f"{labels[0]} {one}", f"{labels[1]} {two}"
+    spec.phrases["A"] = [f"{verb} {one} (and|with|against) {two}", f"{verb} the {words} {one} and {two}", f"{verb} two lists, {one} and {two}", f"{verb} (these|the following) {words}: {one}, {two}"]
+    spec.phrases["Q"] = [f"(I have|we measured|here are) {one} and {two}, {verb} them", f"{one} and {two}: {verb} (them|these)"]
     return spec
 
 

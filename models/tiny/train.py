@@ -3,12 +3,12 @@
     python3 train.py --seconds 480 --out DIR [--resume DIR]      # writes weights-*.npz, dragoman-tiny.gguf and train.log to DIR
     python3 train.py --cpu --steps 3 --out DIR                   # a few small steps, to see that all of it runs
 
-Matrices are trained with Muon, the rest with AdamW. The rates fall with the time that is left, so that a run ends where it should.
+Matrices are trained with Muon, the rest with AdamW. A run measures how long a step takes and then sets the number of its steps, with which the
+rates fall; `--steps` repeats a run with the same steps on the same conversations in the same order.
 """
 import argparse
 import multiprocessing
 import os
-import queue
 import time
 from pathlib import Path
 
@@ -53,28 +53,21 @@ def produce(seed, row, out, stop):
 
 
 class Rows:
-    """Rows from all producers. When they are too slow, rows come again."""
+    """Rows from all producers, one after the other, so that their order is always the same."""
 
     def __init__(self, workers, row, seed):
-        self.row, self.kept, self.fresh, self.again = row, [], 0, 0
-        self.queue, self.stop = multiprocessing.Queue(maxsize=64), multiprocessing.Event()
-        self.random = np.random.default_rng(seed)
-        self.workers = [multiprocessing.Process(target=produce, args=(seed * 1000 + i, row, self.queue, self.stop), daemon=True) for i in range(workers)]
+        self.row, self.turn, self.waited = row, 0, 0.0
+        self.stop = multiprocessing.Event()
+        self.queues = [multiprocessing.Queue(maxsize=6) for _ in range(workers)]
+        self.workers = [multiprocessing.Process(target=produce, args=(seed * 1000 + i, row, one, self.stop), daemon=True) for i, one in enumerate(self.queues)]
         for worker in self.workers:
             worker.start()
 
     def next(self):
-        try:
-            item = self.queue.get(block=not self.kept)
-            self.fresh += 1
-            if len(self.kept) < 2000:
-                self.kept.append(item)
-            else:
-                self.kept[self.random.integers(2000)] = item
-        except queue.Empty:
-            item = self.kept[self.random.integers(len(self.kept))]
-            self.again += 1
-        tokens, kinds, starts = item
+        began = time.time()
+        tokens, kinds, starts = self.queues[self.turn % len(self.queues)].get()
+        self.turn += 1
+        self.waited += time.time() - began
         return np.frombuffer(tokens, np.uint16), np.frombuffer(kinds, np.uint8), starts
 
     def close(self):
@@ -178,12 +171,13 @@ def load(model, folder, torch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=480)
-    parser.add_argument("--steps", type=int, default=10**9)
+    parser.add_argument("--steps", type=int, help="instead of as many as fit into the time")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--row", type=int, default=131072, help="tokens a step")
     parser.add_argument("--workers", type=int, default=14)
+    parser.add_argument("--counted", type=int, default=49152, help="tokens a step that the loss counts: all of the model's, and some of the prompts'")
     parser.add_argument("--rate", type=float, default=0.02, help="of Muon; AdamW has a tenth of it")
     parser.add_argument("--flat", type=float, default=0.35, help="part of the run before the rates fall")
     parser.add_argument("--end", type=float, default=0.0, help="part of the rates that is left at the end")
@@ -192,7 +186,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.time()
     if options.cpu:
-        options.row, options.workers = 4096, 2
+        options.row, options.workers, options.counted = 4096, 2, 2048
     rows = Rows(options.workers, options.row, options.seed)
 
     import torch
@@ -219,18 +213,25 @@ def main():
     batches = Batches(rows, torch, device)
     muon = Muon(torch, [named[name] for name in tiny.MATRICES])
     adam = torch.optim.AdamW([p for name, p in named.items() if name not in tiny.MATRICES], lr=options.rate / 10, betas=(0.9, 0.95), weight_decay=0.0, fused=not options.cpu)
-    step, seen, halfway, sums, first_step = 0, 0, False, torch.zeros(4, device=device), None
-    while step < options.steps:
-        elapsed = time.time() - began
-        progress = min(1.0, elapsed / options.seconds)
-        if progress >= 1:
+    step, seen, sums, first_step, total, saved = 0, 0, torch.zeros(4, device=device), None, options.steps, 0
+    while total is None or step < total:
+        if time.time() - began > options.seconds:
+            log("out of time")
             break
+        if total is None and step == 300:
+            torch.cuda.synchronize()
+            now = time.time()
+            total = step + int((options.seconds - 12 - (now - began)) / ((now - first_step) / (step - 1)) * 0.985)
+            log(f"--steps {total}")
+        progress = step / total if total else 0.0
         scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / (1 - options.flat))
         tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
-        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.1 if progress < 0.15 else 0.02, 0.0))
-        x = model.hidden(tokens, positions, attend)
-        loss, each = loss_of(x, model.out_norm, model.embed, targets, weights)
+        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else 0.06, 0.0))
+        counted = (kinds + torch.rand(kinds.shape, device=device) * 0.9).topk(options.counted, sorted=False).indices
+        kinds = kinds[counted]
+        x = model.hidden(tokens, positions, attend).index_select(0, counted)
+        loss, each = loss_of(x, model.out_norm, model.embed, targets[counted], weights[counted])
         loss.backward()
         muon.step(options.rate * scale, min(0.95, 0.85 + 0.1 * step / 300))
         for group in adam.param_groups:
@@ -247,13 +248,13 @@ def main():
                 torch.cuda.synchronize()
             first_step = time.time()
             log(f"first step after {first_step - began:.1f} s")
-        if step % 200 == 0 or options.steps < 50:
+        if step % 200 == 0 or options.cpu:
             a, b, c, d = sums.tolist()
             sums.zero_()
             now = time.time()
-            log(f"{now - began:6.1f} s  step {step:6d}  {seen / 1e6:8.1f} M tokens  {seen / (now - first_step) / 1e6:.2f} M/s  model {a / max(b, 1):.4f}  prompt {c / max(d, 1):.4f}  fresh {rows.fresh} again {rows.again}  rate {options.rate * scale:.4f}")
-        if progress > 0.6 and not halfway:
-            halfway = True
+            log(f"{now - began:6.1f} s  step {step:6d}  {seen / 1e6:8.1f} M tokens  {seen / (now - first_step) / 1e6:.2f} M/s  model {a / max(b, 1):.4f}  prompt {c / max(d, 1):.4f}  waited {rows.waited:.1f} s  rate {options.rate * scale:.4f}")
+        if total and saved < 4 * step // total < 4:
+            saved = 4 * step // total
             save(model, options.out, log)
     rows.close()
     save(model, options.out, log)

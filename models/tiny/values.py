@@ -120,7 +120,7 @@ def title(rng):
     if kind < 0.6:
         return unheard(rng, True)
     if kind < 0.75:
-        return pick(rng, WORDS["noun"]) + " " + pick(rng, ["review", "planning", "update", "notes", "with " + name(rng), "kickoff", "retrospective", "draft", "for " + name(rng)])
+        return pick(rng, WORDS["noun"]) + " " + pick(rng, ["review", "planning", "update", "notes", "kickoff", "retrospective", "draft", "workshop", "checklist"])
     if kind < 0.85:
         return f"{pick(rng, WORDS['company'])} {pick(rng, WORDS['noun'])}"
     if kind < 0.95:
@@ -276,7 +276,7 @@ def path(rng):
 
 
 def version(rng):
-    return f"{int(rng.random() * 20)}.{int(rng.random() * 20)}" + (f".{int(rng.random() * 20)}" if rng.random() < 0.7 else "")
+    return pick(rng, ["", "", "", "v"]) + f"{int(rng.random() * 20)}.{int(rng.random() * 20)}" + (f".{int(rng.random() * 20)}" if rng.random() < 0.7 else "")
 
 
 def ip(rng):
@@ -326,7 +326,7 @@ def content(rng):
 
 
 def command(rng):
-    return pick(rng, ["ls -la", "git status", f"npm install {pick(rng, WORDS['package'])}", f"cat {file(rng)}", f"mkdir {pseudo(rng)}", f"rm -rf {pick(rng, WORDS['dir'])}", f"grep -r {pick(rng, WORDS['word'])} {pick(rng, WORDS['dir'])}", "df -h", "npm test", f"ping {domain(rng)}", f"python {file(rng)}", "docker ps", f"curl {url(rng)}", f"echo {pick(rng, WORDS['word'])}", "uptime", f"tail -n {5 + int(rng.random() * 50)} {pick(rng, WORDS['stem'])}.log", "whoami", f"chmod +x {stem(rng)}.sh", "make build"])
+    return pick(rng, ["ls -la", "git status", f"npm install {pick(rng, WORDS['package'])}", f"cat {file(rng)}", f"mkdir {pseudo(rng)}", f"rm -rf {pick(rng, WORDS['dir'])}", f"grep -r {pick(rng, WORDS['word'])} {pick(rng, WORDS['dir'])}", "df -h", "npm test", f"ping {domain(rng)}", f"python {file(rng)}", "docker ps", f"curl {url(rng)}", f"echo {pick(rng, WORDS['word'])}", "uptime", f"tail -n {5 + int(rng.random() * 50)} {pick(rng, WORDS['stem'])}.log", "whoami", f"export {pseudo(rng).upper()}={folder(rng)}", f"{pseudo(rng).upper()}={stem(rng)} {stem(rng)}", f"alias {pseudo(rng, 1)}='{stem(rng)} -{pick(rng, 'abfhlrv')}'", f"{stem(rng)} --{pick(rng, WORDS['column'])}={int(rng.random() * 90)}", f"cd {folder(rng)} && ls", f"cat {file(rng)} | grep {pick(rng, WORDS['word'])} > {file(rng)}", f"chmod +x {stem(rng)}.sh", "make build"])
 
 
 def address(rng):
