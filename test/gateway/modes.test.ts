@@ -83,6 +83,23 @@ describe("in band over a chat without tools", () => {
     expect(said).toContain("And?");
   });
 
+  test("a result that is an error says so", async () => {
+    const server = await chatServer("I cannot.");
+    const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
+    const body = {
+      model: "m",
+      max_tokens: 100,
+      tools: [{ name: "get_weather", input_schema: { type: "object", properties: {} } }],
+      messages: [
+        { role: "user", content: "Weather?" },
+        { role: "assistant", content: [{ type: "tool_use", id: "a", name: "get_weather", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "no such city", is_error: true }] },
+      ],
+    };
+    await ask(gateway.url, "POST", "/v1/messages", { headers: signed, body: JSON.stringify(body) });
+    expect(JSON.stringify(bodiesOf(server)[0])).toContain("Error: no such city");
+  });
+
   test("a choice that cannot be enforced is said", async () => {
     const server = await chatServer(call);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });

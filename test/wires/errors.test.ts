@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ErrorCode, ErrorInfo } from "../../src/core/nouns.ts";
 import { ERRORS, errorMessage, errorStatus, openaiError, readError, retryHeaders } from "../../src/wires/errors.ts";
-import { listWires } from "../../src/wires/registry.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
 
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
@@ -139,4 +139,19 @@ test("FastAPI's list of faults is the message", () => {
     message: "body.messages: Field required; odd",
     status: 422,
   });
+});
+
+test("OpenAI's words for an error, and what it is about, reach OpenAI's clients", () => {
+  const quota = { error: { message: "No money", type: "insufficient_quota", param: null, code: "insufficient_quota" } };
+  const { status, body } = getWire("openai-chat").encodeError(readError(429, {}, quota));
+  expect([status, body]).toMatchObject([429, { error: { code: "insufficient_quota" } }]);
+  const field = {
+    error: { message: "Unsupported parameter: 'foo'", type: "invalid_request_error", param: "foo", code: "unsupported_parameter" },
+  };
+  expect(getWire("openai-chat").encodeError(readError(400, {}, field)).body).toMatchObject(field);
+});
+
+test("statuses that SDKs have a class for stay; whoever has to pay is not told to ask again", () => {
+  const statusOf = (status: number) => getWire("openai-chat").encodeError(readError(status, {}, { error: { message: "x" } })).status;
+  expect([409, 422, 402, 418].map(statusOf)).toEqual([409, 422, 403, 400]);
 });

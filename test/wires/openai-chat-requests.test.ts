@@ -1,6 +1,6 @@
 // Chat completions: requests written for servers.
 import { describe, expect, test } from "vitest";
-import type { Message, Request, Tool } from "../../src/core/nouns.ts";
+import type { JsonObject, Message, Request, Tool } from "../../src/core/nouns.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { describeShared } from "../shared.ts";
@@ -318,6 +318,16 @@ describe("profiles", () => {
     expect(body.messages[1]).toEqual({ role: "assistant", content: "x" });
     expect(body.stop).toHaveLength(4);
     expect(codes).toEqual(["dropped", "dropped", "dropped"]);
+  });
+  test("official: parameters are one object with properties", () => {
+    const functionOf = (parameters: JsonObject) =>
+      encode({ messages: [user], tools: [{ name: "f", parameters }] }, { official: true }).body.tools?.[0]?.function;
+    expect(functionOf({ type: "object" })).toEqual({ name: "f", parameters: { type: "object", properties: {} } });
+    expect(functionOf({})).toEqual({ name: "f", parameters: { type: "object", properties: {} } });
+    const a = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+    const b = { type: "object", properties: { b: { type: "string" } } };
+    const both = { type: "object", properties: { ...a.properties, ...b.properties } };
+    expect(functionOf({ anyOf: [a, b] })).toEqual({ name: "f", parameters: both });
   });
   test("spellings", () => {
     const messages: Message[] = [

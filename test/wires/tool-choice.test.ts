@@ -1,6 +1,6 @@
 // What a tool choice of `none` means, whoever asks and whoever answers: no tools are sent, and a call that comes all the same is told of.
 import { describe, expect, test } from "vitest";
-import type { Event, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Request, ToolChoice, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { validateRequest } from "./validators.ts";
 
@@ -80,5 +80,35 @@ describe("a call that comes although none was to come is handed on, and told of"
       expect([...decoder.feed(stream), ...decoder.flush()].filter(({ type }) => type === "tool-end")).toHaveLength(1);
       expect(said).toEqual(toolChoice === "none" ? ["f was called although no tool was to be called"] : []);
     }
+  });
+});
+
+describe("calls that were asked for and did not come, or too many, are told of", () => {
+  const call = (index: number): Event[] => [
+    { type: "tool-start", id: `call_${index}`, index, name: "f" },
+    { type: "tool-end", id: `call_${index}`, index, name: "f", arguments: {}, json: "{}" },
+  ];
+  const told = (id: (typeof wires)[number], asked: Partial<Request>, events: Event[]): string[] => {
+    const said: string[] = [];
+    const encoder = getWire(id).createStreamEncoder(
+      { ...request, toolChoice: "auto", ...asked },
+      { warn: ({ message }) => said.push(message) },
+    );
+    for (const event of events) encoder.encode(event);
+    return said;
+  };
+  const silent: Event[] = [
+    { type: "text", text: "No." },
+    { type: "finish", reason: "stop" },
+  ];
+
+  test.each(wires)("%s", (id) => {
+    for (const toolChoice of ["required", { name: "f" }, { allowed: ["f"], required: true }] satisfies ToolChoice[])
+      expect(told(id, { toolChoice }, silent)).toEqual(["no tool was called although one was to be called"]);
+    expect(told(id, { toolChoice: { allowed: ["f"] } }, silent)).toEqual([]);
+    expect(told(id, { toolChoice: "required" }, [...call(0), { type: "finish", reason: "tool-calls" }])).toEqual([]);
+    expect(told(id, { parallelCalls: false }, [...call(0), ...call(1), { type: "finish", reason: "tool-calls" }])).toEqual([
+      "several calls were made although only one was wanted",
+    ]);
   });
 });
