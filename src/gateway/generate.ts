@@ -68,7 +68,7 @@ abstract class Answering implements Speaker {
   #telling: Telling | undefined;
   #over = false;
   #again = false;
-  /** How the model is asked to think now. */
+  /** How the model shall think, where that was translated: a client of the upstream's own wire has put it as it wants. */
   #thinking: ThinkingSettings | undefined;
   /** Calls that are being looked at. */
   readonly #checks: Promise<void>[] = [];
@@ -88,8 +88,11 @@ abstract class Answering implements Speaker {
   abstract heartbeat(): string;
 
   begin(): void {
-    this.#thinking = this.question.request.thinking;
-    if (this.#thinking) this.#think(this.#thinking);
+    const { request, target } = this.question;
+    if (request.thinking && target.engine.wire !== this.passage.route.wire) {
+      this.#thinking = request.thinking;
+      this.#think(request.thinking);
+    }
     this.#start();
   }
 
@@ -189,14 +192,11 @@ abstract class Answering implements Speaker {
     return true;
   }
 
-  /** Only where the settings were translated: a client of the upstream's own wire has put them as it wants. */
+  /** A model that refuses how it is told to think is asked in another way. */
   #asksToThinkOtherwise([first]: readonly Event[]): boolean {
     const wanted = this.#thinking;
     const error = first?.type === "finish" ? first.error : undefined;
-    const { passage, question } = this;
-    const { target } = question;
-    if (!error || !wanted || target.engine.wire === passage.route.wire) return false;
-    if (!passage.state.models.thinking.refused(target, wanted, error)) return false;
+    if (!error || !wanted || !this.passage.state.models.thinking.refused(this.question.target, wanted, error)) return false;
     this.#think(wanted);
     this.#start();
     return true;

@@ -34,7 +34,7 @@ async function picky(wire: WireId, settings: (body: Record<string, Json>) => unk
   });
   const post = (thinking: object) =>
     ask(url, "POST", "/v1/responses", { headers: json, body: JSON.stringify({ model: "m", input: "Hi", ...thinking }) });
-  return { said, post };
+  return { said, post, url };
 }
 
 const effort = { reasoning: { effort: "low" } };
@@ -78,6 +78,16 @@ describe("a model that refuses how it is told to think", () => {
     );
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(3);
+  });
+  test("is told as the client of its own wire put it, whatever it refuses", async () => {
+    const { said, url } = await picky(
+      "openai-chat",
+      ({ reasoning_effort }) => reasoning_effort,
+      () => "reasoning is broken here",
+    );
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], reasoning_effort: "low" });
+    for (let i = 0; i < 2; i++) expect((await ask(url, "POST", "/v1/chat/completions", { headers: json, body })).status).toBe(400);
+    expect(said).toEqual(['"low"', '"low"']);
   });
   test("refuses something else: nobody asks again", async () => {
     const { said, post } = await picky(
