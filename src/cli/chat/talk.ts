@@ -48,14 +48,18 @@ async function answerOnce(prompt: string, { chat }: Setup, { json = false }: Cha
   await answer(chat, [prompt, await pipedIn()].filter(Boolean).join("\n\n"), json);
 }
 
-/** Whoever starts a program often leaves its stdin open and writes nothing: that is not waited for. */
-const FIRST_BYTE_MS = 2000;
+/**
+ * Whoever starts a program often leaves its stdin open and writes nothing: that is not waited for. Node gives every program that it starts a
+ * socket, mostly for nothing; a shell makes a pipe because somebody wants one.
+ */
+const FIRST_BYTE_MS = { pipe: 2000, socket: 500 };
 
 async function pipedIn(): Promise<string> {
   const { stdin } = process;
-  if (stdin.isTTY || !isPiped()) return "";
+  const kind = stdin.isTTY ? undefined : kindOfStdin();
+  if (!kind) return "";
   const isThere = await new Promise<boolean>((resolve) => {
-    const timer = setTimeout(resolve, FIRST_BYTE_MS, false);
+    const timer = setTimeout(resolve, FIRST_BYTE_MS[kind], false);
     const settle = (): void => {
       clearTimeout(timer);
       resolve(true);
@@ -64,16 +68,16 @@ async function pipedIn(): Promise<string> {
   });
   if (isThere) return (await readText()).trimEnd();
   stdin.destroy();
-  process.stderr.write("dragoman: nothing was piped in; going on without\n");
+  if (kind === "pipe") process.stderr.write("dragoman: nothing was piped in; going on without\n");
   return "";
 }
 
-function isPiped(): boolean {
+function kindOfStdin(): "pipe" | "socket" | undefined {
   try {
-    const kind = fstatSync(0);
-    return kind.isFIFO() || kind.isFile() || kind.isSocket(); // Node gives its children a socket
+    const stats = fstatSync(0);
+    return stats.isFIFO() || stats.isFile() ? "pipe" : stats.isSocket() ? "socket" : undefined;
   } catch {
-    return false; // there is no stdin at all
+    return undefined; // there is no stdin at all
   }
 }
 

@@ -40,6 +40,12 @@ describe("-p", () => {
     expect(await chat(["--upstream", url, "-p", "hi"])).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
   });
 
+  test("what another program writes to its stdin stands behind the prompt", async () => {
+    const { url, bodies } = await startModel(() => ["Six."]);
+    expect(await chat(["--upstream", url, "--no-tools", "-p", "Sum:"], "1 2 3")).toMatchObject({ code: 0, stdout: "Six.\n" });
+    expect(JSON.stringify(bodies()[0]?.messages)).toContain("Sum:\\n\\n1 2 3");
+  });
+
   test("runs the tools that work offline", async () => {
     const { url, bodies } = await using("calculate", { expression: "17 * (3 + 4)" });
     expect(await chat(["--upstream", url, "--model", "large", "--system", "Be brief.", "-p", "17 * (3 + 4)?"])).toMatchObject({
