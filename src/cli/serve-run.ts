@@ -147,7 +147,7 @@ async function check(settings: Settings, upstreams: readonly Upstream[], locals:
   const lines = [
     `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
   ];
-  const why = insecure || keys.length > 0 ? undefined : exposed(host);
+  const why = exposed(settings.server);
   if (why !== undefined) {
     lines.push(`  it would not start: ${why}`);
     process.exitCode = 2;

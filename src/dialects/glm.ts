@@ -8,8 +8,9 @@ import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.
 import { thinkingOption } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
+import { element } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { element, tagCalls } from "./scan/params.ts";
+import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";

@@ -16,8 +16,9 @@ import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.
 import { thinkingOption } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
+import { element, NAME } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { element, NAME, tagCalls } from "./scan/params.ts";
+import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";

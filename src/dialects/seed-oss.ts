@@ -14,7 +14,8 @@ import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.
 import { thinkingOption } from "./options.ts";
 import { argumentTexts, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
-import { NAME, tagCalls } from "./scan/params.ts";
+import { NAME } from "./scan/heads.ts";
+import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered } from "./tools.ts";

@@ -172,13 +172,22 @@ export class HttpServer {
   /** What a server said. If it refused the key, it was ours, not the client's. */
   refusal(error: ErrorInfo): ErrorInfo {
     if (error.code !== "auth") return this.clean(error);
-    return this.clean({ ...error, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
+    const { native: _native, param: _param, ...rest } = error;
+    return this.clean({ ...rest, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
   }
 
   /** Without the key: a server may say what it was given. */
   clean(error: ErrorInfo): ErrorInfo {
+    if (!this.hasSecret) return error;
     const { secret = "" } = this.#options;
-    return !this.hasSecret || !error.message.includes(secret) ? error : { ...error, message: error.message.replaceAll(secret, "[secret]") };
+    const without = (text: string): string => text.replaceAll(secret, "[secret]");
+    const { message, native, param } = error;
+    return {
+      ...error,
+      message: without(message),
+      ...(native !== undefined && { native: without(native) }),
+      ...(param !== undefined && { param: without(param) }),
+    };
   }
 }
 

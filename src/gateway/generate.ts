@@ -12,6 +12,7 @@ import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import { Pump } from "./pump.ts";
 import type { Route } from "./routes.ts";
 import { Sink, type Speaker } from "./sink.ts";
+import { waysToThink } from "./thinking.ts";
 import { outsideSchema } from "./validate.ts";
 
 export function generate(passage: Passage, route: Route & { kind: "generate" }, body: string): Promise<void> | undefined {
@@ -25,7 +26,7 @@ export function generate(passage: Passage, route: Route & { kind: "generate" }, 
 
 function begin(passage: Passage, asked: Request, target: Target): void {
   const { exchange, state } = passage;
-  if (passage.route.wire === "ollama" && target.engine.wire !== "ollama" && asked.messages.every(({ role }) => role === "system")) {
+  if (passage.route.wire === "ollama" && target.engine.wire !== "ollama" && asksNothing(asked)) {
     load(passage, asked);
     return;
   }
@@ -38,6 +39,10 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   const answering = asked.stream ? new Streamed(passage, question) : new Whole(passage, question);
   answering.begin();
 }
+
+/** No message; or no prompt, whatever the system is told. */
+const asksNothing = ({ messages, extra }: Request): boolean =>
+  messages.length === 0 || (ownState("ollama", extra, "/api/generate") === true && messages.every(({ role }) => role === "system"));
 
 /** Ollama's clients have a model loaded, or unloaded, by asking nothing. Here it is loaded, or not ours to load. */
 function load(passage: Passage, asked: Request): void {
@@ -70,6 +75,7 @@ abstract class Answering implements Speaker {
   #again = false;
   /** How the model shall think, where that was translated: a client of the upstream's own wire has put it as it wants. */
   #thinking: ThinkingSettings | undefined;
+  #way = 0;
   /** Calls that are being looked at. */
   readonly #checks: Promise<void>[] = [];
 
@@ -91,21 +97,21 @@ abstract class Answering implements Speaker {
     const { request, target } = this.question;
     if (request.thinking && target.engine.wire !== this.passage.route.wire) {
       this.#thinking = request.thinking;
-      this.#think(request.thinking);
+      this.#think(request.thinking, this.passage.state.models.thinking.first(target, request.thinking));
     }
     this.#start();
   }
 
-  /** As the model takes it. */
-  #think(wanted: ThinkingSettings): void {
+  /** In one of the ways in which it can be told to. */
+  #think(wanted: ThinkingSettings, way: number): void {
+    this.#way = way;
+    if (way === 0) return;
     const { request, target } = this.question;
-    const thinking = this.passage.state.models.thinking.of(target, wanted);
-    if (thinking === wanted) return;
+    const thinking = waysToThink(wanted)[way];
     const { thinking: _, ...rest } = request;
     this.question = { ...this.question, request: thinking ? { ...rest, thinking } : rest };
     const message = `the model "${target.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
-    if (!this.passage.exchange.warnings.some((warning) => warning.message === message))
-      this.passage.exchange.warnings.push({ code: "thinking", message });
+    this.passage.exchange.warnings.push({ code: "thinking", message });
   }
 
   #start(): void {
@@ -196,8 +202,10 @@ abstract class Answering implements Speaker {
   #asksToThinkOtherwise([first]: readonly Event[]): boolean {
     const wanted = this.#thinking;
     const error = first?.type === "finish" ? first.error : undefined;
-    if (!error || !wanted || !this.passage.state.models.thinking.refused(this.question.target, wanted, error)) return false;
-    this.#think(wanted);
+    const { question, passage } = this;
+    const way = error && wanted && passage.state.models.thinking.next(question.target, wanted, this.#way, error);
+    if (!wanted || way === undefined) return false;
+    this.#think(wanted, way);
     this.#start();
     return true;
   }

@@ -63,7 +63,7 @@ export class State {
 
   /** Throws where the options would let everybody in. */
   constructor(options: GatewayOptions) {
-    const { host = "127.0.0.1", keys = [], insecure, patience = {} } = options;
+    const { keys = [], patience = {} } = options;
     this.options = options;
     this.keys = new Keys(keys);
     this.models = new Models(options.upstreams, options.models);
@@ -74,13 +74,17 @@ export class State {
       heartbeatMs: patience.heartbeatMs ?? PATIENCE.heartbeatMs,
     };
     this.ticker = new Ticker(Math.min(this.patience.headersMs, this.patience.heartbeatMs));
-    const why = insecure || this.keys.needed ? undefined : exposed(host);
+    const why = exposed(options);
     if (why !== undefined) throw new Refusal(403, why);
   }
 }
 
-/** Why nobody should listen there without keys. */
-export const exposed = (host: string): string | undefined =>
-  isLoopback(nameOf(host))
-    ? undefined
-    : `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`;
+/** Why nobody should listen so: others than this machine can reach it, and there are no keys. */
+export function exposed({
+  host = "127.0.0.1",
+  keys = [],
+  insecure,
+}: Pick<GatewayOptions, "host" | "keys" | "insecure">): string | undefined {
+  if (insecure || keys.length > 0 || isLoopback(nameOf(host))) return undefined;
+  return `listening on ${host} would let everybody on the network in: set keys, or allow it with --insecure`;
+}

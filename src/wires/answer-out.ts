@@ -7,6 +7,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
 import { eventsOf } from "../core/unfold.ts";
+import { isForced } from "./adapt.ts";
 import type { Thought } from "./capsule.ts";
 import { Warnings } from "./warnings.ts";
 import type { Draft, EncoderOptions, StreamEncoder, Wire } from "./wire.ts";
@@ -187,9 +188,8 @@ export abstract class Answer implements StreamEncoder {
 
   /** What was asked of the calls, and the model did not do. */
   #tellUnheld({ reason }: Finish): void {
-    const { toolChoice = "auto", parallelCalls } = this.request;
-    const isForced = toolChoice === "required" || (typeof toolChoice === "object" && ("name" in toolChoice || toolChoice.required));
-    if (isForced && this.#calls === 0 && reason === "stop")
+    const { parallelCalls } = this.request;
+    if (isForced(this.request) && this.#calls === 0 && reason === "stop")
       this.warnings.add("tool-choice", "no tool was called although one was to be called");
     if (parallelCalls === false && this.#calls > 1)
       this.warnings.add("tool-choice", "several calls were made although only one was wanted");

@@ -3,6 +3,7 @@ import { isObject } from "../core/json.ts";
 import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import { type Out, told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
+import { effortOf } from "./effort.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
 import { defined, listOf, objectOf, some } from "./read.ts";
@@ -110,8 +111,6 @@ export function effortWord({ enabled, effort, budget, keep }: ThinkingSettings, 
 }
 
 /** How much thinking so many tokens are. */
-const effortOf = (budget: number): NonNullable<ThinkingSettings["effort"]> =>
-  budget < 0 ? "medium" : budget <= 1024 ? "minimal" : budget <= 4096 ? "low" : budget <= 16_384 ? "medium" : "high";
 
 // ---- Usage, told alike under two names
 

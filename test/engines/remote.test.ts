@@ -92,6 +92,15 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
 const USAGE: NonNullable<Request["extra"]> = [{ wire: "openai-chat", kind: "stream_options", data: { include_usage: true } }];
 
 describe("errors", () => {
+  test("a key that a server echoes is in no field of its error", async () => {
+    const key = "sk-canary-0123456789";
+    const error = { message: `no: ${key}`, type: "invalid_request_error", code: `bad ${key}`, param: key };
+    const server = await startServer((response) => void response.writeHead(400).end(JSON.stringify({ error })));
+    const events = await eventsOf(remote({ url: server.url, key }));
+    expect(JSON.stringify(events)).not.toContain(key);
+    expect(events.at(-1)).toMatchObject({ type: "finish", error: { native: "bad [secret]", param: "[secret]" } });
+  });
+
   test("an upstream's 401 is ours, and its echo of the key goes nowhere", async () => {
     const server = await startServer(answering('{"error":{"message":"bad key sk-canary-1"}}', { status: 401 }));
     const [event] = await eventsOf(remote({ url: server.url, key: "sk-canary-1" }));

@@ -49,7 +49,7 @@ describe("a model that refuses how it is told to think", () => {
     const first = await post(effort);
     expect([first.status, first.headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("asked in another way")]);
     expect((await post(effort)).status).toBe(200);
-    expect(said).toEqual([expect.stringContaining("thinkingLevel"), '{"thinkingBudget":4096}', '{"thinkingBudget":4096}']);
+    expect(said).toEqual([expect.stringContaining("thinkingLevel"), '{"thinkingBudget":1024}', '{"thinkingBudget":1024}']);
   });
   test("takes a budget, where it does not decide for itself", async () => {
     const { said, post } = await picky(
@@ -93,11 +93,35 @@ describe("a model that refuses how it is told to think", () => {
     const { said, post } = await picky(
       "openai-chat",
       ({ reasoning_effort }) => reasoning_effort,
-      () => "messages: field required",
+      () => "messages: field required, for whatever reason",
     );
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(1);
   });
+});
+
+test("a model that refuses everything is not remembered for refusing one way", async () => {
+  let isBroken = true;
+  const { said, post } = await picky(
+    "openai-chat",
+    ({ reasoning_effort }) => reasoning_effort,
+    () => (isBroken ? "thinking blocks are out of order" : undefined),
+  );
+  expect((await post(effort)).status).toBe(400);
+  isBroken = false;
+  expect((await post(effort)).status).toBe(200);
+  expect(said.at(-1)).toBe('"low"');
+});
+
+test("a system text alone is a question, but for a prompt", async () => {
+  const { said, url } = await picky(
+    "openai-chat",
+    () => 1,
+    () => undefined,
+  );
+  const body = JSON.stringify({ model: "m", messages: [{ role: "system", content: "Say hi." }], stream: false });
+  expect(JSON.parse((await ask(url, "POST", "/api/chat", { headers: json, body })).body)).toMatchObject({ message: { content: "Hi" } });
+  expect(said).toHaveLength(1);
 });
 
 test.each<[string, object, object]>([

@@ -168,7 +168,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     s.block |= SURE;
     return open(s, "{");
   };
-  /** Behind a comma, no object. */
+  /** In a list, no object. */
   const stray: Step = (s) => {
     const mark = s.until(elementEnds);
     if (mark === undefined) return undefined;

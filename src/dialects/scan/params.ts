@@ -11,20 +11,10 @@ import type { Tool } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
+import { type Head, MAX_TAG, openHead, readHead } from "./heads.ts";
 import type { Param, Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readThen, releaseBlanks, speak, stop, tooDeep, tooLong } from "./steps.ts";
 import { endParam, holdsArguments, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
-
-/** How an opening tag says a name, and what ends it. */
-export interface Head {
-  readonly ends: Marks;
-  /** The same inside a value, where such a tag may be content. */
-  readonly endsInside: Marks;
-  /** Those ends that are the beginning of what follows. */
-  readonly next: readonly string[];
-  /** `rest`: what is left behind the attributes. */
-  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined; readonly rest?: string };
-}
 
 interface Tag {
   /** Up to where the name or the attributes begin. */
@@ -73,72 +63,6 @@ export interface TagSteps {
   /** Behind the opener of a call without a block. */
   readonly bare: Step;
 }
-
-// ---- Heads
-
-/** Inside a value, a longer tag is content. */
-const MAX_TAG = 2 * MAX_NAME;
-const EQUALS = "=";
-const TAG_END = [">", "/>", "<"];
-const TAG = { ends: new Marks([...TAG_END, '"', "'"]), endsInside: new Marks(TAG_END), next: ["<"] };
-const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*))/y;
-
-/** `<tag=name>` */
-export const NAME: Head = {
-  ...TAG,
-  read(text) {
-    const name = text.trim();
-    const quoted = name.length > 1 && /^["']/.test(name) && name.endsWith(name.charAt(0));
-    return { name: quoted ? name.slice(1, -1) : name };
-  },
-};
-
-/** `<tag name="…" string="…">` */
-export const ATTRIBUTES: Head = {
-  ...TAG,
-  ends: new Marks([...TAG_END, '"', "'", EQUALS]),
-  read(text) {
-    const found = new Map<string, string>();
-    let end = 0;
-    ATTRIBUTE.lastIndex = 0;
-    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
-      found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
-      end = ATTRIBUTE.lastIndex;
-    }
-    return { name: found.get("name"), string: found.get("string"), rest: text.slice(end).trim() };
-  },
-};
-
-/** `<tag>name</tag>` */
-export const element = (close: string, next: string): Head => ({
-  ends: new Marks([close, next]),
-  endsInside: new Marks([close, "<"]),
-  next: [next, "<"],
-  read: (name) => ({ name }),
-});
-
-function openHead(s: Scan): void {
-  s.word = "";
-  s.quote = EQUALS;
-}
-
-/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing but by `quotes`. */
-function readHead(s: Scan, ends: Marks, quotes: ReadonlyMap<string, Marks>, max: number): string | null | undefined {
-  for (;;) {
-    const mark = s.readWord(quotes.get(s.quote) ?? ends, max);
-    if (s.quote === EQUALS) {
-      if (s.run.trim() !== "") s.quote = "";
-      else s.quiet = undefined; // what comes next is still to be looked at
-    }
-    if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
-    if (quotes.has(s.quote)) s.quote = "";
-    else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;
-    s.word += mark;
-    s.pos++;
-  }
-}
-
-// ---- Calls
 
 const NEWLINE = new Marks(["\n"]);
 const ESCAPED_NEWLINE = new Marks(["\\n"]);

@@ -1,13 +1,15 @@
 /** Requests to servers: what the nouns say, as `contents`, `systemInstruction`, `tools` and `generationConfig`. */
+
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
+import { BUDGETS } from "../effort.ts";
 import { putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
 import { geminiSchema, inlineRefs } from "../schema-out.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
-import { BUDGETS, CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
+import { CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,

@@ -46,8 +46,6 @@ export const LEVELS: Readonly<Record<string, Effort | "">> = {
   MEDIUM: "medium",
   HIGH: "high",
 };
-/** What older models take instead of a level; the figures of Google's own OpenAI endpoint. */
-export const BUDGETS: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, max: 24_576 };
 
 const all = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
 

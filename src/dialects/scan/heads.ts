@@ -1,0 +1,76 @@
+/** How an opening tag says a name: `<tag=name>`, `<tag name="…">` or `<tag>name</tag>`. */
+import { MAX_NAME } from "../../core/reader.ts";
+import { Marks } from "../../core/window.ts";
+import type { Scan } from "./scan.ts";
+
+export interface Head {
+  readonly ends: Marks;
+  /** The same inside a value, where such a tag may be content. */
+  readonly endsInside: Marks;
+  /** Those ends that are the beginning of what follows. */
+  readonly next: readonly string[];
+  /** `rest`: what is left behind the attributes. */
+  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined; readonly rest?: string };
+}
+
+/** Inside a value, a longer tag is content. */
+export const MAX_TAG = 2 * MAX_NAME;
+const EQUALS = "=";
+const TAG_END = [">", "/>", "<"];
+const TAG = { ends: new Marks([...TAG_END, '"', "'"]), endsInside: new Marks(TAG_END), next: ["<"] };
+const ATTRIBUTE = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*))/y;
+
+/** `<tag=name>` */
+export const NAME: Head = {
+  ...TAG,
+  read(text) {
+    const name = text.trim();
+    const quoted = name.length > 1 && /^["']/.test(name) && name.endsWith(name.charAt(0));
+    return { name: quoted ? name.slice(1, -1) : name };
+  },
+};
+
+/** `<tag name="…" string="…">` */
+export const ATTRIBUTES: Head = {
+  ...TAG,
+  ends: new Marks([...TAG_END, '"', "'", EQUALS]),
+  read(text) {
+    const found = new Map<string, string>();
+    let end = 0;
+    ATTRIBUTE.lastIndex = 0;
+    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
+      found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
+      end = ATTRIBUTE.lastIndex;
+    }
+    return { name: found.get("name"), string: found.get("string"), rest: text.slice(end).trim() };
+  },
+};
+
+/** `<tag>name</tag>` */
+export const element = (close: string, next: string): Head => ({
+  ends: new Marks([close, next]),
+  endsInside: new Marks([close, "<"]),
+  next: [next, "<"],
+  read: (name) => ({ name }),
+});
+
+export function openHead(s: Scan): void {
+  s.word = "";
+  s.quote = EQUALS;
+}
+
+/** Reads a head up to what ends it, unread; `null` if it is too long. What stands in quotes, behind `=`, ends nothing but by `quotes`. */
+export function readHead(s: Scan, ends: Marks, quotes: ReadonlyMap<string, Marks>, max: number): string | null | undefined {
+  for (;;) {
+    const mark = s.readWord(quotes.get(s.quote) ?? ends, max);
+    if (s.quote === EQUALS) {
+      if (s.run.trim() !== "") s.quote = "";
+      else s.quiet = undefined; // what comes next is still to be looked at
+    }
+    if (mark !== '"' && mark !== "'" && mark !== EQUALS) return mark;
+    if (quotes.has(s.quote)) s.quote = "";
+    else if (mark === EQUALS || s.quote === EQUALS) s.quote = mark;
+    s.word += mark;
+    s.pos++;
+  }
+}
