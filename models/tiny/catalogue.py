@@ -6,6 +6,7 @@ import re
 from formats import FORMATS
 from made import alike, chosen, filled
 from specs import Param, Spec, read
+from synonyms import renamed, reworded
 from values import NOUNS, WORDS, pick, pseudo, value
 
 HELD_OUT = {"set_fan_speed", "find_free_slot", "convert_mass", "book_table", "track_package", "play_podcast", "log_water", "rename_file", "git_create_branch", "check_stock",
@@ -75,6 +76,8 @@ def tool_name(rng, spec, style):
         words = words_of(pick(rng, spec.names))
         if words[0] in SYNONYMS and rng.random() < 0.35:
             words = [pick(rng, SYNONYMS[words[0]])] + words[1:]
+        if rng.random() < 0.12:
+            words = renamed(rng, words)
         if rng.random() < 0.06:
             words = words + [pick(rng, ["tool", "function", "v2", "now", "api", "action"])]
         if rng.random() < 0.05:
@@ -97,6 +100,9 @@ def tool_description(rng, spec, hidden):
             out = pick(rng, SYNONYMS[first.lower()]).capitalize() + " " + rest
         if kind < 0.12:
             out = pick(rng, PREFIXES).format(out[0].lower() + out[1:])
+    if 0.5 < kind < 0.65:
+        out = reworded(rng, out[0].lower() + out[1:])
+        out = out[0].upper() + out[1:]
     if kind > 0.86 and len(spec.descriptions) > 1:
         other = pick(rng, spec.descriptions)
         if other != out:

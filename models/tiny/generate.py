@@ -9,11 +9,12 @@ import json
 import random
 import re
 
-from catalogue import CLASHES, DEVELOPMENT, GENERIC, SPECS, TRAINED, Instance, disguise, draw, expand, words_of
+from catalogue import CLASHES, COMMON, DEVELOPMENT, GENERIC, SPECS, TRAINED, Instance, disguise, draw, expand, words_of
 from formats import has_call, render
 from lexicon import AND, CHAT, COMMAND, CONTEXTS, GREETINGS, KNOWLEDGE, NO_TOOL, OPEN_ANSWERS, OPEN_QUESTIONS, REASONS, SYSTEMS, THEN, WHICH_TOOLS, gerund
 from made import VERB_KEYS, VERBS, alike, procedural, some_thing
 from specs import Param, Spec
+from synonyms import reworded
 from values import NOUNS, PAST, WORDS, content, date, ident, iso_date, name, path, phrase, pick, pseudo, sentence, unheard
 
 SLOT = re.compile(r"\{([-+.]?)(\w*)(?::=([^}]*))?\}")
@@ -78,7 +79,7 @@ class Generator:
         if rng.random() >= self.made:
             spec = pick(rng, self.weighted)
             near = [one for one in self.by_domain[spec.domain] if one is not spec and one.key not in CLASHES.get(spec.key, ())]
-            return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
+            return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(pick(rng, [0, 0, 1, 1, 1, 2, 2, 3, 4])) if near]
         spec = procedural(rng, GENERIC)
         if spec.verb == "calculate":
             return Instance(rng, spec), [Instance(rng, procedural(rng, GENERIC)) for _ in range(int(rng.random() * 2))]
@@ -146,11 +147,26 @@ class Generator:
             kind = pick(rng, [one for one in kinds if phrases[one] for _ in range({"A": 5, "N": 3, "Q": 4, "M": 1}[one])] or [""])
             if not kind:
                 return None
-            phrase = self.described(instance) if kind == "A" and rng.random() < 0.12 else expand(rng, pick(rng, phrases[kind]))
+            if kind == "A" and rng.random() < 0.12:
+                phrase = self.described(instance)
+            else:
+                phrase = expand(rng, pick(rng, phrases[kind]))
+                chance = rng.random()
+                phrase = reworded(rng, phrase) if chance < 0.3 else self.estranged(instance, phrase) if chance < 0.37 else phrase
             made = self.fill(instance, phrase, kind, optional, fixed or {})
             if made:
                 return made
         return None
+
+    def estranged(self, instance, phrase):
+        """The phrase with a word that nobody knows; what it has in common with the declaration stays."""
+        declared = stems(instance.name + " " + instance.tool["description"])
+        words = [m for part in re.finditer(r"[^{}]+(?![^{]*\})", phrase) for m in re.finditer(r"[a-z]{4,}", part[0])]
+        foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON]
+        if not foreign or not any(m[0][:5] in declared for m in words):
+            return phrase
+        strange = pseudo(self.rng, 1 + int(self.rng.random() * 2)) if self.rng.random() < 0.6 else pick(self.rng, NOUNS)
+        return re.sub(r"(?<![\w{+.-])" + pick(self.rng, foreign) + r"(?![\w}:])", strange, phrase, count=1)
 
     def described(self, instance):
         """A request in the words of the declaration."""
@@ -214,10 +230,13 @@ class Generator:
                 added += 1
             else:
                 item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
+                if drawable[0] not in ("enum", "digits") and item == said and is_common(item):
+                    item, tail = self.whole(instance, argument, param, item, tail)
+                    said = item
                 arguments[argument] = item
                 marks[argument] = len(self.said)
                 again[key] = self.mark(said)
-                named = self.kind_word(argument, drawable, param, text, tail) if key not in fixed else ""
+                named = self.kind_word(argument, drawable, param, text, tail) if key not in fixed and not is_common(item) else ""
                 text += named.replace("{}", again[key]) + tail if named else again[key] + tail
                 open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         if kind != "M":
@@ -249,6 +268,17 @@ class Generator:
         if added and said[0].isalpha() and not said.startswith(("and ", "but ")) and self.rng.random() < 0.25:
             return pick(self.rng, ["and ", "and ", "and ", ", and ", "and also "]) + said
         return said
+
+    def whole(self, instance, argument, param, item, tail):
+        """What has no name of its own is called by its kind too: "the reef tank" is the `reef tank`, though "the Apollo tank" is `Apollo`."""
+        kinds = {word.replace("_", " ") for word in getattr(instance.spec, "thing", ())} | {word for name in param.names for word in words_of(name)}
+        behind = next((word for word in sorted(kinds, key=len, reverse=True) if re.match(f" {re.escape(word)}(?![a-z])", tail)), "")
+        if behind and behind in KNOWN - VAGUE and self.rng.random() < 0.75:
+            return f"{item} {behind}", tail[len(behind) + 1:]
+        words = spoken_name(argument, param)
+        if not behind and words in KNOWN - VAGUE and words not in item and words not in tail and self.rng.random() < 0.06:
+            return f"{item} {words}", tail
+        return item, tail
 
     def kind_word(self, argument, drawable, param, text, tail):
         """`{}` with the word for what it is: "the borrower Ann" for "Ann"."""
@@ -534,7 +564,7 @@ class Generator:
         values, saids = [], []
         for _ in range(pick(rng, [2, 2, 2, 3, 3, 4])):
             item, said = self.drawn(kind, values)
-            if item not in values and ", " not in said:
+            if item not in values and ", " not in said and " and " not in said:
                 values.append(item)
                 saids.append(said)
         if len(values) < 2:
@@ -890,6 +920,16 @@ def weighted(frames):
         total += weight
         weights.append(total)
     return lambda rng: rng.choices(texts, cum_weights=weights)[0]
+
+
+KNOWN = set(NOUNS) | {noun.split(" ")[-1] for noun in NOUNS} | set(WORDS["noun"])
+VAGUE = set("name item object person thing color colour kind type title code number text subject incident was product user word value one part piece place site doctor department food note task what group new old area asset label term source target variable city person which that".split())
+DESCRIBING = KNOWN | {word for noun in NOUNS for word in noun.split(" ")} | set(WORDS["adj"]) | set(WORDS["word"]) | set(WORDS["animal"]) | set(WORDS["plant"]) | set(WORDS["food"])
+
+
+def is_common(item):
+    """Whether it is said in words of the language, not by a name."""
+    return isinstance(item, str) and item.islower() and all(word in DESCRIBING for word in item.split(" "))
 
 
 def plain_words(text):
