@@ -152,21 +152,23 @@ class Generator:
             else:
                 phrase = expand(rng, pick(rng, phrases[kind]))
                 chance = rng.random()
-                phrase = reworded(rng, phrase) if chance < 0.3 else self.estranged(instance, phrase) if chance < 0.37 else phrase
+                phrase = reworded(rng, phrase) if chance < 0.3 else self.estranged(instance, phrase) if chance < 0.38 else phrase
             made = self.fill(instance, phrase, kind, optional, fixed or {})
             if made:
                 return made
         return None
 
     def estranged(self, instance, phrase):
-        """The phrase with a word that nobody knows; what it has in common with the declaration stays."""
+        """The phrase with a word or two that nobody knows; what it has in common with the declaration stays."""
         declared = stems(instance.name + " " + instance.tool["description"])
         words = [m for part in re.finditer(r"[^{}]+(?![^{]*\})", phrase) for m in re.finditer(r"[a-z]{4,}", part[0])]
         foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON]
         if not foreign or not any(m[0][:5] in declared for m in words):
             return phrase
-        strange = pseudo(self.rng, 1 + int(self.rng.random() * 2)) if self.rng.random() < 0.6 else pick(self.rng, NOUNS)
-        return re.sub(r"(?<![\w{+.-])" + pick(self.rng, foreign) + r"(?![\w}:])", strange, phrase, count=1)
+        for _ in range(1 + (self.rng.random() < 0.35)):
+            strange = pseudo(self.rng, 1 + int(self.rng.random() * 2)) if self.rng.random() < 0.6 else pick(self.rng, NOUNS)
+            phrase = re.sub(r"(?<![\w{+.-])" + pick(self.rng, foreign) + r"(?![\w}:])", strange, phrase, count=1)
+        return phrase
 
     def described(self, instance):
         """A request in the words of the declaration."""
@@ -237,6 +239,8 @@ class Generator:
                 marks[argument] = len(self.said)
                 again[key] = self.mark(said)
                 named = self.kind_word(argument, drawable, param, text, tail) if key not in fixed and not is_common(item) else ""
+                if not named and leaf(drawable) in ("first", "name") and rng.random() < 0.04 and BARE.search(text):
+                    named = pick(rng, BEFORE_NAMES) + " {}"
                 text += named.replace("{}", again[key]) + tail if named else again[key] + tail
                 open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         if kind != "M":
@@ -569,8 +573,13 @@ class Generator:
                 saids.append(said)
         if len(values) < 2:
             return False
-        self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as "]) + saids[-1]
-        self.user(self.finish(self.sentence(ask), ask.open_end))
+        if rng.random() < 0.2 and not ask.open_end and sum(leaf(other) == leaf(kind) for _, other, _ in ask.instance.params.values()) == 1:
+            self.said[ask.marks[argument]] = saids[0]
+            rest = listed([self.mark(said) for said in saids[1:]])
+            self.user(self.finish(self.sentence(ask).rstrip("?.") + pick(rng, SAME).replace("{}", rest), True))
+        else:
+            self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as ", " and then ", " plus "]) + saids[-1]
+            self.user(self.finish(self.sentence(ask), ask.open_end))
         self.answer(self.round([Ask(ask.kind, "", ask.instance, {**ask.arguments, argument: item}) for item in values]))
         return True
 
@@ -897,8 +906,11 @@ FIELDS = [
 
 RELATIVES = "my sister,my brother,my neighbor,a friend,my cousin,the boss,my aunt,our guest,my roommate,the kids,my partner,my uncle,the team,a colleague,somebody,my son,my daughter".split(",")
 LEADS = re.compile(r"(on|for|in|at|from|with|by|until|due|starting|near|to|using|under|within|via|through|about|after|before|during|because of|as|since) .", re.I)
+BARE = re.compile(r"(^|\b(to|for|from|with|by|of|and|tell|ask|call|invite|let|give|send|about|pay|put|book|remind|is) )$")
 MOVABLE = re.compile("(.{12,}) ((?:in|at|on|for|from|to|with|by|near|under|about) (?:the |my |our )?[\ue000-\uf8ff])$")
 DESCRIBED = re.compile(r"(The |Number of |Name of |Title of |Kind of |Date of |Price of |Amount of )?[A-Za-z]+( [a-z]+)?$")
+SAME = [", and the same for {}", ", same for {}", ". The same for {}", ", likewise {}", ", {} too", ". {} too", ", and {} as well", ". And {} as well", ", and so for {}", ". Same with {}", ", also {}", ". Also {}", "; {} as well", ", the same goes for {}", " and do likewise for {}"]
+BEFORE_NAMES = ["little", "old", "young", "our", "my son", "my sister", "my friend", "poor", "our colleague", "my neighbor", "good old", "the famous", "a certain", "dear", "our own", "my boss", "their"]
 APART = ["The {w} is {}", "The {w} should be {}", "{w}: {}", "Use {} as the {w}", "Make the {w} {}", "Set the {w} to {}", "And the {w} is {}", "The {w} must be {}", "As for the {w}, take {}", "{} is the {w}", "I'd like {} as the {w}", "For the {w}, use {}"]
 APART_BOOL = {True: ["{w}: yes", "With {w}, please", "And {w} on", "{w} should be true", "I want {w}", "Turn {w} on"], False: ["{w}: no", "Without {w}, please", "And {w} off", "{w} should be false", "I don't want {w}", "Turn {w} off"]}
 PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
