@@ -562,7 +562,7 @@ class Generator:
     def spread(self, ask):
         """This request for several values of one argument; false where it has none."""
         rng, places = self.rng, self.places(ask)
-        if not places:
+        if not places or any(" and " in str(item) for item in ask.arguments.values()):
             return False
         argument, kind = pick(rng, places)
         values, saids = [], []
@@ -573,7 +573,7 @@ class Generator:
                 saids.append(said)
         if len(values) < 2:
             return False
-        if rng.random() < 0.2 and not ask.open_end and sum(leaf(other) == leaf(kind) for _, other, _ in ask.instance.params.values()) == 1:
+        if rng.random() < 0.2 and not ask.open_end and isinstance(values[0], str) and kind[0] != "enum" and sum(leaf(other) == leaf(kind) for _, other, _ in ask.instance.params.values()) == 1:
             self.said[ask.marks[argument]] = saids[0]
             rest = listed([self.mark(said) for said in saids[1:]])
             self.user(self.finish(self.sentence(ask).rstrip("?.") + pick(rng, SAME).replace("{}", rest), True))
