@@ -227,7 +227,7 @@ def main():
             total = step + int((options.seconds - 12 - (now - began)) / ((now - first_step) / (step - 1)) * 0.985)
             log(f"--steps {total}")
         progress = step / total if total else 0.0
-        scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / (1 - options.flat))
+        scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / max(1 - options.flat, 1e-9))
         tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
         weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else 0.06, 0.0))
