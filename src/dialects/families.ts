@@ -19,6 +19,7 @@ export type DialectId =
   | "hermes"
   | "json"
   | "kimi-k2"
+  | "kimi-k3"
   | "llama3"
   | "minimax-m2"
   | "mistral"
@@ -170,6 +171,14 @@ export const FAMILIES: readonly Family[] = [
     templates: [{ has: ["<|tool_calls_section_begin|>", "<think>"] }],
     sample: /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/,
     sampling: from("model card of moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
+  },
+  {
+    name: "Kimi K3",
+    id: "kimi-k3",
+    variant: "kimi-k3",
+    models: /kimi-?k3(?!\d)/,
+    templates: [{ has: ["<|open|>", "<|sep|>", "<|close|>"] }],
+    sample: /<\|open\|>(?:response|tools|think|call )/,
   },
   { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2\.\d/ },
   {

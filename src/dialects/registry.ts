@@ -14,6 +14,7 @@ import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
+import { kimiK3 } from "./kimi-k3.ts";
 import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { mistral } from "./mistral.ts";
@@ -36,6 +37,7 @@ const WITHOUT_GRAMMARS: readonly Dialect[] = [
   hermes,
   json,
   kimiK2,
+  kimiK3,
   llama3,
   minimaxM2,
   mistral,

@@ -3,7 +3,7 @@
  * dialect to scan and to render does not load what writes grammars.
  */
 import { isBare } from "../gemma-syntax.ts";
-import { quoted, tagName } from "../print.ts";
+import { attribute, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
 import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
@@ -148,6 +148,30 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
       ...["<|tool_call_argument_begin|>", ...THINK_TAGS],
     ],
     thinking: THINK,
+  },
+  "kimi-k3": {
+    values: xmlValues({
+      open: (key, kind) => {
+        const head = `<|open|>argument key=${attribute(key)} type="`;
+        return kind === "strings" ? `${head}string"<|sep|>` : [head, ["number", "boolean", "object", "array", "null"], '"<|sep|>'];
+      },
+      close: "<|close|>argument<|sep|>",
+      behind: "",
+      typed: true,
+    }),
+    call: (name) => [
+      `<|open|>call tool=${attribute(name)} index="`,
+      { pattern: "[0-9]{1,3}" },
+      '"<|sep|>',
+      ARGUMENTS,
+      "<|close|>call<|sep|>",
+    ],
+    section: { begin: "<|open|>tools<|sep|>", end: "<|close|>tools<|sep|>" },
+    words: ["<|open|>tools<|sep|>"],
+    openers: ["<|open|>tools", "<|open|>call "],
+    preserved: ["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
+    thinking: { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
+    answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
   llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
   "minimax-m2": {
