@@ -7,6 +7,7 @@ import type { Sampling } from "../core/nouns.ts";
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "cohere"
   | "deepseek-v3"
   | "deepseek-v3.1"
   | "deepseek-v3.2"
@@ -391,6 +392,22 @@ export const FAMILIES: readonly Family[] = [
     templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
   },
   { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
+
+  // ---- Cohere
+  {
+    name: "Cohere's North",
+    id: "cohere",
+    variant: "cohere2-moe",
+    models: /north-mini|cohere2-?moe/,
+    templates: [{ has: ["<|START_ACTION|>", "<|START_TEXT|>"] }],
+  },
+  {
+    name: "Command R7B, Command A",
+    id: "cohere",
+    models: /command-?(?:r7b|a(?![a-z]))/,
+    templates: [{ has: ["<|START_ACTION|>"] }],
+    sample: /<\|START_ACTION\|>|<\|START_RESPONSE\|>/,
+  },
 
   // ---- ByteDance
   {

@@ -1,4 +1,5 @@
 /** All dialects, by their ids. */
+import { cohere } from "./cohere.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
@@ -25,6 +26,7 @@ import { seedOss } from "./seed-oss.ts";
 import { xlam } from "./xlam.ts";
 
 const WITHOUT_GRAMMARS: readonly Dialect[] = [
+  cohere,
   deepseekV3,
   deepseekV31,
   deepseekV32,
