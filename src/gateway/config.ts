@@ -83,7 +83,18 @@ type Table = Readonly<Record<string, unknown>>;
 const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completions"];
 const SERVERS = Object.keys(BACKENDS) as ServerId[];
 const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
-const SERVER_KEYS = ["host", "port", "names", "keys", "insecure", "body_limit", "headers_after", "heartbeat", "request_timeout"];
+const SERVER_KEYS = [
+  "host",
+  "port",
+  "names",
+  "keys",
+  "insecure",
+  "body_limit",
+  "headers_after",
+  "whole_after",
+  "heartbeat",
+  "request_timeout",
+];
 const GPUS = [true, false, "auto", "metal", "cuda", "vulkan"] as const satisfies readonly Gpu[];
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
@@ -136,6 +147,7 @@ class Reader {
     const origins = this.#table(cors, ["cors"], ["origins"]).origins;
     const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
     const headers = this.#optional(table.headers_after, [...path, "headers_after"], this.#seconds);
+    const whole = this.#optional(table.whole_after, [...path, "whole_after"], this.#seconds);
     const request = this.#optional(table.request_timeout, [...path, "request_timeout"], this.#seconds);
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
@@ -145,7 +157,7 @@ class Reader {
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
       origins: this.#optional(origins, ["cors", "origins"], this.#strings),
       bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
-      patience: { headersMs: headers, heartbeatMs: heartbeat, requestMs: request },
+      patience: { headersMs: headers, wholeMs: whole, heartbeatMs: heartbeat, requestMs: request },
     };
   }
 
