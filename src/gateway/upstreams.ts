@@ -2,9 +2,10 @@
 import { request } from "undici";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
+import type { Base } from "../engines/asked.ts";
 import { createCompletions } from "../engines/completions/completions.ts";
 import type { Engine, ServerId } from "../engines/engine.ts";
-import type { Base, Timeouts } from "../engines/http.ts";
+import type { Timeouts } from "../engines/http.ts";
 import { KNOWN, knownByUrl } from "../engines/known.ts";
 import { createLimited, type Limits } from "../engines/limited.ts";
 import { baseOf, createRemote, credentialsOf } from "../engines/remote.ts";
