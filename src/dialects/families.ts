@@ -7,6 +7,7 @@ import type { Sampling } from "../core/nouns.ts";
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "cohere"
   | "deepseek-v3"
   | "deepseek-v3.1"
   | "deepseek-v3.2"
@@ -19,6 +20,7 @@ export type DialectId =
   | "hermes"
   | "json"
   | "kimi-k2"
+  | "kimi-k3"
   | "llama3"
   | "minimax-m2"
   | "mistral"
@@ -170,6 +172,14 @@ export const FAMILIES: readonly Family[] = [
     templates: [{ has: ["<|tool_calls_section_begin|>", "<think>"] }],
     sample: /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/,
     sampling: from("model card of moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
+  },
+  {
+    name: "Kimi K3",
+    id: "kimi-k3",
+    variant: "kimi-k3",
+    models: /kimi-?k3(?!\d)/,
+    templates: [{ has: ["<|open|>", "<|sep|>", "<|close|>"] }],
+    sample: /<\|open\|>(?:response|tools|think|call )/,
   },
   { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2\.\d/ },
   {
@@ -382,6 +392,22 @@ export const FAMILIES: readonly Family[] = [
     templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
   },
   { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
+
+  // ---- Cohere
+  {
+    name: "Cohere's North",
+    id: "cohere",
+    variant: "cohere2-moe",
+    models: /north-mini|cohere2-?moe/,
+    templates: [{ has: ["<|START_ACTION|>", "<|START_TEXT|>"] }],
+  },
+  {
+    name: "Command R7B, Command A",
+    id: "cohere",
+    models: /command-?(?:r7b|a(?![a-z]))/,
+    templates: [{ has: ["<|START_ACTION|>"] }],
+    sample: /<\|START_ACTION\|>|<\|START_RESPONSE\|>/,
+  },
 
   // ---- ByteDance
   {

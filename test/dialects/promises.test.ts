@@ -35,6 +35,8 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
   "minimax-m2":
     /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>|<minimax:tool_call>\s*<invoke |<\/minimax:tool_call>\s*\[e~\[/,
+  "kimi-k3":
+    /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
   "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
   "deepseek-v4": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
 };
@@ -44,6 +46,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
   glm: /<\/?(arg_|tool_call)|<\|/,
   "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
+  "kimi-k3": /<\|(open|close|sep|end_of_msg)/,
   "deepseek-v3.2": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
   "deepseek-v4": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
 };
