@@ -29,12 +29,11 @@ describe("messages", () => {
     expect(decoded(empty).messages.map((message) => "content" in message && message.content)).toEqual([[], [], [], []]);
   });
   test("reasoning_content and reasoning are thinking, in front of the text", () => {
-    const thought = [
-      { type: "thinking", text: "hm" },
-      { type: "text", text: "yes" },
-    ];
     for (const field of ["reasoning_content", "reasoning"]) {
-      expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content: thought });
+      const spelling = { wire: "openai-chat", kind: "spelling", data: field, quiet: true };
+      const thought = { type: "thinking", text: "hm", ...(field === "reasoning" ? { state: [spelling] } : {}) };
+      const content = [thought, { type: "text", text: "yes" }];
+      expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content });
     }
   });
   test("images, sounds and files", () => {
