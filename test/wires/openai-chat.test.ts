@@ -158,7 +158,9 @@ describe("tools", () => {
   const f = { name: "f", description: "F", parameters: { type: "object" } };
 
   test("wrapped, bare, legacy and custom", () => {
-    expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([{ ...f, strict: true }]);
+    expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([
+      { ...f, strict: true, state: [{ wire: "openai-chat", kind: "strict", data: true, quiet: true }] },
+    ]);
     expect(asking({ tools: [f] }).tools).toEqual([f]);
     expect(asking({ functions: [f] }).tools).toEqual([f]);
     expect(asking({ tools: [{ type: "custom", custom: { name: "c", format: { type: "text" } } }] }).tools).toEqual([

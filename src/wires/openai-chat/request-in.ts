@@ -5,7 +5,7 @@ import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput, strictMark } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
 import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -163,5 +163,5 @@ function readTool(tool: Fields, from: Source): Tool[] {
   const name = spec.name("name");
   const made: Tool = { ...spec.read<Tool>(TOOL), name };
   if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
-  return [withState(made, tool.state())];
+  return [withState(made, strictMark(WIRE, made), tool.state())];
 }

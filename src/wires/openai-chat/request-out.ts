@@ -5,7 +5,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
+import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
 import { defined, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
@@ -56,7 +56,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     reasoning_effort: thinking && effortWord(thinking, warnings),
     [maxTokensField]: request.maxTokens,
     stop: request.stop,
-    response_format: output && writeOutput(output, warnings, "json_schema"),
+    response_format: output && writeOutput(output, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),
   });
   return encoded(out, able, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
@@ -140,7 +140,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
 
 function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
-  const sent = written({ ...tool, name: out.names.out(tool.name), parameters: writeParameters(tool, out) }, TOOL);
+  const sent = written({ ...sayable(tool, out), name: out.names.out(tool.name) }, TOOL);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
-  return putState(WIRE, { type: kind, [kind]: sent }, state);
+  return putState(WIRE, { type: kind, [kind]: sent }, withoutMark(state));
 }
