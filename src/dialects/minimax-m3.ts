@@ -35,7 +35,7 @@ const calls = tagCalls({
   params: [],
   stops: STOPS,
   bareNames: "never",
-  body: elementArguments({ mark: MARK, call: "invoke", item: "item" }),
+  body: elementArguments({ mark: MARK, call: "invoke", item: "item", stops: STOPS }),
 });
 
 const createScanner = scannerOf({

@@ -28,13 +28,14 @@ export interface ElementForm {
   /** The tag of a call, and that of what stands in a list. */
   readonly call: string;
   readonly item: string;
+  readonly stops: readonly string[];
 }
 
 /** Reads the arguments of a call that has started, and what closes it. */
-export function elementArguments({ mark, call, item }: ElementForm): Step {
+export function elementArguments({ mark, call, item, stops }: ElementForm): Step {
   const [open, close] = [`${mark}<`, `${mark}</`];
   const tags = new Marks([open, close]);
-  const closes = new Marks([close]);
+  const valueEnds = new Marks([close, ...stops]);
   const tagEnd = new Marks([">", mark]);
 
   const begin: Step = (s) => {
@@ -116,17 +117,22 @@ export function elementArguments({ mark, call, item }: ElementForm): Step {
   const value: Step = (s) => {
     const top = s.elements.at(-1);
     if (!top) return inside;
-    const tag = s.until(closes, true);
+    const tag = s.until(valueEnds, true);
     say(s, top, s.run);
     if (tag === undefined) {
-      if (top.kind === "string") s.calm(closes.plainEnd);
+      if (top.kind === "string") s.calm(valueEnds.plainEnd);
       return undefined;
     }
+    if (tag === close) return into(s, tag);
     if (tag === "") {
       s.pos = s.stop;
       return cut;
     }
-    return into(s, tag);
+    const isCut = s.isCut();
+    if (isCut !== false) return isCut && cut;
+    say(s, top, tag);
+    s.pos += tag.length;
+    return value;
   };
 
   const say = (s: Scan, top: Element, text: string): void => {
