@@ -80,8 +80,9 @@ function gathered(output: Output): Log {
 
 function logExchange(log: Logger, exchange: Exchange): void {
   const { id, wire, kind, model, upstream, upstreamModel = "", dialect, streamed, status, outcome, error, ms, firstMs } = exchange;
-  const { usage, outside, warnings, fault } = exchange;
-  const why = error && error.status === undefined && OURS.has(error.code) ? error.message : undefined;
+  const { usage, outside, warnings, fault, refused } = exchange;
+  const isOurs = refused || (error?.status === undefined && OURS.has(error?.code ?? ""));
+  const why = isOurs ? error?.message.slice(0, 300) : undefined;
   // What is undefined is not printed.
   const fields = {
     id,
