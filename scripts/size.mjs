@@ -21,9 +21,9 @@ const entries = [
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_300, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 18_500, largestOf: ids.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 46_600, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 58_800, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 48_100, files: ["wires/registry.js"] },
+  { name: "all dialects", goal: 40_000, limit: 48_900, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 61_100, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the five wires", goal: 28_000, limit: 49_400, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {

@@ -65,7 +65,7 @@ export class Folding implements Fold {
         response.refusal = (response.refusal ?? "") + event.text;
         break;
       case "extension":
-        this.#growing = undefined; // what comes after it is not what came before it
+        if (this.#growing?.type === "text") this.#growing = undefined; // what comes after it is not what came before it
         response.extensions = [
           ...(response.extensions ?? []),
           { wire: event.wire, data: event.data, ...(event.quiet ? { quiet: true as const } : {}) },
@@ -105,7 +105,8 @@ export class Folding implements Fold {
       this.#push(part);
       this.#growing = part;
     }
-    if (state && this.#growing) this.#growing.state = [...(this.#growing.state ?? []), ...state];
+    if (state && this.#growing?.state) this.#growing.state.push(...state);
+    else if (state && this.#growing) this.#growing.state = [...state];
   }
 }
 

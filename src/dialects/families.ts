@@ -23,6 +23,7 @@ export type DialectId =
   | "kimi-k3"
   | "llama3"
   | "minimax-m2"
+  | "minimax-m3"
   | "mistral"
   | "phi4-mini"
   | "pythonic"
@@ -209,6 +210,14 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
   { name: "a relative of GLM", id: "glm", doubtful: true, templates: [{ has: ["<arg_key>"] }] },
+  {
+    name: "MiniMax-M3",
+    id: "minimax-m3",
+    variant: "minimax-m3",
+    models: /minimax-?m3(?!\d)/,
+    templates: [{ has: ["]<]minimax[>["] }],
+    sample: /\]<\]minimax\[>\[|<mm:think>/,
+  },
   {
     name: "MiniMax-M2",
     id: "minimax-m2",

@@ -18,6 +18,7 @@ import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
 import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
+import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
@@ -42,6 +43,7 @@ const WITHOUT_GRAMMARS: readonly Dialect[] = [
   kimiK3,
   llama3,
   minimaxM2,
+  minimaxM3,
   mistral,
   phi4Mini,
   pythonic,

@@ -15,9 +15,13 @@ const OPEN_MODELS: WireProfile = { maxTokensField: "max_tokens", developerRole: 
 
 export const KNOWN: Readonly<Record<string, Known>> = {
   ollama: { url: "http://127.0.0.1:11434", wire: "ollama", profile: { systemAnywhere: false } },
-  "llama-server": { url: "http://127.0.0.1:8080/v1", wire: "openai-chat", profile: OPEN_MODELS },
+  "llama-server": {
+    url: "http://127.0.0.1:8080/v1",
+    wire: "openai-chat",
+    profile: { ...OPEN_MODELS, thinkingField: "reasoning_content" },
+  },
   lmstudio: { url: "http://127.0.0.1:1234/v1", wire: "openai-chat", profile: OPEN_MODELS },
-  vllm: { url: "http://127.0.0.1:8000/v1", wire: "openai-chat", profile: OPEN_MODELS },
+  vllm: { url: "http://127.0.0.1:8000/v1", wire: "openai-chat", profile: { ...OPEN_MODELS, thinkingField: "reasoning" } },
   openai: { url: "https://api.openai.com/v1", wire: "openai-chat", profile: { official: true }, keyVariable: "OPENAI_API_KEY" },
   anthropic: { url: "https://api.anthropic.com", wire: "anthropic", profile: {}, keyVariable: "ANTHROPIC_API_KEY" },
   gemini: { url: "https://generativelanguage.googleapis.com", wire: "gemini", profile: {}, keyVariable: "GEMINI_API_KEY" },

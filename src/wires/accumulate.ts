@@ -5,9 +5,10 @@
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
+import { schemaNode } from "../core/schema.ts";
 import { deeperThan } from "./fields.ts";
 import { parsed } from "./read.ts";
-import { withoutNulls } from "./schema-out.ts";
+import { withoutNulls } from "./spans.ts";
 import { Balance, partialObject } from "./unfinished.ts";
 import type { WireContext } from "./wire.ts";
 
@@ -265,10 +266,8 @@ export class CallAccumulator {
     if (whole && !truncated) slot.waiting += text.slice(slot.text.length);
     const schema = this.#schemaOf(slot);
     if (schema && whole && !truncated) {
-      const args = withoutNulls(read.arguments, schema, schema) as JsonObject;
-      // Only where something was taken out is it printed anew.
-      if (JSON.stringify(args) !== JSON.stringify(read.arguments)) text = slot.waiting = JSON.stringify(args);
-      read.arguments = args;
+      text = slot.waiting = withoutNulls(text, schemaNode(schema));
+      read.arguments = parsed(text) as JsonObject;
     }
     this.#send(slot, events);
     const name = this.#nameOf(slot.name);

@@ -1,6 +1,6 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
-import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
+import type { JsonObject, Opaque, Request, ThinkingSettings, Tool, ToolChoice, Usage, WireId } from "../core/nouns.ts";
 import { type Out, told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
 import { effortOf } from "./effort.ts";
@@ -28,12 +28,23 @@ export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> 
   return isGrammar ? { grammar: { syntax, definition } } : {};
 }
 
-export function writeParameters({ name, parameters, strict }: Tool, { profile, warnings, nulls }: Out): JsonObject | undefined {
-  if (!parameters || !(strict || profile.official)) return parameters;
-  if (!strict) return { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) }; // else OpenAI refuses them
-  const closed = strictSchema(parameters);
-  if (closed.lost.some(({ keyword }) => keyword === "required")) nulls[name] = parameters;
-  return told(closed, `the parameters of ${name}`, warnings);
+/** What OpenAI's clients call strict is so by its own rules; what others do, may have to be said otherwise. */
+const STRICT = "strict";
+export const strictMark = (wire: WireId, { strict }: Partial<Tool>): Opaque[] =>
+  strict ? [{ wire, kind: STRICT, data: true, quiet: true }] : [];
+const isMarked = ({ wire, kind }: Opaque): boolean => kind === STRICT && wire.startsWith("openai");
+export const withoutMark = (state: readonly Opaque[] = []): Opaque[] => state.filter((opaque) => !isMarked(opaque));
+
+/** A tool with the schema that its server takes: OpenAI's own refuse some, all others get it as it is. */
+export function sayable(tool: Tool, { profile, warnings, nulls }: Out): Tool {
+  const { name, parameters, strict, state } = tool;
+  if (!parameters || !profile.official || (strict && state?.some(isMarked))) return tool;
+  const closed = strict ? strictSchema(parameters) : undefined;
+  if (closed?.nulls) nulls[name] = parameters;
+  if (closed) return { ...tool, parameters: closed.schema };
+  if (strict) warnings.dropped(`strict at ${name}, whose schema is not for strict mode,`);
+  const { strict: _strict, ...loose } = tool;
+  return { ...loose, parameters: { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) } };
 }
 
 const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
@@ -110,8 +121,6 @@ export function effortWord({ enabled, effort, budget, keep }: ThinkingSettings, 
   return wanted && Object.keys(EFFORTS).findLast((word) => EFFORTS[word]?.effort === wanted);
 }
 
-/** How much thinking so many tokens are. */
-
 // ---- Usage, told alike under two names
 
 export const CHAT_USAGE = ["prompt_tokens", "completion_tokens"] as const;
@@ -166,10 +175,9 @@ export function readOutput(given: Fields, key: string, from: Source, inner?: str
   return output;
 }
 
-export function writeOutput(output: NonNullable<Request["output"]>, warnings: Warnings, inner?: string): Draft {
+export function writeOutput(output: NonNullable<Request["output"]>, inner?: string): Draft {
   const { schema, name = OUTPUT_NAME, strict } = output;
   if (!schema) return { type: "json_object" };
-  const closed = strict ? told(strictSchema(schema), "the output's schema", warnings) : schema;
-  const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema: closed, strict });
+  const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema, strict });
   return { type: "json_schema", ...(inner ? { [inner]: spec } : spec) };
 }

@@ -1,8 +1,8 @@
 /** JSON Schema for targets that take only a part of it, with a report of what was lost on the way. */
-import { isObject, setOwn } from "../core/json.ts";
+import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
-import { listOf, words } from "./read.ts";
+import { isEmpty, listOf, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -230,61 +230,39 @@ export const closedSchema = (schema: JsonObject): SchemaOut =>
 
 // ---- OpenAI's strict mode
 
-const STRICT_LOST = words(
-  "allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames contains minContains maxContains unevaluatedProperties unevaluatedItems uniqueItems minProperties maxProperties",
+const NOT_STRICT = words(
+  "allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames prefixItems contains minContains maxContains unevaluatedProperties unevaluatedItems uniqueItems minProperties maxProperties",
 );
+/** One of these says what a value is: anything at all it may not be. */
+const SAYING = ["type", "enum", "const", "anyOf", "$ref"];
 
-/** Every object closed and all of its properties required; one that may be absent may be `null` instead. A schema that is strict stays as it is. */
-export function strictSchema(schema: JsonObject): SchemaOut {
-  const plain: Rule = (item) => (item.allOf === undefined && item.oneOf === undefined ? item : { ...unified(item) });
-  return rewrite({ schema, lost: [] }, plain, (draft, lose) => {
-    drop(draft, (key) => STRICT_LOST.has(key), lose);
-    if (!close(draft, lose)) return draft;
-    const properties = isObject(draft.properties) ? draft.properties : {};
+/**
+ * Every object closed and all of its properties required: one that may be absent may be `null` instead, and `nulls` says so. A schema that
+ * is strict stays as it is; `undefined`: it cannot be said so.
+ */
+export function strictSchema(schema: JsonObject): { schema: JsonObject; nulls: boolean } | undefined {
+  let [can, nulls] = [schema.type === "object", false];
+  const out = rewrite({ schema, lost: [] }, unchanged, (draft) => {
+    const { properties, additionalProperties: more } = draft;
+    can &&= SAYING.some((key) => draft[key] !== undefined) && !Object.keys(draft).some((key) => NOT_STRICT.has(key));
+    if (draft.type !== "object" && !isObject(properties)) return draft;
+    const inner = Object.entries(isObject(properties) ? properties : {});
+    can &&= more === false || (more === undefined && isObject(properties)); // a map, or an object of any kind
+    can &&= inner.every(([, item]) => isObject(item) && !isEmpty(item));
     const required = listOf(draft.required);
-    const optional = Object.keys(properties).filter((name) => !required.includes(name));
-    if (optional.length === 0 && draft.required !== undefined) return draft;
-    if (optional.length > 0) lose("required");
-    draft.properties = Object.fromEntries(
-      Object.entries(properties).map(([name, inner]) => [name, optional.includes(name) ? nullable(inner) : inner]),
-    );
-    draft.required = Object.keys(properties);
+    const isOptional = ([name]: [string, Json]) => !required.includes(name);
+    nulls ||= inner.some(isOptional);
+    draft.properties = Object.fromEntries(inner.map((entry) => (isOptional(entry) ? [entry[0], nullable(entry[1])] : entry)));
+    draft.required = inner.map(([name]) => name);
+    draft.additionalProperties = false;
     return draft;
   });
+  return can ? { schema: out.schema, nulls } : undefined;
 }
 
 function nullable(schema: Json): JsonObject {
   if (!isObject(schema)) return {};
-  const { type } = schema;
-  if (Array.isArray(schema.enum)) return { anyOf: [schema, { type: "null" }] };
-  if (typeof type === "string") return type === "null" ? schema : { ...schema, type: [type, "null"] };
-  if (Array.isArray(type)) return type.includes("null") ? schema : { ...schema, type: [...type, "null"] };
+  const types = schema.enum === undefined && schema.type !== undefined ? [schema.type].flat() : undefined;
+  if (types) return types.includes("null") ? schema : { ...schema, type: [...types, "null"] };
   return { anyOf: [schema, { type: "null" }] };
-}
-
-/** A value without the nulls that only stand for what is absent: those that `strictSchema` has allowed, and the schema itself does not. */
-export function withoutNulls(value: Json, schema: Json | undefined, root: JsonObject): Json {
-  const given = named(schema, root);
-  if (Array.isArray(value)) return value.map((item: Json) => withoutNulls(item, given.items, root));
-  if (!isObject(value) || !isObject(given.properties)) return value;
-  const out: Draft = {};
-  for (const [key, item] of Object.entries(value)) {
-    const inner = Object.hasOwn(given.properties, key) ? given.properties[key] : undefined;
-    if (item !== null || listOf(given.required).includes(key) || takesNull(inner, root)) setOwn(out, key, withoutNulls(item, inner, root));
-  }
-  return out;
-}
-
-const named = (schema: Json | undefined, root: JsonObject): JsonObject => {
-  const { $ref } = isObject(schema) ? schema : {};
-  return typeof $ref === "string" ? (followRef($ref, root) ?? {}) : isObject(schema) ? schema : {};
-};
-
-/** Whether null is a value of its own; where nothing is said of values, it is. */
-function takesNull(schema: Json | undefined, root: JsonObject): boolean {
-  const { type, enum: values, anyOf, oneOf, const: literal } = named(schema, root);
-  if (values !== undefined) return listOf(values).includes(null);
-  if (type !== undefined) return [type].flat().includes("null");
-  const choices = anyOf ?? oneOf;
-  return choices === undefined ? (literal ?? null) === null : listOf(choices).some((item) => takesNull(item, root));
 }

@@ -1,7 +1,8 @@
 /** Values as they stand in a JSON text, for arguments whose bytes must survive: `JSON.parse` keeps neither `1.0` nor 2^53 + 1. */
 import type { Json } from "../core/nouns.ts";
+import { branches, innerSchema, type SchemaNode, schemaTypes } from "../core/schema.ts";
 import { oneLine } from "./raw.ts";
-import { parsed } from "./read.ts";
+import { listOf, parsed } from "./read.ts";
 import { Balance } from "./unfinished.ts";
 
 /** The JSON text of each value of this key, in the order in which they stand; such values are not looked into. The text must be valid. */
@@ -43,6 +44,35 @@ export class ArgumentTexts {
     }
     return undefined;
   }
+}
+
+/** JSON text without the nulls that its schema does not allow: strict mode has them stand for what is absent. All else stays as it is written. */
+export function withoutNulls(json: string, schema: SchemaNode | undefined): string {
+  const open = pastBlanks(json, 0);
+  const isObject = json[open] === "{";
+  if (!isObject && json[open] !== "[") return json;
+  const required = new Set(schema && branches(schema).flatMap((branch) => listOf(branch.required)));
+  const kept: string[] = [];
+  let end = open; // where the last one ends: at a comma, or at the bracket that closes
+  do {
+    const from = end + 1;
+    let at = pastBlanks(json, from);
+    const key = isObject && json[at] === '"' ? json.slice(at, stringEnd(json, at)) : undefined;
+    if (key !== undefined) at = pastBlanks(json, pastBlanks(json, at + key.length) + 1);
+    const value = json.slice(at, valueEnd(json, at));
+    end = pastBlanks(json, at + value.length);
+    const name = key === undefined ? key : (parsed(key) as string);
+    const inner = innerSchema(schema, name);
+    const isAbsent = value === "null" && name !== undefined && !isNullable(inner) && !required.has(name);
+    if (!isAbsent) kept.push(json.slice(from, at) + withoutNulls(value, inner) + json.slice(at + value.length, end));
+  } while (json[end] === ",");
+  return json.slice(0, open + 1) + kept.join(",") + json.slice(end);
+}
+
+/** Where nothing is said of values, null is one. */
+function isNullable(schema: SchemaNode | undefined): boolean {
+  const types = schemaTypes(schema);
+  return types.length === 0 || types.includes("null");
 }
 
 /** Behind the string that begins here. */

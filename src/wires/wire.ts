@@ -82,7 +82,7 @@ export interface StreamDecoder {
 export interface WireProfile {
   /** openai-chat: nothing that the official API would refuse (`top_k`, `reasoning_content`), however many other servers take it. */
   readonly official?: boolean;
-  /** openai-chat: the spelling of thinking in old messages; `false`: leave it out. */
+  /** openai-chat: the spelling of thinking in old messages; `false`: leave it out. Absent: as the server itself, or the client, spelled it. */
   readonly thinkingField?: "reasoning_content" | "reasoning" | false;
   /** openai-chat: how the limit of the answer is called. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";

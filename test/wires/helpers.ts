@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "../../src/core/errors.ts";
+import type { WireId } from "../../src/core/nouns.ts";
 import { shared } from "../shared.ts";
 
 /** What a decoder says against a body. */
@@ -32,3 +33,16 @@ export function captures<Body>(isWanted: (capture: Capture<Body>) => boolean): C
     .map((file) => ({ file, ...(JSON.parse(readFileSync(join(folder, file), "utf8")) as Omit<Capture<Body>, "file">) }))
     .filter(isWanted);
 }
+
+/** The next request of a client that sends the whole answer back, as SDKs do. */
+export const echoes: Record<WireId, (answer: never) => object> = {
+  "openai-chat": ({ choices: [{ message }] }: { choices: [{ message: object }] }) => ({ messages: [hi, message] }),
+  "openai-responses": ({ output }: { output: object[] }) => ({ input: [hi, ...output] }),
+  anthropic: ({ content }: { content: object[] }) => ({ max_tokens: 9, messages: [hi, { role: "assistant", content }] }),
+  gemini: ({ candidates: [{ content }] }: { candidates: [{ content: object }] }) => ({
+    contents: [{ role: "user", parts: [{ text: "Hi" }] }, content],
+  }),
+  ollama: ({ message }: { message: object }) => ({ messages: [hi, message] }),
+};
+const hi = { role: "user", content: "Hi" };
+export const PATHS: Partial<Record<WireId, string>> = { gemini: "/v1beta/models/m:generateContent" };

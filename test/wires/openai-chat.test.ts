@@ -29,12 +29,11 @@ describe("messages", () => {
     expect(decoded(empty).messages.map((message) => "content" in message && message.content)).toEqual([[], [], [], []]);
   });
   test("reasoning_content and reasoning are thinking, in front of the text", () => {
-    const thought = [
-      { type: "thinking", text: "hm" },
-      { type: "text", text: "yes" },
-    ];
     for (const field of ["reasoning_content", "reasoning"]) {
-      expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content: thought });
+      const spelling = { wire: "openai-chat", kind: "spelling", data: field, quiet: true };
+      const thought = { type: "thinking", text: "hm", ...(field === "reasoning" ? { state: [spelling] } : {}) };
+      const content = [thought, { type: "text", text: "yes" }];
+      expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content });
     }
   });
   test("images, sounds and files", () => {
@@ -159,7 +158,9 @@ describe("tools", () => {
   const f = { name: "f", description: "F", parameters: { type: "object" } };
 
   test("wrapped, bare, legacy and custom", () => {
-    expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([{ ...f, strict: true }]);
+    expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([
+      { ...f, strict: true, state: [{ wire: "openai-chat", kind: "strict", data: true, quiet: true }] },
+    ]);
     expect(asking({ tools: [f] }).tools).toEqual([f]);
     expect(asking({ functions: [f] }).tools).toEqual([f]);
     expect(asking({ tools: [{ type: "custom", custom: { name: "c", format: { type: "text" } } }] }).tools).toEqual([

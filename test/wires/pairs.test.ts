@@ -8,6 +8,7 @@ import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";
 import { eventFeatures, events, request, requestFeatures } from "./generate.ts";
+import { echoes, PATHS } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
 
 /** What a wire cannot say. `warning`: a part of what is said about it; `null`: bookkeeping, or there is nobody to tell. */
@@ -328,19 +329,6 @@ describe("events come back as they were", () => {
 });
 
 // ---- What a client brings back
-
-/** The next request of a client that sends the whole answer back, as SDKs do. */
-const echoes: Record<WireId, (answer: never) => object> = {
-  "openai-chat": ({ choices: [{ message }] }: { choices: [{ message: object }] }) => ({ messages: [hi, message] }),
-  "openai-responses": ({ output }: { output: object[] }) => ({ input: [hi, ...output] }),
-  anthropic: ({ content }: { content: object[] }) => ({ max_tokens: 9, messages: [hi, { role: "assistant", content }] }),
-  gemini: ({ candidates: [{ content }] }: { candidates: [{ content: object }] }) => ({
-    contents: [{ role: "user", parts: [{ text: "Hi" }] }, content],
-  }),
-  ollama: ({ message }: { message: object }) => ({ messages: [hi, message] }),
-};
-const hi = { role: "user", content: "Hi" };
-const PATHS: Partial<Record<WireId, string>> = { gemini: "/v1beta/models/m:generateContent" };
 
 describe("another provider's state goes to the client, who brings it back", () => {
   const states: Opaque[] = [

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { JsonObject, Request } from "../../src/core/nouns.ts";
+import { schemaNode } from "../../src/core/schema.ts";
 import { eventsOf } from "../../src/core/unfold.ts";
 import { getWire } from "../../src/wires/registry.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type SchemaOut,
   strictSchema,
 } from "../../src/wires/schema-out.ts";
+import { withoutNulls } from "../../src/wires/spans.ts";
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "object", properties, ...more });
 const losses = ({ lost }: SchemaOut) => lost.map(({ path, keyword }) => `${path}:${keyword}`);
@@ -143,22 +145,43 @@ describe("OpenAI's strict mode", () => {
       { a: { type: ["string", "null"] }, b: object({}, { required: [], additionalProperties: false }) },
       { required: ["a", "b"], additionalProperties: false },
     );
-    expect(strictSchema(schema)).toEqual({ schema, lost: [] });
+    expect(strictSchema(schema)).toEqual({ schema, nulls: false });
   });
   test("another is closed, and what may be absent may be null", () => {
     const out = strictSchema(
-      object({ a: { type: "string" }, b: { enum: ["x"] }, c: { $ref: "#/$defs/C" } }, { required: ["a"], $defs: { C: {} } }),
+      object(
+        { a: { type: "string" }, b: { enum: ["x"] }, c: { $ref: "#/$defs/C" }, d: { type: "null" } },
+        { required: ["a"], $defs: { C: { type: "string" } } },
+      ),
     );
-    expect(out.schema).toMatchObject({
+    expect(out?.nulls).toBe(true);
+    expect(out?.schema).toMatchObject({
       additionalProperties: false,
-      required: ["a", "b", "c"],
+      required: ["a", "b", "c", "d"],
       properties: {
         a: { type: "string" },
         b: { anyOf: [{ enum: ["x"] }, { type: "null" }] },
         c: { anyOf: [{ $ref: "#/$defs/C" }, { type: "null" }] },
+        d: { type: "null" },
       },
     });
-    expect(losses(out)).toEqual([":required"]);
+  });
+  test.each<[string, JsonObject]>([
+    ["a map", { type: "object", additionalProperties: { type: "string" } }],
+    ["an object of any kind", { type: "object" }],
+    ["one that is open", { type: "object", properties: {}, additionalProperties: true }],
+    ["anything at all", {}],
+    ["anything but", { type: "string", not: { const: "x" } }],
+    ["all of several", { allOf: [{ type: "string" }, { minLength: 1 }] }],
+    ["one of several", { oneOf: [{ type: "string" }, { type: "number" }] }],
+    ["a tuple", { type: "array", prefixItems: [{ type: "string" }] }],
+  ])("%s cannot be said so", (_, inner) => {
+    for (const schema of [object({ a: inner }), object({ list: { type: "array", items: inner } }), object({ a: { anyOf: [inner] } })])
+      expect(strictSchema(schema)).toBeUndefined();
+  });
+  test("nor can what is no object at the top", () => {
+    for (const schema of [{}, { anyOf: [object({})] }, { $ref: "#/$defs/a", $defs: { a: object({}) } }])
+      expect(strictSchema(schema)).toBeUndefined();
   });
 });
 
@@ -186,8 +209,9 @@ test("no schema makes any of them throw", () => {
   fc.assert(
     fc.property(schema, (value) => {
       const given = value as JsonObject;
-      for (const translate of [inlineRefs, geminiSchema, ollamaSchema, objectSchema, closedSchema, strictSchema])
+      for (const translate of [inlineRefs, geminiSchema, ollamaSchema, objectSchema, closedSchema])
         expect(translate(given).schema).toBeTypeOf("object");
+      expect(() => strictSchema(given)).not.toThrow();
       expect(fromGeminiSchema(given)).toBeTypeOf("object");
     }),
   );
@@ -201,7 +225,7 @@ describe("what strict mode made null", () => {
       b: { type: "string" },
       c: { type: ["string", "null"] },
       list: { type: "array", items: { $ref: "#/$defs/item" } },
-      any: { description: "anything" },
+      either: { anyOf: [{ $ref: "#/$defs/item" }, { type: "string" }] },
     },
     required: ["a"],
     $defs: { item: { type: "object", properties: { x: { type: "number" }, y: { enum: [1, null] } } } },
@@ -211,12 +235,14 @@ describe("what strict mode made null", () => {
     messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
     tools: [{ name: "f", parameters, strict: true }],
   };
-  const given = { a: null, b: null, c: null, list: [{ x: null, y: null }], any: null, new: null };
-  const wanted = { a: null, c: null, list: [{ y: null }], any: null };
+  const given = { a: null, b: null, c: null, list: [{ x: null, y: null }], either: { x: null, y: 1 }, new: null };
+  const wanted = { a: null, c: null, list: [{ y: null }], either: { y: 1 }, new: null };
+  const official = { official: true };
 
   test.each(["openai-chat", "openai-responses"] as const)("is absent again in the calls of %s, streamed or not", (id) => {
     const wire = getWire(id);
-    const { context } = wire.encodeRequest(request);
+    const { context } = wire.encodeRequest(request, official);
+    expect(context.warnings).toEqual([]);
     const json = JSON.stringify(given);
     const events = eventsOf({
       content: [{ type: "tool-call", id: "c", name: "f", arguments: given, json }],
@@ -227,23 +253,105 @@ describe("what strict mode made null", () => {
     const decoder = wire.createStreamDecoder(context);
     const again = [...text].flatMap((piece) => decoder.feed(piece)).concat(decoder.flush());
     const deltas = again.flatMap((event) => (event.type === "tool-delta" ? event.json : [])).join("");
-    expect(JSON.parse(deltas)).toEqual({ ...wanted, new: null });
-    expect(collect(again).content).toMatchObject([{ arguments: { ...wanted, new: null }, json: deltas }]);
+    expect(JSON.parse(deltas)).toEqual(wanted);
+    expect(collect(again).content).toMatchObject([{ arguments: wanted, json: deltas }]);
+  });
+  test("and what else stands in the call stays as it was written", () => {
+    const json = '{ "b" : null,"a": 1.0, "c":12345678901234567890 ,\n "list": [ {"y": 1e2, "x":null} , {} ], "b":null }';
+    const { context } = getWire("openai-chat").encodeRequest(request, official);
+    const call = { id: "c", type: "function", function: { name: "f", arguments: json } };
+    const { content } = getWire("openai-chat").decodeResponse({ choices: [{ message: { tool_calls: [call] } }] }, context);
+    const cut = '{"a": 1.0, "c":12345678901234567890 ,\n "list": [ {"y": 1e2} , {} ]}';
+    expect(content).toEqual([{ type: "tool-call", id: "c", name: "f", arguments: JSON.parse(cut), json: cut }]);
+  });
+  test("any JSON text with the nulls cut out is JSON, and the same where there are none to cut", () => {
+    const any = fc.jsonValue({ maxDepth: 4 });
+    const blanks = fc.constantFrom(0, 1, "\t");
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ maxLength: 3 }), any), blanks, (value, indent) => {
+        const json = JSON.stringify(value, null, indent);
+        expect(withoutNulls(json, undefined)).toBe(json);
+        const properties = Object.fromEntries(Object.keys(value).map((key) => [key, { type: "string" }]));
+        const rest = Object.entries(value).filter(([, item]) => item !== null);
+        expect(JSON.parse(withoutNulls(json, schemaNode({ properties })))).toEqual(Object.fromEntries(rest));
+      }),
+    );
   });
   test("but not where the tool was not strict, or the schema says null itself", () => {
     const loose = { ...request, tools: [{ name: "f", parameters }] };
-    expect(getWire("openai-chat").encodeRequest(loose).context.nulls).toBeUndefined();
+    expect(getWire("openai-chat").encodeRequest(loose, official).context.nulls).toBeUndefined();
     const all = { type: "object", properties: { b: { type: ["string", "null"] } }, required: ["b"], additionalProperties: false };
     const strict = { ...request, tools: [{ name: "f", parameters: all, strict: true }] };
-    expect(getWire("openai-chat").encodeRequest(strict).context.nulls).toBeUndefined();
+    expect(getWire("openai-chat").encodeRequest(strict, official).context.nulls).toBeUndefined();
   });
   test("a call that was cut is passed on as it came", () => {
-    const { context } = getWire("openai-chat").encodeRequest(request);
+    const { context } = getWire("openai-chat").encodeRequest(request, official);
     const decoder = getWire("openai-chat").createStreamDecoder(context);
     const call = { index: 0, id: "c", function: { name: "f", arguments: '{"a":"x","b":nu' } };
     const chunk = { choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "length" }] };
     const events = [...decoder.feed(`data: ${JSON.stringify(chunk)}\n\n`), ...decoder.flush()];
     expect(events).toContainEqual({ type: "tool-delta", id: "c", json: '{"a":"x","b":nu' });
     expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", truncated: true }));
+  });
+});
+
+describe("strict schemas", () => {
+  const open = {
+    type: "object",
+    properties: { a: { type: "string" }, b: { type: "number" } },
+    required: ["a"],
+    additionalProperties: false,
+  };
+  const map = {
+    type: "object",
+    properties: { a: { type: "object", additionalProperties: { type: "string" } } },
+    additionalProperties: false,
+  };
+  const bodies = {
+    "openai-chat": {
+      messages: [{ role: "user", content: "Hi" }],
+      tools: [{ type: "function", function: { name: "f", parameters: open, strict: true } }],
+      response_format: { type: "json_schema", json_schema: { name: "n", schema: open, strict: true } },
+    },
+    "openai-responses": {
+      input: "Hi",
+      tools: [{ type: "function", name: "f", parameters: open, strict: true }],
+      text: { format: { type: "json_schema", name: "n", schema: open, strict: true } },
+    },
+  };
+  const read = (id: "openai-chat" | "openai-responses") =>
+    getWire(id).decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", ...bodies[id] } });
+  const pairs = (["openai-chat", "openai-responses"] as const).flatMap((from) =>
+    (["openai-chat", "openai-responses"] as const).flatMap((to) => [{}, { official: true }].map((profile) => [from, to, profile] as const)),
+  );
+  test.each(pairs)("of %s go to %s as they are, whoever serves it: %j", (from, to, profile) => {
+    const { body, context } = getWire(to).encodeRequest(read(from), profile);
+    expect(body).toMatchObject({ tools: bodies[to].tools, ...("text" in bodies[to] ? { text: bodies[to].text } : {}) });
+    if (to === "openai-chat") expect(body).toMatchObject({ response_format: bodies[to].response_format });
+    expect(context).toMatchObject({ warnings: [] });
+    expect(context.nulls).toBeUndefined();
+  });
+
+  const anthropic = (input_schema: JsonObject) =>
+    getWire("anthropic").decodeRequest({
+      path: "",
+      query: {},
+      headers: {},
+      body: { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }], tools: [{ name: "f", input_schema, strict: true }] },
+    });
+  test.each(["openai-chat", "openai-responses"] as const)("of others are said in OpenAI's way to OpenAI's own servers only: %s", (id) => {
+    const other = getWire(id).encodeRequest(anthropic(open));
+    expect(JSON.stringify(other.body)).toContain(JSON.stringify(open));
+    expect(other.context.nulls).toBeUndefined();
+    const official = getWire(id).encodeRequest(anthropic(open), { official: true });
+    expect(JSON.stringify(official.body)).toContain('"required":["a","b"]');
+    expect(official.context).toMatchObject({ nulls: { f: open }, warnings: [] });
+  });
+  test.each(["openai-chat", "openai-responses"] as const)("that cannot be said so go without strict, and that is told: %s", (id) => {
+    const { body, context } = getWire(id).encodeRequest(anthropic(map), { official: true });
+    const [tool] = (body as { tools: [{ function?: JsonObject; strict?: boolean }] }).tools;
+    expect(JSON.stringify(tool)).toContain(JSON.stringify(map.properties));
+    expect(tool.function?.strict ?? tool.strict ?? false).toBe(false);
+    expect(context.warnings).toEqual([{ code: "dropped", message: expect.stringContaining("strict at f") }]);
   });
 });

@@ -55,6 +55,8 @@ export interface TagForm {
   readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may come as one JSON object, or in one parameter of such a name. */
   readonly wrappers?: readonly string[];
+  /** Reads the arguments and what closes the call, where they are no parameters. */
+  readonly body?: Step;
   /** Where a JSON object follows the block's opener. */
   readonly json?: Step;
 }
@@ -188,7 +190,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (!head.next.includes(mark)) s.pos += mark.length;
       if (bare && mark !== "/>" && !s.declares(name)) return confirm(name);
       s.startCall(name);
-      return mark === "/>" ? endCall(s) : between;
+      return mark === "/>" ? endCall(s) : (form.body ?? between);
     };
   };
 

@@ -1,21 +1,25 @@
 /** A server's answer: the chunks of a stream, or the whole at once, which is a chunk with a `message` in the place of its `delta`. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, Json, JsonObject } from "../../core/nouns.ts";
+import type { FinishReason, Json, JsonObject, Opaque } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, listOf, objectOf, restOf, textOf } from "../read.ts";
-import type { WireContext } from "../wire.ts";
+import type { Draft, WireContext } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { FINISH, WIRE } from "./tables.ts";
+import { DETAILS, FINISH, LOGPROBS, spelled, THINKING, WIRE } from "./tables.ts";
 
 export class ChatReader extends AnswerReader {
   override readonly repeats = true;
   #reason: FinishReason | undefined;
   #native: string | undefined;
   #stop: string | undefined;
+  /** What the thinking shall carry when it ends; the details of it that come behind a call, the last call carries. */
+  #spelling: Opaque[] | undefined;
+  #details: Draft[] | undefined;
+  readonly #late: Json[] = [];
   /** What chunks repeat, as it was said last. */
   readonly #said = new Map<string, string>();
 
@@ -32,6 +36,11 @@ export class ChatReader extends AnswerReader {
   }
   /** The reason comes before the usage does, so the end waits for what ends the stream. */
   end(ended: boolean): void {
+    if (this.#details && this.fragment) {
+      if (this.calls.idle) super.endThinking(this.#takeDetails());
+      else this.call({ index: this.fragment.index, state: this.#takeDetails() });
+      this.#sayDetails(this.#late);
+    }
     this.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended });
   }
 
@@ -48,7 +57,7 @@ export class ChatReader extends AnswerReader {
   #choice(choice: Fields, whole: boolean): void {
     if ((choice.number("index") ?? 0) !== 0) return; // one answer was asked for
     const delta = choice.object("delta") ?? choice.object("message");
-    if (delta) this.#delta(delta, whole);
+    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json(LOGPROBS) : undefined);
     const native = choice.text("finish_reason");
     if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
     this.#stop = choice.text("stop_reason") ?? this.#stop;
@@ -58,11 +67,18 @@ export class ChatReader extends AnswerReader {
     this.extend({ choices: [message ? { ...said, delta: message } : said] });
   }
 
-  #delta(delta: Fields, whole: boolean): void {
+  #delta(delta: Fields, whole: boolean, logprobs: Json | undefined): void {
     delta.ask("role");
-    this.thinking(delta.text("reasoning_content", "reasoning") ?? "");
+    this.#detail(delta.list(DETAILS));
+    const [usual, other] = THINKING;
+    const thought = delta.text(usual, other) ?? "";
+    if (thought !== "" && !delta.value[usual]) {
+      this.#spelling = spelled(other);
+      this.startThinking(this.#spelling);
+    }
+    this.thinking(thought);
     const content = delta.json("content");
-    if (typeof content === "string") this.text(content);
+    if (typeof content === "string") this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
     delta.each("tool_calls", (call, i) => {
@@ -80,6 +96,32 @@ export class ChatReader extends AnswerReader {
     if (state) this.text("", [...state]);
     const legacy = delta.thing("function_call");
     if (legacy) this.call({ index: 0, name: legacy.text("name"), arguments: argumentsOf(legacy), done: whole });
+  }
+
+  override endThinking(): void {
+    const state = this.#spelling || this.#details ? [...(this.#spelling ?? []), ...(this.fragment ? [] : this.#takeDetails())] : undefined;
+    this.#spelling = undefined;
+    super.endThinking(state);
+  }
+
+  /** The same wire's clients get the pieces as they come; for others they are put together. */
+  #detail(pieces: readonly Json[]): void {
+    if (pieces.length === 0) return;
+    if (this.fragment)
+      this.#late.push(...pieces); // a call that something follows is over
+    else this.#sayDetails(pieces);
+    const known = this.#details ?? [];
+    const fresh = pieces.map(objectOf).filter((piece) => !isMore(known, piece));
+    for (const piece of fresh) known.push({ ...piece });
+    this.#details = known;
+  }
+  #sayDetails(pieces: readonly Json[]): void {
+    this.extend({ choices: [{ delta: { [DETAILS]: pieces } }] }, true);
+  }
+  #takeDetails(): Opaque[] {
+    const details = this.#details as JsonObject[] | undefined;
+    this.#details = undefined;
+    return details ? [{ wire: WIRE, kind: DETAILS, data: details }] : [];
   }
 
   /** Mistral's content is a list where it thinks. */
@@ -103,6 +145,15 @@ export class ChatReader extends AnswerReader {
     this.#said.set(key, text);
     return !known;
   }
+}
+
+/** Puts a piece of a detail onto what is there of it, and answers whether there was anything. */
+function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject): boolean {
+  const last = details.findLast((detail) => detail.type === type && detail.index === index);
+  if (!last || (index === undefined && piece.data !== undefined)) return false; // a seal is not known to come in pieces
+  for (const key of Object.keys(piece))
+    last[key] = /^(text|summary|data)$/.test(key) ? `${last[key] ?? ""}${piece[key] ?? ""}` : (piece[key] ?? last[key]);
+  return true;
 }
 
 function argumentsOf(fn: Fields): CallFragment["arguments"] {

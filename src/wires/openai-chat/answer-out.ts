@@ -11,7 +11,7 @@ import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";
-import { WIRE, wordOf } from "./tables.ts";
+import { LOGPROBS, spellingOf, THINKING, WIRE, wordOf } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
@@ -29,6 +29,8 @@ export class ChatAnswer extends Answer {
   readonly #created: number;
   #head: string | undefined;
   #opened = false;
+  /** What thinking is called by the server that it comes from. */
+  #field: string = THINKING[0];
   #usageRest: Draft = {};
   #call: Call | undefined;
   /** Gemini's, of the last text that has one. */
@@ -43,14 +45,19 @@ export class ChatAnswer extends Answer {
     this.#delta({});
   }
   text(text: string, state?: readonly Opaque[]): void {
-    if (text !== "") this.#word("content", text);
+    const logprobs = state && ownState(WIRE, state, LOGPROBS);
+    if (logprobs) this.#delta({ content: text }, null, { logprobs });
+    else if (text !== "") this.#word("content", text);
     this.#signature = state?.findLast(isSignature) ?? this.#signature;
   }
   override carries(opaque: Opaque): boolean {
     return isSignature(opaque);
   }
+  override thinkingStart(state?: readonly Opaque[]): void {
+    this.#field = spellingOf(state) ?? this.#field;
+  }
   thinking(text: string): void {
-    this.#word("reasoning_content", text);
+    this.#word(this.#field, text);
   }
   override refusal(text: string): void {
     this.#delta({ refusal: text });

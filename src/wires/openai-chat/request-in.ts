@@ -5,12 +5,12 @@ import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput, strictMark } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
 import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { SAMPLING, TOOL, WIRE } from "./tables.ts";
+import { SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
 
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
@@ -56,13 +56,12 @@ function readMessage(message: Fields, from: Source): Message {
 
 function readAssistant(message: Fields, said: readonly Part[], from: Source): Message {
   const thoughts = new Map<string | undefined, readonly Thought[]>();
-  // One thing, in three spellings.
-  const thought = message.text("reasoning_content", "reasoning", "thinking");
+  const [field] = THINKING.filter((key) => message.text(key));
   const refusal = message.text("refusal");
   const calls = message.each("tool_calls", (call) => readCall(call, from, thoughts));
   const legacy = message.thing("function_call");
   const parts: Part[] = [
-    ...(thought && thoughts.size === 0 ? [{ type: "thinking" as const, text: thought }] : []),
+    ...(field && thoughts.size === 0 ? [withState<Thinking>({ type: "thinking", text: message.text(field) ?? "" }, spelled(field))] : []),
     ...said,
     ...(refusal ? [refusalPart(refusal)] : []),
     ...calls,
@@ -164,5 +163,5 @@ function readTool(tool: Fields, from: Source): Tool[] {
   const name = spec.name("name");
   const made: Tool = { ...spec.read<Tool>(TOOL), name };
   if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
-  return [withState(made, tool.state())];
+  return [withState(made, strictMark(WIRE, made), tool.state())];
 }

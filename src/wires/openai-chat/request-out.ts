@@ -5,12 +5,12 @@ import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
-import { defined, someOf, written } from "../read.ts";
+import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
+import { defined, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { OFFICIAL_SAMPLING, SAMPLING, TOOL, WIRE } from "./tables.ts";
+import { DETAILS, LOGPROBS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -40,14 +40,14 @@ const OFFICIAL: Abilities = {
 };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  const { official, maxTokensField = "max_completion_tokens", thinkingField = "reasoning_content" } = profile;
+  const { official, maxTokensField = "max_completion_tokens", thinkingField } = profile;
   const able = official ? OFFICIAL : ABLE;
-  const out = adapt(given, thinkingField ? able : { ...able, thinking: () => false }, profile);
+  const out = adapt(given, thinkingField === false ? { ...able, thinking: () => false } : able, profile);
   const { request, warnings, names } = out;
   const { model, messages, stream, thinking, output } = request;
   const body = defined<Draft>({
     model,
-    messages: messages.map((message) => writeMessage(message, out, thinkingField || "reasoning_content")),
+    messages: messages.map((message) => writeMessage(message, out)),
     tools: someOf(out.tools.map((tool) => writeTool(tool, out))),
     tool_choice: request.toolChoice && writeChoice(request.toolChoice, request, names.out, true),
     parallel_tool_calls: request.parallelCalls,
@@ -56,7 +56,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     reasoning_effort: thinking && effortWord(thinking, warnings),
     [maxTokensField]: request.maxTokens,
     stop: request.stop,
-    response_format: output && writeOutput(output, warnings, "json_schema"),
+    response_format: output && writeOutput(output, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),
   });
   return encoded(out, able, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
@@ -64,16 +64,22 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
 
 // Messages
 
-function writeMessage(message: Message, out: Out, thinkingField: string): Draft {
+function writeMessage(message: Message, out: Out): Draft {
   const { role, state } = message;
   if (role === "tool") return putState(WIRE, { role, tool_call_id: message.id, content: message.output }, state);
   if (role !== "assistant") return putState(WIRE, { role, content: writeContent(message.content) }, state);
   const said = message.content.filter((part) => part.type === "text" || part.type === "media");
-  const thinking = message.content.map((part: Part) => (part.type === "thinking" ? part.text : "")).join("");
+  const thoughts = message.content.filter((part) => part.type === "thinking");
+  const { official, thinkingField } = out.profile;
+  const field = thinkingField || (thoughts.map((part) => spellingOf(part.state)).find(Boolean) ?? THINKING[0]);
+  const thinking = thoughts.map((part) => part.text).join("");
+  const parts: readonly { state?: Opaque[] }[] = official || thinkingField === false ? [] : message.content;
+  const details = parts.flatMap(({ state }) => listOf(ownState(WIRE, state, DETAILS)));
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
   const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
-  return putState(WIRE, defined<Draft>({ role, content, [thinkingField]: thinking || undefined, tool_calls, extra_content }), state);
+  const draft = { role, content, [field]: thinking || undefined, [DETAILS]: someOf([...details]), tool_calls, extra_content };
+  return putState(WIRE, defined<Draft>(draft), state);
 }
 
 /** Gemini's signature; the official API knows of none. */
@@ -86,11 +92,16 @@ function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft |
 function writeContent(parts: readonly (Text | Media)[]): unknown {
   const [first] = parts;
   if (!first) return "";
-  if (parts.length === 1 && first.type === "text" && !first.state?.some(({ wire }) => wire === WIRE)) return first.text;
+  const hasOwn = first.state?.some(({ wire, kind }) => wire === WIRE && kind !== LOGPROBS);
+  if (parts.length === 1 && first.type === "text" && !hasOwn) return first.text;
   return parts.map((part) => {
     const isRefusal = ownState(WIRE, part.state, "refusal") !== undefined;
     const draft = part.type === "media" ? writeMedia(part) : isRefusal ? { type: "refusal" } : { type: "text", text: part.text };
-    return putState<Draft>(WIRE, draft ?? {}, part.state);
+    return putState<Draft>(
+      WIRE,
+      draft ?? {},
+      part.state?.filter(({ kind }) => kind !== LOGPROBS),
+    );
   });
 }
 
@@ -121,7 +132,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
   return putState(
     WIRE,
     draft,
-    call.state?.filter(({ kind }) => isCustom || kind !== "custom"),
+    call.state?.filter(({ kind }) => kind !== DETAILS && (isCustom || kind !== "custom")),
   );
 }
 
@@ -129,7 +140,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
 
 function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
-  const sent = written({ ...tool, name: out.names.out(tool.name), parameters: writeParameters(tool, out) }, TOOL);
+  const sent = written({ ...sayable(tool, out), name: out.names.out(tool.name) }, TOOL);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
-  return putState(WIRE, { type: kind, [kind]: sent }, state);
+  return putState(WIRE, { type: kind, [kind]: sent }, withoutMark(state));
 }

@@ -1,7 +1,24 @@
 /** The words of chat completions, and what they mean. */
-import type { FinishReason } from "../../core/nouns.ts";
+import type { FinishReason, Opaque } from "../../core/nouns.ts";
+import { ownState } from "../opaque.ts";
+import { textOf } from "../read.ts";
 
 export const WIRE = "openai-chat";
+
+/** Thinking has as many spellings as there are servers. */
+export const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
+
+/** Remembers how thinking was spelled: many servers read only what they write themselves (vllm#38488). */
+export const spelled = (field: string | undefined): Opaque[] =>
+  field === undefined || field === THINKING[0] ? [] : [{ wire: WIRE, kind: "spelling", data: field, quiet: true }];
+
+export const spellingOf = (state: readonly Opaque[] | undefined): string | undefined => textOf(ownState(WIRE, state, "spelling"));
+
+/** The state of a text: it stands beside the text that it is about. */
+export const LOGPROBS = "logprobs";
+
+/** What OpenRouter wants back of the thinking of others: their signatures and seals. */
+export const DETAILS = "reasoning_details";
 
 export const OFFICIAL_SAMPLING = {
   temperature: "temperature",

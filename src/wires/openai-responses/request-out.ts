@@ -6,7 +6,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import { Names } from "../names.ts";
 import { putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, writeChoice, writeOutput, writeParameters } from "../openai.ts";
+import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import {
@@ -187,7 +187,7 @@ function settings(out: Out): Draft {
         effort: word("effort", effortWord(thinking, warnings)),
         summary: word("summary", thinking.show ? "auto" : undefined),
       }),
-    text: output && { format: writeOutput(output, warnings) },
+    text: output && { format: writeOutput(output) },
     // Where the client said otherwise, its word is put back.
     ...Object.fromEntries(Object.entries(defaultsOf(thinking)).filter(([key, value]) => value !== null && own(extra, key) === undefined)),
   });
@@ -210,15 +210,15 @@ function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
 }
 
 function writeTool(tool: Tool, name: string, out: Out): Draft {
-  const { kind: type = "function", strict, grammar, state = [] } = tool;
+  const { kind: type = "function", grammar, state = [] } = tool;
   const isSearching = own(state, SEARCH) !== undefined;
   const sent: Draft = { type, ...written({ ...tool, name: isSearching ? undefined : name }, TOOL) };
   if (isSearching) Object.assign(sent, { type: SEARCH, execution: "client" });
   else if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
   else {
-    sent.parameters = writeParameters(tool, out) ?? null;
-    sent.strict = strict ?? (own(state, "strict") === null ? null : false);
+    const { parameters = null, strict = own(state, "strict") === null ? null : false } = sayable(tool, out);
+    Object.assign(sent, { parameters, strict });
   }
-  const others = state.filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
+  const others = withoutMark(state).filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
   return putState(WIRE, sent, others);
 }

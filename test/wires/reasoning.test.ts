@@ -1,0 +1,167 @@
+// Servers that speak chat completions call thinking by several names, and OpenRouter seals it: each gets back what it said, whatever its client speaks.
+import { describe, expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
+import type { Json, JsonObject, Request, Response, WireId } from "../../src/core/nouns.ts";
+import { KNOWN } from "../../src/engines/known.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import { getWire } from "../../src/wires/registry.ts";
+import type { WireProfile } from "../../src/wires/wire.ts";
+import { echoes, PATHS } from "./helpers.ts";
+
+const chat = getWire("openai-chat");
+const clients: WireId[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
+const asked: Request = { model: "m", messages: [{ role: "user", content: [] }], thinking: { enabled: true, show: true } };
+
+const said = (message: object) => ({
+  choices: [{ index: 0, message: { role: "assistant", content: null, ...message }, finish_reason: "tool_calls" }],
+});
+const streamed = (...deltas: object[]): string =>
+  [...deltas.map((delta) => ({ choices: [{ index: 0, delta }] })), { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }]
+    .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    .join("");
+const read = (stream: string) => {
+  const decoder = chat.createStreamDecoder();
+  return [...decoder.feed(stream), ...decoder.flush()];
+};
+
+/** The last message that the server gets from a client which brings the whole answer back. */
+function back(client: WireId, answer: Response, profile?: WireProfile): JsonObject {
+  const wire = getWire(client);
+  const warnings: string[] = [];
+  const body = wire.encodeResponse(answer, asked, { warn: ({ message }) => warnings.push(message) });
+  expect(warnings).toEqual([]);
+  const next = { model: "m", ...echoes[client](JSON.parse(printBody(body)) as never) };
+  const request = wire.decodeRequest({ path: PATHS[client] ?? "", query: {}, headers: {}, body: JSON.stringify(next) });
+  const sent = chat.encodeRequest(request, profile);
+  expect(sent.context.warnings).toEqual([]);
+  return (sent.body as { messages: JsonObject[] }).messages[1]!;
+}
+
+describe.each(clients)("through a client of %s", (client) => {
+  test.each(["reasoning_content", "reasoning"])("what a server calls %s it gets back under that name", (field) => {
+    const whole = said({ [field]: "Hm.", tool_calls: [call] });
+    const stream = streamed({ [field]: "H" }, { [field]: "m." }, { tool_calls: [{ index: 0, ...call }] });
+    for (const answer of [chat.decodeResponse(whole), collect(read(stream))]) {
+      const message = back(client, answer);
+      expect(message).toMatchObject({ [field]: "Hm.", tool_calls: [{ id: "c1" }] });
+      expect(Object.keys(message).filter((key) => key.startsWith("reasoning"))).toEqual([field]);
+    }
+  });
+
+  test("a server whose habit is known gets its own spelling, whoever thought", () => {
+    const answer = chat.decodeResponse(said({ reasoning: "Hm.", tool_calls: [call] }));
+    expect(back(client, answer, KNOWN["llama-server"]?.profile)).toMatchObject({ reasoning_content: "Hm." });
+    const other = chat.decodeResponse(said({ reasoning_content: "Hm.", tool_calls: [call] }));
+    for (const id of ["vllm", "openrouter"]) expect(back(client, other, KNOWN[id]?.profile)).toMatchObject({ reasoning: "Hm." });
+  });
+
+  const text = { type: "reasoning.text", text: "Hm.", signature: "SIG", format: "anthropic-claude-v1", index: 0 };
+  const seal = { type: "reasoning.encrypted", data: "AAAA", id: "c1", format: "google-gemini-v1", index: 1 };
+
+  test("reasoning_details come back to OpenRouter as they were", () => {
+    for (const details of [[text], [seal], [text, seal], [seal, { ...seal, id: "c2" }]]) {
+      const answer = chat.decodeResponse(said({ reasoning: "Hm.", reasoning_details: details, tool_calls: [call] }));
+      expect(back(client, answer)).toMatchObject({ reasoning: "Hm.", reasoning_details: details, tool_calls: [{ id: "c1" }] });
+    }
+  });
+  test("sealed thinking without words, too", () => {
+    const answer = chat.decodeResponse(said({ reasoning_details: [seal], tool_calls: [call] }));
+    expect(back(client, answer).reasoning_details).toEqual([seal]);
+  });
+
+  const pieces: Record<string, object[]> = {
+    "the signature behind the words": [
+      { reasoning: "H", reasoning_details: [{ type: "reasoning.text", text: "H", format: "anthropic-claude-v1", index: 0 }] },
+      { reasoning: "m.", reasoning_details: [{ type: "reasoning.text", text: "m.", format: "anthropic-claude-v1", index: 0 }] },
+      { reasoning_details: [{ type: "reasoning.text", signature: "SIG", format: "anthropic-claude-v1", index: 0 }] },
+      { reasoning_details: [seal] },
+      { tool_calls: [{ index: 0, ...call }] },
+    ],
+    "the seal with the call": [
+      { reasoning: "Hm.", reasoning_details: [text] },
+      { tool_calls: [{ index: 0, ...call }], reasoning_details: [seal] },
+    ],
+    "the seal behind the call": [
+      { reasoning: "Hm.", reasoning_details: [text] },
+      { tool_calls: [{ index: 0, ...call }] },
+      { reasoning_details: [seal] },
+    ],
+  };
+  test.each(Object.keys(pieces))("in a stream: %s", (what) => {
+    // A client of the same wire puts the pieces together itself.
+    if (client === "openai-chat") return;
+    expect(back(client, collect(read(streamed(...pieces[what]!))))).toMatchObject({
+      reasoning: "Hm.",
+      reasoning_details: [text, seal],
+      tool_calls: [{ id: "c1" }],
+    });
+  });
+});
+
+test("clients of chat completions get thinking under the name that the server gave it, and its details chunk by chunk", () => {
+  const detail = (text: string) => ({ type: "reasoning.text", text, index: 0 });
+  const deltas = [
+    { reasoning: "H", reasoning_details: [detail("H")] },
+    { reasoning: "m.", reasoning_details: [detail("m.")] },
+    { content: "Yes" },
+  ];
+  const encoder = chat.createStreamEncoder({ ...asked, stream: "sse" });
+  const chunks = read(streamed(...deltas))
+    .map((event) => encoder.encode(event))
+    .join("")
+    .split("\n\n")
+    .flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6)) as { choices: { delta: JsonObject }[] }] : []))
+    .flatMap(({ choices }) => choices.map(({ delta }) => delta));
+  const all = (key: string) => chunks.flatMap((delta) => (delta[key] ? [delta[key]] : []));
+  expect(all("reasoning")).toEqual(["H", "m."]);
+  expect(all("reasoning_content")).toEqual([]);
+  expect(all("reasoning_details")).toEqual([[detail("H")], [detail("m.")]]);
+  expect(all("content").join("")).toBe("Yes");
+});
+
+test("OpenAI's own servers get neither thinking nor its details", () => {
+  const answer = chat.decodeResponse(
+    said({ reasoning: "Hm.", reasoning_details: [{ type: "reasoning.encrypted", data: "A" }], tool_calls: [call] }),
+  );
+  const messages: Request["messages"] = [
+    { role: "user", content: [] },
+    { role: "assistant", content: answer.content },
+  ];
+  const { body, context } = chat.encodeRequest({ model: "m", messages }, { official: true });
+  expect(JSON.stringify(body)).not.toContain("reasoning");
+  expect(context.warnings.map(({ message }) => message).join()).toContain("thinking");
+});
+
+describe("logprobs stand beside the text that they are about", () => {
+  const logprobs = (token: string) => ({ content: [{ token, logprob: -0.1, bytes: null, top_logprobs: [] }], refusal: null });
+  test("in a stream of the same wire", () => {
+    const chunk = (content: string) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, logprobs: logprobs(content), finish_reason: null }] })}\n\n`;
+    const encoder = chat.createStreamEncoder({ ...asked, stream: "sse" });
+    const text = read(chunk("a") + chunk("b"))
+      .map((event) => encoder.encode(event))
+      .join("");
+    const choices = text
+      .split("\n\n")
+      .flatMap((line) => (line.startsWith("data: {") ? ((JSON.parse(line.slice(6)) as { choices: JsonObject[] }).choices ?? []) : []));
+    const beside = choices
+      .filter((choice) => choice.logprobs)
+      .map((choice) => [(choice.delta as JsonObject).content, choice.logprobs as Json]);
+    expect(beside).toEqual([
+      ["a", logprobs("a")],
+      ["b", logprobs("b")],
+    ]);
+  });
+  test("in a whole answer; another wire says that they were left out, and no request repeats them", () => {
+    const answer = chat.decodeResponse({
+      choices: [{ index: 0, message: { content: "a" }, logprobs: logprobs("a"), finish_reason: "stop" }],
+    });
+    expect(chat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "a" }, logprobs: logprobs("a") }] });
+    const warnings: string[] = [];
+    getWire("anthropic").encodeResponse(answer, asked, { warn: ({ message }) => warnings.push(message) });
+    expect(warnings.join()).toContain("logprobs");
+    const { body } = chat.encodeRequest({ model: "m", messages: [{ role: "assistant", content: answer.content }] });
+    expect(body).toMatchObject({ messages: [{ role: "assistant", content: "a" }] });
+  });
+});
