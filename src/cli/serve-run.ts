@@ -2,6 +2,7 @@
 import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Logger } from "pino";
+import type { Warning } from "../core/nouns.ts";
 import { MissingRuntime } from "../engines/llama/index.ts";
 import { type Changes, createGateway, createMetrics, type Gateway, type GatewayOptions, type Settings } from "../gateway/index.ts";
 import { Refusal } from "../gateway/refusal.ts";
@@ -64,10 +65,17 @@ async function openGiven({ upstreams, locals }: Settings, flags: ServeFlags): Pr
   if (flags.model !== undefined)
     throw new Complaint(`${NOT_FOUND}; ${visible(flags.model)} must be a model of it, or a file that ends in .gguf`);
   if (!hasEmbedded()) throw new Complaint(NOT_FOUND);
-  return openModel("embedded", flags).then(named, (error: unknown) => {
+  const alone = ({ engine, warnings }: Opened): Local[] => named({ engine, warnings: [...warnings, ALONE] });
+  return openModel("embedded", flags).then(alone, (error: unknown) => {
     throw error instanceof MissingRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
   });
 }
+
+const ALONE: Warning = {
+  code: "embedded",
+  message:
+    "no server of a model was found on this machine: the embedded one answers, which writes tool calls and knows nothing; --upstream and --model bring another",
+};
 
 function complain(error: unknown): never {
   throw error instanceof MissingRuntime ? new Complaint(error.message, { cause: error }) : error;

@@ -26,6 +26,8 @@ export interface Exchange {
   error?: ErrorInfo;
   /** The gateway itself turned the request away: the words of the error are its own. */
   refused?: true;
+  /** What may help, for whoever reads the log. */
+  hint?: string;
   /** A fault of ours: what was thrown. */
   fault?: unknown;
   /** In milliseconds, since the request came; `firstMs`: until the first event with content. */

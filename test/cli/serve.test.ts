@@ -181,6 +181,20 @@ test("why the gateway itself turned a request away is in its log", async () => {
   expect(JSON.stringify(await line(({ status }) => status === 400))).not.toContain("canary"); // nothing that a client said
 });
 
+test("a model that the upstream does not have: the log says what it has", async () => {
+  const server = await startServer((response, { url }) => {
+    if (url === "/v1/models") return void response.end('{"object":"list","data":[{"id":"qwen3"},{"id":"llama3"}]}');
+    response.writeHead(404, { "content-type": "application/json" }).end('{"error":{"message":"no such model"}}');
+  });
+  const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);
+  expect((await generate(await url)).status).toBe(404);
+  const up = new URL(server.url).host;
+  expect(await line(({ status }) => status === 404)).toMatchObject({
+    hint: `${up} has: qwen3, llama3; --model, or an alias, chooses one`,
+    msg: expect.stringContaining(`404, not-found (${up} has: qwen3, llama3;`),
+  });
+});
+
 test("a folder for recordings that cannot be written to is a mistake", async () => {
   const server = await upstream();
   const file = files.file("no-folder", "");
