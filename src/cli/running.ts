@@ -32,12 +32,12 @@ export async function listen(gateway: Gateway, given: number | undefined, warn: 
 }
 
 /** `last`: what is to be done when the gateway is closed. */
-export function stopOnSignals(gateway: Gateway, tell: () => void, last?: () => Promise<void>): void {
+export function stopOnSignals(gateway: Gateway, tell: (line: string) => void, last?: () => Promise<void>): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(130);
     stopping = true;
-    tell();
+    tell(`stopping; answers under way have ${GRACE_MS / 1000} s to end, and once more stops at once`);
     gateway
       .close({ graceMs: GRACE_MS })
       .then(last)

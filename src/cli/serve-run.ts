@@ -50,7 +50,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${url}/v1`);
   stopOnSignals(
     gateway,
-    () => log.info("stopping; once more stops at once"),
+    (line) => log.info(line),
     () => recorder?.flush() ?? Promise.resolve(),
   );
   reloadOnChange(gateway, flags, { settings, upstreams }, async ({ locals: asked }) => [...given, ...(await configured.open(asked))], log);
