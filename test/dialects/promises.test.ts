@@ -55,16 +55,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Where a mark closes a block of calls and stands nowhere else. */
-const CLOSED: ReadonlySet<string> = new Set([
-  "cohere",
-  "deepseek-v3.2",
-  "functiongemma",
-  "gemma4",
-  "glm",
-  "granite",
-  "hermes",
-  "minimax-m2",
-]);
+const CLOSED: ReadonlySet<string> = new Set(["cohere", "deepseek-v3.2", "functiongemma", "gemma4", "granite", "hermes", "minimax-m2"]);
 
 /** Where values have no types in band, the schema gives them back. */
 const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "seed-oss"]);
@@ -361,16 +352,17 @@ for (const dialect of listDialects()) {
       expect(endsOf(scanPieces(dialect, [text], { tools, maxCallChars: text.length }))).toHaveLength(1);
     });
 
-    test.skipIf(!CLOSED.has(dialect.id))("behind a call that is too long its closer is found, wherever the limit is", () => {
-      const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "x".repeat(40) } }]);
-      // A limit that is smaller than a mark cannot hold one.
-      for (let maxCallChars = 32; maxCallChars < text.length; maxCallChars++) {
-        const events = scanPieces(dialect, [`${text}TAIL`], { tools, maxCallChars });
-        expect(scanPieces(dialect, units(`${text}TAIL`), { tools, maxCallChars })).toEqual(events);
-        if (events.some((event) => event.type === "malformed" && event.code === "too-long"))
-          expect(events.at(-1), String(maxCallChars)).toEqual({ type: "text", text: "TAIL" });
-      }
-    });
+    if (CLOSED.has(dialect.id))
+      test("behind a call that is too long its closer is found, wherever the limit is", () => {
+        const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "x".repeat(40) } }]);
+        // A limit that is smaller than a mark cannot hold one.
+        for (let maxCallChars = 32; maxCallChars < text.length; maxCallChars++) {
+          const events = scanPieces(dialect, [`${text}TAIL`], { tools, maxCallChars });
+          expect(scanPieces(dialect, units(`${text}TAIL`), { tools, maxCallChars })).toEqual(events);
+          if (events.some((event) => event.type === "malformed" && event.code === "too-long"))
+            expect(events.at(-1), String(maxCallChars)).toEqual({ type: "text", text: "TAIL" });
+        }
+      });
 
     test("a name of more than 256 characters is malformed, or text, at the same character however it is cut", () => {
       const name = "n".repeat(600);
