@@ -12,12 +12,14 @@ import type { Draft } from "./wire.ts";
 const NONE: ReadonlySet<string> = new Set();
 
 /** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is, and nothing at all. */
-export function opaques(wire: WireId, rest: JsonObject, quiet = NONE): Opaque[] | undefined {
+export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (kind: string) => boolean): Opaque[] | undefined {
   let state: Opaque[] | undefined;
   for (const kind in rest) {
-    const data = rest[kind]!;
+    const opaque: Opaque = { wire, kind, data: rest[kind]! };
+    if (opaque.data === null || kind === "cache_control" || quiet.has(kind)) opaque.quiet = true;
+    else if (isPart?.(kind)) opaque.part = true;
     state ??= [];
-    state.push(data === null || kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data });
+    state.push(opaque);
   }
   return state;
 }

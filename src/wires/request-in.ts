@@ -58,6 +58,7 @@ export class Source implements Reading {
       ?.map((opaque) => (/[.[\]]/.test(opaque.kind) ? { ...opaque, kind: "", data: { [opaque.kind]: opaque.data } } : opaque));
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
     request.warnings = someOf(this.warnings);
+    request.from = this.wire;
     return defined<Request>(request as Request);
   }
 

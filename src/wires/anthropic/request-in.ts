@@ -39,7 +39,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   const { root } = from;
   if (objectOf(root.value.thread).type === "continue") throw new BadRequest(LOST);
   const config = root.inner("output_config");
-  const thinking = { ...readThinking(root, from), ...readEffort(config, root, from), ...readKeep(root) };
+  const thinking = { ...readThinking(root, from), ...readEffort(config, from), ...readKeep(root) };
   const tools = readTools(root, from);
   const choice = root.object("tool_choice");
   const oneCall = choice?.flag("disable_parallel_tool_use");
@@ -247,12 +247,11 @@ function readThinking(root: Fields, from: Source): ThinkingSettings {
   return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: DISPLAY[display ?? ""] });
 }
 
-function readEffort(config: Fields, root: Fields, from: Source): ThinkingSettings {
+function readEffort(config: Fields, from: Source): ThinkingSettings {
   const word = config.text("effort");
   if (word === undefined) return {};
   const effort = EFFORTS[word];
-  // Between `high` and `max` the nouns have nothing; and for Anthropic's models an effort alone is no wish to think.
-  if (word !== effort || !root.value.thinking) from.take(EFFORT, word, true);
+  if (word !== effort) from.take(EFFORT, word, true); // between `high` and `max` the nouns have nothing
   return effort ? { effort } : {};
 }
 

@@ -5,7 +5,7 @@ import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput, strictMark } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
 import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -77,7 +77,7 @@ function readResult(message: Fields, from: Source): Message {
   const parts = isPartList(content) ? readContent(message, "content", from) : [];
   const media = parts.filter((part) => part.type === "media");
   // Without media the parts stay as they are: templates differ in what they make of them.
-  const output = media.length > 0 ? { output: joined(parts), media } : { output: content ?? "" };
+  const output = media.length > 0 ? { output: joined(parts, "\n"), media } : { output: content ?? "" };
   return withState({ role: "tool", ...named, ...output }, message.state());
 }
 
@@ -129,7 +129,8 @@ const refusalPart = (said: string): Text => ({
   state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }],
 });
 
-const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (part.type === "media" ? "" : part.text)).join("");
+const joined = (parts: readonly ContentPart[], between = ""): string =>
+  parts.flatMap((part) => (part.type === "media" ? [] : part.text)).join(between);
 
 // Calls
 
@@ -163,5 +164,5 @@ function readTool(tool: Fields, from: Source): Tool[] {
   const name = spec.name("name");
   const made: Tool = { ...spec.read<Tool>(TOOL), name };
   if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
-  return [withState(made, strictMark(WIRE, made), tool.state())];
+  return [withState(made, tool.state())];
 }

@@ -5,7 +5,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
+import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
@@ -18,7 +18,7 @@ const ABLE: Abilities = {
   developer: true,
   systemAnywhere: true,
   textArguments: true,
-  result: isPartList,
+  result: ({ output }) => isPartList(output),
   media: (media, role) => role !== "assistant" && writeMedia(media) !== undefined,
   customTools: true,
   strictTools: true,
@@ -35,6 +35,7 @@ const OFFICIAL: Abilities = {
   responses: false,
   sampling: OFFICIAL_SAMPLING,
   stops: 4,
+  ids: 40,
   thinking: () => false,
   carries: () => false,
 };
@@ -66,7 +67,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
 
 function writeMessage(message: Message, out: Out): Draft {
   const { role, state } = message;
-  if (role === "tool") return putState(WIRE, { role, tool_call_id: message.id, content: message.output }, state);
+  if (role === "tool") return putState(WIRE, { role, tool_call_id: out.ids.out(message.id), content: message.output }, state);
   if (role !== "assistant") return putState(WIRE, { role, content: writeContent(message.content) }, state);
   const said = message.content.filter((part) => part.type === "text" || part.type === "media");
   const thoughts = message.content.filter((part) => part.type === "thinking");
@@ -120,7 +121,7 @@ function writeMedia(media: Media): Draft | undefined {
 
 function writeCall(call: ToolCall, out: Out): Draft {
   const { request, profile, names } = out;
-  const { id } = call;
+  const id = out.ids.out(call.id);
   const name = names.out(call.name);
   const was = ownState(WIRE, call.state, "custom");
   const isCustom = profile.customTools !== false && (was !== undefined || toolKind(request.tools, call.name) === "custom");
@@ -142,5 +143,5 @@ function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
   const sent = written({ ...sayable(tool, out), name: out.names.out(tool.name) }, TOOL);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
-  return putState(WIRE, { type: kind, [kind]: sent }, withoutMark(state));
+  return putState(WIRE, { type: kind, [kind]: sent }, state);
 }

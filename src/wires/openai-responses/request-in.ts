@@ -5,7 +5,7 @@ import { signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput, strictMark } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf } from "../read.ts";
 import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -32,6 +32,7 @@ const NOT_KEPT = "is not kept here: send the whole conversation as input";
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: NOT_KEPT,
   conversation: NOT_KEPT,
+  prompt: "is not kept here: send its text as instructions or input",
   background: "is not possible here: stream the answer, or wait for it",
 };
 
@@ -249,7 +250,7 @@ function readTool(tool: Fields, kind: "function" | "custom"): Tool {
   if (kind === "custom") return withState({ ...read, name, kind, ...readFormat(tool) }, tool.state());
   // Only here a function is strict unless it says that it is not.
   const made: Tool = { ...read, name, ...(strict ? { strict } : {}) };
-  return withState(made, strict === undefined ? [quietState("strict", null)] : strictMark(WIRE, made), tool.state());
+  return withState(made, strict === undefined ? [quietState("strict", null)] : tool.state());
 }
 
 // Settings

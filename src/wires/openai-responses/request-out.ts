@@ -4,9 +4,9 @@ import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolR
 import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
-import { Names } from "../names.ts";
+import type { Names } from "../names.ts";
 import { putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
+import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import {
@@ -44,6 +44,7 @@ const ABLE: Abilities = {
   parallelCalls: true,
   sampling: SAMPLING,
   stops: 0,
+  ids: 64,
 };
 
 /** Tools that wait to be found need the tool that finds them. */
@@ -73,14 +74,15 @@ export const settingsOf = (request: Request): Draft => settings(adaptSettings(re
 class Items {
   readonly items: Draft[] = [];
   readonly #names: Names;
-  readonly #ids = new Names([], { forbidden: /[^\s\S]/g, max: 64 });
+  readonly #ids: Names;
   readonly #profile: WireProfile;
   readonly #tools: readonly Tool[] | undefined;
   /** The calls whose results are results of custom tools. */
   readonly #custom = new Set<string>();
 
-  constructor({ request, profile, names }: Out, messages: readonly Message[]) {
+  constructor({ request, profile, names, ids }: Out, messages: readonly Message[]) {
     this.#names = names;
+    this.#ids = ids;
     this.#profile = profile;
     this.#tools = request.tools;
     for (const message of messages) {
@@ -219,6 +221,6 @@ function writeTool(tool: Tool, name: string, out: Out): Draft {
     const { parameters = null, strict = own(state, "strict") === null ? null : false } = sayable(tool, out);
     Object.assign(sent, { parameters, strict });
   }
-  const others = withoutMark(state).filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
+  const others = state.filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
   return putState(WIRE, sent, others);
 }
