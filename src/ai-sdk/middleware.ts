@@ -19,6 +19,7 @@ import type { Tool, ToolResult } from "../core/nouns.ts";
 import type { Dialect, Scanner } from "../dialects/dialect.ts";
 import { getDialect } from "../dialects/registry.ts";
 import { scanText } from "../dialects/scan/streams.ts";
+import { Ending } from "../engines/ending.ts";
 import { callsAsText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
 import { readResult, readToolCall, readTools } from "./prompt.ts";
 import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
@@ -89,7 +90,8 @@ class InBandCall {
   }
 
   #readText(text: string): LanguageModelV3Content[] {
-    const { content } = collect(scanText(this.#dialect, text, this.#scannerOptions()));
+    const ending = new Ending();
+    const { content } = collect([...ending.see(scanText(this.#dialect, text, this.#scannerOptions())), ...ending.flush()]);
     this.#warnings.push(...malformedWarnings(content));
     return contentOf(content, undefined);
   }
@@ -98,6 +100,7 @@ class InBandCall {
   #reader(): TransformStream<LanguageModelV3StreamPart, LanguageModelV3StreamPart> {
     const parts = new PartStream("in-band-");
     let scanner: Scanner | undefined;
+    let ending = new Ending();
     let called = false;
     const read = (part: LanguageModelV3StreamPart): LanguageModelV3StreamPart[] => {
       switch (part.type) {
@@ -105,11 +108,12 @@ class InBandCall {
           return [{ ...part, warnings: [...this.#warnings, ...part.warnings] }];
         case "text-start":
           scanner = this.#dialect.createScanner(this.#scannerOptions());
+          ending = new Ending();
           return [];
         case "text-delta":
-          return scanner!.feed(part.delta).flatMap((event) => parts.take(event));
+          return ending.see(scanner!.feed(part.delta)).flatMap((event) => parts.take(event));
         case "text-end":
-          return [...scanner!.flush().flatMap((event) => parts.take(event)), ...parts.leave()];
+          return [...[...ending.see(scanner!.flush()), ...ending.flush()].flatMap((event) => parts.take(event)), ...parts.leave()];
         case "finish":
           return [{ ...part, finishReason: ended(part.finishReason, called) }];
         default:

@@ -8,8 +8,8 @@
  * ends, the history holds what was said, and every call in it has its result.
  */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Media, Message, Part, Request, Response, Text, ToolResult, Usage } from "../core/nouns.ts";
-import type { Engine, Preview } from "../engines/engine.ts";
+import type { ErrorInfo, Event, Media, Message, Part, Request, Response, Text, ToolResult, Usage, Warning } from "../core/nouns.ts";
+import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError } from "../engines/finish.ts";
 import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
@@ -35,6 +35,8 @@ export interface ChatOptions extends RequestSettings {
   approve?: Approve | undefined;
   /** Unsaid: everything is always sent. */
   context?: ContextSettings | undefined;
+  /** Hears what the model's server was not told, or did not do, though the request says so. */
+  onWarning?: ((warning: Warning) => void) | undefined;
 }
 
 /** What every request of a chat says beside the conversation. */
@@ -264,7 +266,9 @@ export class Chat {
     const ids = new FreshIds(this.#history);
     const fold = createFold();
     try {
-      for await (const raw of this.#options.engine.generate(request, { signal: turn.signal })) {
+      const { engine, onWarning } = this.#options;
+      const onAnswer = onWarning && (({ warnings }: Answer) => warnings.forEach(onWarning));
+      for await (const raw of engine.generate(request, { signal: turn.signal, onAnswer, onWarning })) {
         const event = ids.fresh(raw);
         fold.add(event);
         if (event.type !== "finish") yield event;

@@ -57,7 +57,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     () => log.info("stopping; once more stops at once"),
     () => recorder?.flush() ?? Promise.resolve(),
   );
-  reloadOnChange(gateway, flags, async ({ locals: asked }) => [...given, ...(await configured.open(asked))], log);
+  reloadOnChange(gateway, flags, settings, async ({ locals: asked }) => [...given, ...(await configured.open(asked))], log);
 }
 
 // ---- Settings
@@ -189,8 +189,21 @@ function open(options: GatewayOptions): Gateway {
   }
 }
 
+/** What cannot change while the server runs. */
+const changedForNext = (before: Settings["server"], now: Settings["server"]): string[] => [
+  ...(before.host === now.host ? [] : ["host"]),
+  ...(before.port === now.port ? [] : ["port"]),
+  ...(before.patience?.requestMs === now.patience?.requestMs ? [] : ["request_timeout"]),
+];
+
 /** A configuration that cannot be read changes nothing. */
-function reloadOnChange(gateway: Gateway, flags: ServeFlags, openLocals: (settings: Settings) => Promise<Local[]>, log: Logger): void {
+function reloadOnChange(
+  gateway: Gateway,
+  flags: ServeFlags,
+  first: Settings,
+  openLocals: (settings: Settings) => Promise<Local[]>,
+  log: Logger,
+): void {
   const file = flags.config ?? (flags.upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
   if (file === undefined) return;
   const reload = async (): Promise<void> => {
@@ -199,6 +212,8 @@ function reloadOnChange(gateway: Gateway, flags: ServeFlags, openLocals: (settin
       const { host: _, port: __, ...server } = settings.server; // where it listens stays
       gateway.update({ ...server, ...enginesOf(settings, await connect(settings), await openLocals(settings)) });
       log.info("the configuration was read again");
+      const fixed = changedForNext(first.server, settings.server);
+      if (fixed.length > 0) log.warn(`${fixed.join(" and ")} changed: that needs a restart`);
     } catch (error) {
       log.error(`the configuration was not taken over: ${(error as Error).message}`);
     }

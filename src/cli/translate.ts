@@ -1,6 +1,6 @@
 /** `dragoman translate`: a request, or the recorded stream of an answer, from one wire into another. */
 import { type Command, Option } from "commander";
-import { BadRequest, type Request, type Wire, type WireInput } from "../index.ts";
+import { BadRequest, type ErrorInfo, type Event, type Request, type Wire, type WireInput } from "../index.ts";
 import { printBody } from "../wires/raw.ts";
 import { listWires } from "../wires/registry.ts";
 import { Complaint } from "./complaint.ts";
@@ -111,10 +111,22 @@ async function translateStream(file: string | undefined, { from, to, model, requ
   const request = asked === undefined ? anyRequest(model) : await readRequest(asked, to, model);
   const decoder = from.createStreamDecoder();
   const encoder = to.createStreamEncoder({ ...request, stream: request.stream || streamOf(to) }, { warn });
-  const say = (text: string): Promise<void> => send(process.stdout, text);
-  for await (const text of textOf(file)) for (const event of decoder.feed(text)) await say(encoder.encode(event));
-  for (const event of decoder.flush()) await say(encoder.encode(event));
-  await say(encoder.end());
+  let isEmpty = true;
+  let problem: ErrorInfo | undefined;
+  const say = async (events: Event[]): Promise<void> => {
+    for (const event of events) {
+      if (event.type === "finish") problem = event.error;
+      else isEmpty &&= event.type === "start" || event.type === "extension";
+      await send(process.stdout, encoder.encode(event));
+    }
+  };
+  for await (const text of textOf(file)) await say(decoder.feed(text));
+  await say(decoder.flush());
+  await send(process.stdout, encoder.end());
+  // A server's own error has a code of its own, and is an answer to translate.
+  if (problem?.code === "upstream" && isEmpty) {
+    throw new Complaint(`${visible(file ?? "what is piped in")} is no stream as ${from.id} has it: ${visible(problem.message)}`);
+  }
 }
 
 const streamOf = ({ id }: Wire): "sse" | "ndjson" => (id === "ollama" ? "ndjson" : "sse");

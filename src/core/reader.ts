@@ -191,7 +191,7 @@ export class Reader extends Window {
     }
     if (code === -1) return "cut";
     if (code !== undefined) {
-      const cut = code < 128 && this.stops.leads[code] === 1 ? this.#isCut() : false;
+      const cut = code < 128 && this.stops.leads[code] === 1 ? this.isCut() : false;
       return cut === false ? syntax.special(this, code) : cut;
     }
     if (this.inKey) this.calm(plainEnd, NO_LIMIT);
@@ -200,7 +200,7 @@ export class Reader extends Window {
   }
 
   /** Whether the output ends with the stop that stands here, in the open string. */
-  #isCut(): "cut" | false | undefined {
+  isCut(): "cut" | false | undefined {
     const mark = this.match(this.stops);
     if (mark === undefined) return undefined;
     if (mark === "") return false;

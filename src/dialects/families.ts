@@ -7,6 +7,7 @@ import type { Sampling } from "../core/nouns.ts";
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "cohere"
   | "deepseek-v3"
   | "deepseek-v3.1"
   | "deepseek-v3.2"
@@ -19,8 +20,10 @@ export type DialectId =
   | "hermes"
   | "json"
   | "kimi-k2"
+  | "kimi-k3"
   | "llama3"
   | "minimax-m2"
+  | "minimax-m3"
   | "mistral"
   | "phi4-mini"
   | "pythonic"
@@ -171,6 +174,14 @@ export const FAMILIES: readonly Family[] = [
     sample: /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/,
     sampling: from("model card of moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
   },
+  {
+    name: "Kimi K3",
+    id: "kimi-k3",
+    variant: "kimi-k3",
+    models: /kimi-?k3(?!\d)/,
+    templates: [{ has: ["<|open|>", "<|sep|>", "<|close|>"] }],
+    sample: /<\|open\|>(?:response|tools|think|call )/,
+  },
   { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2\.\d/ },
   {
     name: "Kimi K2",
@@ -199,6 +210,14 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
   { name: "a relative of GLM", id: "glm", doubtful: true, templates: [{ has: ["<arg_key>"] }] },
+  {
+    name: "MiniMax-M3",
+    id: "minimax-m3",
+    variant: "minimax-m3",
+    models: /minimax-?m3(?!\d)/,
+    templates: [{ has: ["]<]minimax[>["] }],
+    sample: /\]<\]minimax\[>\[|<mm:think>/,
+  },
   {
     name: "MiniMax-M2",
     id: "minimax-m2",
@@ -382,6 +401,22 @@ export const FAMILIES: readonly Family[] = [
     templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
   },
   { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
+
+  // ---- Cohere
+  {
+    name: "Cohere's North",
+    id: "cohere",
+    variant: "cohere2-moe",
+    models: /north-mini|cohere2-?moe/,
+    templates: [{ has: ["<|START_ACTION|>", "<|START_TEXT|>"] }],
+  },
+  {
+    name: "Command R7B, Command A",
+    id: "cohere",
+    models: /command-?(?:r7b|a(?![a-z]))/,
+    templates: [{ has: ["<|START_ACTION|>"] }],
+    sample: /<\|START_ACTION\|>|<\|START_RESPONSE\|>/,
+  },
 
   // ---- ByteDance
   {

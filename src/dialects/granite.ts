@@ -14,7 +14,7 @@ import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
-import { control, think } from "./scan/steps.ts";
+import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
@@ -28,17 +28,25 @@ const calls = jsonCalls({ marks: [...OPENERS, "</tool_call>", "</think>", ...STO
 
 /** Version 3.3 may put its answer into tags behind its thinking. */
 const RESPONSE = new Marks(["<response>"]);
+const RESPONSE_END = "</response>";
 const response: Step = (s) => {
   const mark = s.match(RESPONSE);
   if (mark === undefined) return undefined;
   s.pos += mark.length;
-  s.unclosed = mark !== "";
+  s.fence = mark === "" ? "" : RESPONSE_END;
   return control;
+};
+const responseEnd: Step = (s) => {
+  if (s.fence === RESPONSE_END) s.control();
+  else s.sayRaw();
+  s.fence = "";
+  return speak;
 };
 
 const createScanner = scannerOf({
   calls: Object.fromEntries(OPENERS.map((mark) => [mark, calls.marked])),
-  closers: ["</tool_call>", "</response>"],
+  closers: ["</tool_call>"],
+  inLine: { [RESPONSE_END]: responseEnd },
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text", behind: response },
   // Version 3.2 thinks in these words.
   phrases: {

@@ -83,9 +83,9 @@ function render(request: Request, variant: Variant): Rendered {
   const ids = new Map(
     rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, idOf(call, n)]),
   );
-  // Thinking stands in the rounds behind the last answer; an answer is a message without calls. (llama.cpp's copy of the template searches
-  // for it without a `break`, and so finds the first.)
-  const answered = rest.findLastIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
+  // Thinking stands in all that comes behind the first answer; an answer is a message without calls. (The template says that it looks for the
+  // last one, from the end on, but it goes on looking when it has found it.)
+  const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [
     variant.thinks ? t`<think>${fresh.has(parts as Part[]) ? thinkingOf(parts) : ""}</think>` : [],

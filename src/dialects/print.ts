@@ -55,13 +55,16 @@ export const callObject = (call: RenderableCall, key: "arguments" | "parameters"
  */
 export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value: Tree) => string = pythonJson) =>
   entriesOf(argumentsTree(call)).map(([key, value]) => {
-    if (typeof value === "string") return { key, text: value, string: true };
+    if (typeof value === "string") return { key, value, text: value, string: true };
     const text = print(value);
-    return { key, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
+    return { key, value, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
   });
 
 /** An attribute's value. No format can escape in it; one with both kinds of quotes cannot be written. */
 export const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
+
+/** The same where quotes can be escaped. */
+export const attribute = (text: string): string => `"${text.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
 
 /** A name in a tag, `<function=NAME>`: quoted where its end would not be found. */
 export const tagName = (name: string): string => (/^$|^[\s"']|[<>]|[\s/]$/.test(name) ? quoted(name) : name);

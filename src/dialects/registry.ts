@@ -1,4 +1,5 @@
 /** All dialects, by their ids. */
+import { cohere } from "./cohere.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
@@ -14,8 +15,10 @@ import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
+import { kimiK3 } from "./kimi-k3.ts";
 import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
+import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
@@ -24,6 +27,7 @@ import { seedOss } from "./seed-oss.ts";
 import { xlam } from "./xlam.ts";
 
 const WITHOUT_GRAMMARS: readonly Dialect[] = [
+  cohere,
   deepseekV3,
   deepseekV31,
   deepseekV32,
@@ -36,8 +40,10 @@ const WITHOUT_GRAMMARS: readonly Dialect[] = [
   hermes,
   json,
   kimiK2,
+  kimiK3,
   llama3,
   minimaxM2,
+  minimaxM3,
   mistral,
   phi4Mini,
   pythonic,

@@ -5,9 +5,9 @@
 import { StringDecoder } from "node:string_decoder";
 import type { ErrorInfo, Event } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
+import type { Asking, Listener } from "./asked.ts";
 import type { Hear, Telling } from "./engine.ts";
 import { failed } from "./finish.ts";
-import type { Asking, Listener } from "./http.ts";
 import { Inbox } from "./inbox.ts";
 
 export interface AnswerOptions {

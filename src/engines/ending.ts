@@ -1,12 +1,52 @@
-/** How an answer in a dialect ended. A server that only completes text knows nothing of calls, so whoever scans it must say it. */
+/**
+ * What is known of an answer in a dialect only when more of it is there: whether blanks are its text or stand around its calls, and how it
+ * ended. A server that only completes text knows nothing of calls, so whoever scans it must say it.
+ */
 import type { Event, Finish, FinishReason, Request } from "../core/nouns.ts";
 
 export class Ending {
   #complete = 0;
   #truncated = 0;
   #malformed = 0;
+  /** What was said last, since the answer or its thinking. */
+  #last: "nothing" | "words" | "call" = "nothing";
+  /** Blanks, and marks between them. */
+  #held: Event[] = [];
 
-  see(event: Event): void {
+  /** The scanner's events, as they are passed on. */
+  see(events: readonly Event[]): Event[] {
+    const out: Event[] = [];
+    for (const event of events) {
+      if (this.#waits(event)) this.#held.push(event);
+      else {
+        out.push(...this.#release(event.type), event);
+        this.#take(event);
+      }
+    }
+    return out;
+  }
+
+  /** The rest. */
+  flush(): Event[] {
+    return this.#release("finish");
+  }
+
+  #waits(event: Event): boolean {
+    if (event.type === "control") return this.#held.length > 0;
+    return event.type === "text" && this.#last !== "words" && event.text.trim() === "" && !event.state;
+  }
+
+  /** Blanks between calls are the dialect's, not the model's; clients would show them, and Anthropic refuses such a text. */
+  #release(next: Event["type"]): Event[] {
+    const held = this.#held.splice(0);
+    const isText = next === "text" || (this.#last !== "call" && next !== "tool-start" && next !== "malformed");
+    return isText ? held : held.map((event) => (event.type === "text" ? { type: "control", raw: event.text } : event));
+  }
+
+  #take(event: Event): void {
+    if (event.type === "text") this.#last = "words";
+    else if (event.type === "thinking-end") this.#last = "nothing";
+    else if (event.type === "malformed" || event.type === "tool-end") this.#last = "call";
     if (event.type === "malformed") this.#malformed++;
     else if (event.type === "tool-end") event.truncated ? this.#truncated++ : this.#complete++;
   }

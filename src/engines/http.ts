@@ -2,15 +2,16 @@
  * Requests to a server that may have several URLs, over connections that are kept. All engines with a server behind them ask it through
  * this file: what is known of connections, timeouts and their errors is known here.
  */
-import type { IncomingHttpHeaders } from "node:http";
-import { type Dispatcher, errors, Pool } from "undici";
+import { Pool } from "undici";
 import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
-import type { CallOptions, UpstreamTap } from "./engine.ts";
+import { Asked, type Asking, type Base, type Listener, type Patience } from "./asked.ts";
+import type { CallOptions } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { Inbox } from "./inbox.ts";
-import { type Place, Places } from "./places.ts";
-import { Ticker, type Watched } from "./ticker.ts";
+import { Places } from "./places.ts";
+import { codeOf, PROBLEMS } from "./problems.ts";
+import { Ticker } from "./ticker.ts";
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -40,29 +41,8 @@ export interface ServerOptions {
   connections?: number | undefined;
 }
 
-export interface Base {
-  readonly origin: string;
-  path(path: string): string;
-}
-
 export interface Sending extends CallOptions {
   body?: string | Uint8Array | undefined;
-}
-
-/** Hears an answer while it comes: `answered`, then `received` as often as it likes, then `ended`; or `failed` at any point, and nothing else. */
-export interface Listener {
-  answered(status: number, headers: Headers): void;
-  received(bytes: Uint8Array): void;
-  ended(): void;
-  failed(error: unknown): void;
-}
-
-/** A request under way. */
-export interface Asking {
-  pause(): void;
-  resume(): void;
-  /** The listener hears that it failed, unless it is over. */
-  abort(): void;
 }
 
 export interface ServerAnswer {
@@ -169,8 +149,12 @@ export class HttpServer {
     return this.clean({ code: "upstream", message: `the connection to the upstream failed: ${code} (${where})` });
   }
 
-  /** What a server said. If it refused the key, it was ours, not the client's. */
-  refusal(error: ErrorInfo): ErrorInfo {
+  /** What a server said. If it refused the key, it was ours, not the client's; if it is elsewhere, that is all that helps. */
+  refusal(error: ErrorInfo, { location }: Headers): ErrorInfo {
+    const { status = 0 } = error;
+    if (status >= 300 && status < 400 && location !== undefined) {
+      return this.clean({ ...error, message: `the upstream answered ${status} and points to ${location}: its URL must be that one` });
+    }
     if (error.code !== "auth") return this.clean(error);
     const { native: _native, param: _param, ...rest } = error;
     return this.clean({ ...rest, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
@@ -193,13 +177,6 @@ export class HttpServer {
 
 /** What is shorter stands in words that are none. */
 const MIN_SECRET = 4;
-
-/** How long a server may be silent; one timer looks after all that is under way. */
-interface Patience {
-  readonly headersMs: number;
-  readonly idleMs: number;
-  readonly ticker: Ticker;
-}
 
 export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
   const timeout = AbortSignal.timeout(ms);
@@ -225,200 +202,5 @@ export async function textOf({ body }: ServerAnswer): Promise<string> {
   return text + decoder.decode();
 }
 
-/** One request, from URL to URL until one answers. */
-class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
-  seat = 0;
-  readonly #listener: Listener;
-  readonly #signal: AbortSignal | undefined;
-  readonly #tap: UpstreamTap | undefined;
-  readonly #places: Places<Base>;
-  readonly #patience: Patience;
-  readonly #send: (base: Base) => void;
-  readonly #several: boolean;
-  /** Those to try, and how many were tried. */
-  readonly #order: readonly Place<Base>[];
-  #tried = 0;
-  #place: Place<Base> | undefined;
-  /** When the server was heard last, or the request sent. */
-  #lastMs = 0;
-  #paused = false;
-  #controller: Dispatcher.DispatchController | undefined;
-  #answered = false;
-  /** Its headers are here, whoever's answer it is. */
-  #begun = false;
-  /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
-  #skipped: number | undefined;
-  #over = false;
-
-  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => void) {
-    this.#listener = listener;
-    this.#signal = signal;
-    this.#tap = tap;
-    this.#places = places;
-    this.#patience = patience;
-    this.#send = send;
-    this.#several = places.several;
-    this.#order = places.inOrder();
-  }
-
-  start(): void {
-    this.#signal?.addEventListener("abort", this, { once: true });
-    if (this.#signal?.aborted) this.abort();
-    else this.#next();
-  }
-
-  handleEvent(): void {
-    this.abort();
-  }
-
-  pause(): void {
-    this.#paused = true;
-    this.#controller?.pause();
-  }
-  resume(): void {
-    this.#paused = false;
-    this.#lastMs = performance.now();
-    this.#controller?.resume();
-  }
-  tick(now: number): void {
-    const { headersMs, idleMs } = this.#patience;
-    if (this.#paused || now - this.#lastMs < (this.#begun ? idleMs : headersMs)) return;
-    this.#controller?.abort(this.#begun ? new errors.BodyTimeoutError() : new errors.HeadersTimeoutError());
-  }
-  abort(): void {
-    if (this.#over) return;
-    const reason = new errors.RequestAbortedError();
-    this.#end(false);
-    this.#controller?.abort(reason);
-    this.#listener.failed(reason);
-  }
-
-  /** `false`: there is no other URL to try. */
-  #next(): boolean {
-    const place = this.#order[this.#tried];
-    if (!place) return false;
-    this.#tried++;
-    this.#begun = false;
-    place.busy++;
-    this.#place = place;
-    this.#skipped = undefined;
-    this.#send(place.base);
-    return true;
-  }
-
-  #end(whole: boolean): void {
-    this.#over = true;
-    this.#signal?.removeEventListener("abort", this);
-    this.#tap?.over?.(whole);
-  }
-
-  #leave(): void {
-    this.#patience.ticker.leave(this);
-    if (this.#place) this.#place.busy--;
-    this.#place = undefined;
-  }
-
-  // What undici tells
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    this.#lastMs = performance.now();
-    this.#patience.ticker.watch(this);
-    if (this.#over) controller.abort(new errors.RequestAbortedError());
-  }
-  onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
-    if (this.#over || status < 200) return;
-    this.#begun = true;
-    this.#lastMs = performance.now();
-    const headers = plain(received);
-    if (!BUSY.has(status)) this.#place?.worked();
-    else {
-      this.#place?.failed(this.#places.now(), restOf(headers));
-      if (this.#several && this.#tried < this.#order.length) {
-        this.#skipped = 0;
-        return;
-      }
-    }
-    this.#answered = true;
-    this.#tap?.answered?.({ status, headers });
-    this.#listener.answered(status, headers);
-  }
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.#over) return;
-    this.#lastMs = performance.now();
-    if (this.#skipped !== undefined) {
-      this.#skipped += chunk.length;
-      if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
-      return;
-    }
-    this.#tap?.received?.(chunk);
-    this.#listener.received(chunk);
-  }
-  onResponseEnd(): void {
-    this.#leave();
-    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
-    this.#end(true);
-    this.#listener.ended();
-  }
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const place = this.#place;
-    this.#leave();
-    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
-    place?.failed(this.#places.now());
-    const code = codeOf(error);
-    const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
-    if (again && this.#next()) return;
-    this.#end(false);
-    this.#listener.failed(error);
-  }
-}
-
-/** One string for each name. */
-function plain(headers: IncomingHttpHeaders): Headers {
-  for (const name in headers) if (typeof headers[name] !== "string") headers[name] = String(headers[name]);
-  return headers as Headers;
-}
-
 /** A segment that servers take for the one above. */
 const UPWARDS = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\?]|$)/i;
-
-// ---- Problems
-
-/** Another server may have time. */
-const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Of an answer that nobody wants. */
-const MAX_SKIPPED = 65_536;
-
-function restOf(headers: Headers): number | undefined {
-  const seconds = Number(headers["retry-after"]);
-  return seconds > 0 ? seconds * 1000 : undefined;
-}
-
-/** The connection broke before an answer came. */
-const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
-const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
-
-const gone = { code: "upstream", message: "the upstream closed the connection" } as const;
-const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
-  ECONNREFUSED: { code: "overloaded", message: "the upstream is not running, or not at this address" },
-  ENOTFOUND: { code: "upstream", message: "there is no upstream of this name" },
-  EAI_AGAIN: { code: "overloaded", message: "the upstream's name cannot be looked up" },
-  UND_ERR_CONNECT_TIMEOUT: { code: "timeout", message: "the upstream cannot be reached" },
-  UND_ERR_HEADERS_TIMEOUT: { code: "timeout", message: "the upstream did not answer in time" },
-  UND_ERR_BODY_TIMEOUT: { code: "timeout", message: "the upstream fell silent" },
-  UND_ERR_SOCKET: gone,
-  ECONNRESET: gone,
-  EPIPE: gone,
-  UND_ERR_ABORTED: { code: "aborted", message: "the request was aborted" },
-  ABORT_ERR: { code: "aborted", message: "the request was aborted" },
-  23: { code: "timeout", message: "the upstream did not answer in time" }, // what AbortSignal.timeout throws
-};
-
-/** The code of an error, or of what caused it. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "";
-  const own = "code" in error ? String(error.code) : "";
-  if (own !== "") return own;
-  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
-  return inner === undefined ? "" : codeOf(inner);
-}

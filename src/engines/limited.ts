@@ -18,7 +18,8 @@ export interface Limits {
 }
 
 const QUEUE = 100;
-const WAIT_MS = 60_000;
+/** So that a client that does not stream still hears of it by a status. */
+const WAIT_MS = 45_000;
 /** How long it takes, roughly, until a place is free. */
 const RETRY_MS = 5_000;
 

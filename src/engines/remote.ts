@@ -14,12 +14,13 @@ import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
 import { type AnswerOptions, takeEvents, tellAnswer, whole } from "./answer.ts";
+import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Hear, Preview, RawAnswer, SendOptions, Telling, TokenCount } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { type Base, HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
+import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 
 export interface RemoteOptions {
@@ -178,7 +179,7 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (status === 401) throw new EngineError(this.#readError(status, headers, await textOf(answer)));
+      if (status === 401 || (status >= 300 && status < 400)) throw new EngineError(this.#readError(status, headers, await textOf(answer)));
       const type = headers["content-type"];
       return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {
@@ -200,7 +201,7 @@ export class Remote implements Engine {
   }
 
   #readError(status: number, headers: Headers, text: string): ErrorInfo {
-    return this.#server.refusal(this.#wire.decodeError(status, headers, text.slice(0, MAX_ERROR_CHARS)));
+    return this.#server.refusal(this.#wire.decodeError(status, headers, text.slice(0, MAX_ERROR_CHARS)), headers);
   }
 
   /** Without the key in its errors. */

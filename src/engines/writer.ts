@@ -31,12 +31,12 @@ export class Writer {
   }
 
   write(text: string): Event[] {
-    return this.#seen(this.#scanner.feed(text));
+    return this.#ending.see(this.#read(this.#scanner.feed(text)));
   }
 
   end(): Event[] {
-    const events = this.stopped === undefined ? this.#seen(this.#scanner.flush()) : [];
-    return [...events, ...this.#held()];
+    const events = this.stopped === undefined ? this.#read(this.#scanner.flush()) : [];
+    return [...this.#ending.see([...events, ...this.#held()]), ...this.#ending.flush()];
   }
 
   finish(reason: Finish["reason"]): Finish {
@@ -48,7 +48,7 @@ export class Writer {
     });
   }
 
-  #seen(scanned: Event[]): Event[] {
+  #read(scanned: Event[]): Event[] {
     const events: Event[] = [];
     for (const event of this.#restore(scanned)) {
       if (this.stopped !== undefined) break;
@@ -57,7 +57,6 @@ export class Writer {
         if (text !== "") events.push({ ...event, text });
         continue;
       }
-      this.#ending.see(event);
       if (event.type === "thinking-start") this.#thinking = true;
       else if (event.type === "thinking-end") this.#thinking = false;
       events.push(...this.#held(), event); // a stop string does not reach over a call

@@ -1,15 +1,8 @@
 /** The body of a request, as text: compressed or not, and never more than the limit, which counts what comes out. */
 import type { Readable, Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { ENCODINGS, encodingOf, unpackerOf } from "../engines/unpack.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
-
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
 
 /** A web page can send any other type without asking first. */
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
@@ -33,11 +26,11 @@ function read(stream: Readable, { visit: { headers }, state: { bodyLimit: limit 
   if (type !== "" && !JSON_TYPE.test(type)) done(new Refusal(415, "the body must be JSON: send content-type: application/json"));
   else if (Number(headers["content-length"]) > limit) done(tooLarge(limit));
   else {
-    const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-    const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined;
-    if (encoding === "identity") collect({ stream, limit, problem: "the body was cut" }, done);
+    const encoding = encodingOf(headers["content-encoding"]);
+    const decoder = encoding === undefined ? undefined : unpackerOf(encoding);
+    if (encoding === undefined) collect({ stream, limit, problem: "the body was cut" }, done);
     else if (decoder) collect({ stream, decoder, limit, problem: `the body is not ${encoding}, or was cut` }, done);
-    else done(new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${Object.keys(DECODERS).join(", ")}`));
+    else done(new Refusal(415, `a body in the encoding "${encoding}" cannot be read; known: ${ENCODINGS.join(", ")}`));
   }
 }
 

@@ -22,7 +22,7 @@ import { KNOWN } from "../engines/known.ts";
 import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
 import { listWires } from "../wires/registry.ts";
-import type { ModelRule } from "./models.ts";
+import { circleOf, type ModelRule } from "./models.ts";
 import type { GatewayOptions } from "./options.ts";
 import type { Speech, UpstreamSettings } from "./upstreams.ts";
 
@@ -83,21 +83,33 @@ type Table = Readonly<Record<string, unknown>>;
 const WIRES: readonly Speech[] = [...listWires().map(({ id }) => id), "completions"];
 const SERVERS = Object.keys(BACKENDS) as ServerId[];
 const DIALECTS = ["auto", ...listDialects().map(({ id }) => id)];
-const SERVER_KEYS = ["host", "port", "names", "keys", "insecure", "body_limit", "headers_after", "heartbeat", "request_timeout"];
+const SERVER_KEYS = [
+  "host",
+  "port",
+  "names",
+  "keys",
+  "insecure",
+  "body_limit",
+  "headers_after",
+  "whole_after",
+  "heartbeat",
+  "request_timeout",
+];
 const GPUS = [true, false, "auto", "metal", "cuda", "vulkan"] as const satisfies readonly Gpu[];
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
 const RESCUE = ["auto", true, false] as const;
 const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
-const SAMPLING: Readonly<Record<string, keyof Sampling>> = {
-  temperature: "temperature",
-  top_p: "topP",
-  top_k: "topK",
-  min_p: "minP",
-  seed: "seed",
-  presence_penalty: "presencePenalty",
-  frequency_penalty: "frequencyPenalty",
-  repeat_penalty: "repeatPenalty",
+/** What each is called in a request, and what no server takes: less, or more. */
+const SAMPLING: Readonly<Record<string, readonly [name: keyof Sampling, least?: number, most?: number]>> = {
+  temperature: ["temperature", 0],
+  top_p: ["topP", 0, 1],
+  top_k: ["topK", -1],
+  min_p: ["minP", 0, 1],
+  seed: ["seed"],
+  presence_penalty: ["presencePenalty", -2, 2],
+  frequency_penalty: ["frequencyPenalty", -2, 2],
+  repeat_penalty: ["repeatPenalty", 0],
 };
 
 class Reader {
@@ -127,7 +139,10 @@ class Reader {
     }));
     const twice = aliases.find(({ name }) => models.some((model) => model.name === name));
     if (twice) this.#fail(["aliases", twice.name], "is a model, too: it can be only one of them");
-    return { server: this.#server(root), upstreams, locals, models: [...models, ...aliases] };
+    const rules = [...models, ...aliases];
+    const circle = circleOf(rules);
+    if (circle) this.#fail(["aliases", circle[0]!], `leads in a circle: ${circle.join(" → ")}`);
+    return { server: this.#server(root), upstreams, locals, models: rules };
   }
 
   #server({ server, cors }: Table): Settings["server"] {
@@ -136,6 +151,7 @@ class Reader {
     const origins = this.#table(cors, ["cors"], ["origins"]).origins;
     const heartbeat = this.#optional(table.heartbeat, [...path, "heartbeat"], this.#seconds);
     const headers = this.#optional(table.headers_after, [...path, "headers_after"], this.#seconds);
+    const whole = this.#optional(table.whole_after, [...path, "whole_after"], this.#seconds);
     const request = this.#optional(table.request_timeout, [...path, "request_timeout"], this.#seconds);
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
@@ -143,9 +159,9 @@ class Reader {
       names: this.#optional(table.names, [...path, "names"], this.#strings),
       keys: this.#optional(table.keys, [...path, "keys"], (value, at) => this.#strings(value, at).map((text) => this.#secret(text, at))),
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
-      origins: this.#optional(origins, ["cors", "origins"], this.#strings),
+      origins: this.#optional(origins, ["cors", "origins"], this.#origins),
       bodyLimit: this.#optional(table.body_limit, [...path, "body_limit"], this.#count),
-      patience: { headersMs: headers, heartbeatMs: heartbeat, requestMs: request },
+      patience: { headersMs: headers, wholeMs: whole, heartbeatMs: heartbeat, requestMs: request },
     };
   }
 
@@ -240,8 +256,8 @@ class Reader {
       this.#fail([...path, "upstream"], `is no upstream; there are: ${upstreams.join(", ") || "none"}`);
     }
     if (upstream === undefined && upstreams.length !== 1) this.#fail(path, `needs an upstream: one of ${upstreams.join(", ") || "none"}`);
-    const sampling = Object.entries(SAMPLING).flatMap(([key, name]) =>
-      table[key] === undefined ? [] : [[name, this.#number(table[key], [...path, key])]],
+    const sampling = Object.entries(SAMPLING).flatMap(([key, [name, least, most]]) =>
+      table[key] === undefined ? [] : [[name, this.#number(table[key], [...path, key], least, most)]],
     );
     return {
       name: path.at(-1) ?? "",
@@ -289,8 +305,19 @@ class Reader {
   #boolean(value: unknown, path: Path): boolean {
     return typeof value === "boolean" ? value : this.#fail(path, "must be true or false");
   }
-  #number(value: unknown, path: Path): number {
-    return typeof value === "number" ? value : this.#fail(path, "must be a number");
+  #number(value: unknown, path: Path, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY): number {
+    if (typeof value === "number" && value >= least && value <= most) return value;
+    return this.#fail(
+      path,
+      `must be a number${Number.isFinite(most) ? ` from ${least} to ${most}` : Number.isFinite(least) ? `, ${least} or more` : ""}`,
+    );
+  }
+  /** As browsers send them, which is how they are compared. */
+  #origins(value: unknown, path: Path): string[] {
+    const origins = this.#strings(value, path);
+    const wrong = origins.find((text) => text !== "*" && text !== "null" && !isOrigin(text));
+    if (wrong === undefined) return origins;
+    return this.#fail(path, `must be origins, such as "https://app.example" or "http://localhost:3000"; ${JSON.stringify(wrong)} is none`);
   }
   #count(value: unknown, path: Path): number {
     return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : this.#fail(path, "must be a whole number over 0");
@@ -332,6 +359,10 @@ class Reader {
     throw new ConfigError(`${this.#file}:${lineOf(this.#text, path)}: ${path.map(keyText).join(".")} ${what}`);
   }
 }
+
+/** A scheme and a name, with the port if it is not the usual one. Browsers have schemes of their own for extensions. */
+const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) ? URL.canParse(text) && new URL(text).origin === text : /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text);
 
 const keyText = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 

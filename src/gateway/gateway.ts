@@ -100,7 +100,7 @@ class Running implements Gateway, Watch {
   left(passage: Passage): void {
     const { account, exchange, reply, state } = passage;
     const { writableFinished } = reply.raw;
-    if (!writableFinished) passage.abort("client");
+    if (!writableFinished && !passage.broken) passage.abort("client");
     if (writableFinished && !exchange.error) delete exchange.brokenOff; // all was said already
     if (exchange.brokenOff) exchange.outcome = "aborted";
     exchange.status = reply.raw.statusCode;

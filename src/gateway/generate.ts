@@ -92,6 +92,7 @@ abstract class Answering implements Speaker {
   abstract end(): void;
   abstract headers(): Headers;
   abstract heartbeat(): string;
+  abstract get headersMs(): number;
 
   begin(): void {
     const { request, target } = this.question;
@@ -237,8 +238,14 @@ abstract class Answering implements Speaker {
     if (!sink.opened) passage.refuse(error);
     else {
       passage.account.fail(infoOf(error), error);
-      passage.reply.raw.destroy();
+      this.breakOff("");
     }
+  }
+
+  /** Behind status and headers, where nothing else says that it went wrong. */
+  breakOff(text: string): void {
+    this.passage.broken = true;
+    this.sink.breakOff(text);
   }
 }
 
@@ -311,6 +318,10 @@ class Streamed extends Answering {
   heartbeat(): string {
     return this.#encoder.heartbeat();
   }
+
+  get headersMs(): number {
+    return this.passage.state.patience.headersMs;
+  }
 }
 
 class Whole extends Answering {
@@ -334,6 +345,7 @@ class Whole extends Answering {
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
     if (passage.gone) passage.drop();
+    else if (sink.opened && failed) this.breakOff(printed(body()));
     else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
     else passage.sendJson(body(), { ...back, ...passage.warningHeader() });
@@ -351,6 +363,10 @@ class Whole extends Answering {
   /** JSON may begin with blanks: that is the sign of life where nothing streams. */
   heartbeat(): string {
     return "\n";
+  }
+
+  get headersMs(): number {
+    return this.passage.state.patience.wholeMs;
   }
 }
 

@@ -36,7 +36,6 @@ export interface Target {
 /** How long a list counts, and how long the lack of one. */
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
-const MAX_ALIASES = 8;
 
 /** An exchange does not wait longer for a list: the name is then taken as it is. */
 const WAIT_MS = 2_000;
@@ -69,15 +68,14 @@ export class Models {
       if (upstream !== undefined && !Object.hasOwn(upstreams, upstream))
         throw new Error(`the model "${name}" names an unknown upstream "${upstream}"`);
     }
+    const circle = circleOf(rules);
+    if (circle) throw new Error(`the alias "${circle[0]}" leads in a circle: ${circle.join(" → ")}`);
   }
 
   /** Without a promise, unless somebody must be asked first. */
-  resolve(asked: string, depth = 0): Target | Promise<Target> {
+  resolve(asked: string): Target | Promise<Target> {
     const rule = ruleFor(asked, this.#rules);
-    if (rule?.alias !== undefined) {
-      if (depth >= MAX_ALIASES) throw new Refusal(500, `the alias "${rule.name}" leads in a circle`);
-      return afterwards(this.resolve(rule.alias, depth + 1), (target) => ({ ...target, rule: target.rule ?? rule }));
-    }
+    if (rule?.alias !== undefined) return afterwards(this.resolve(rule.alias), (target) => ({ ...target, rule: target.rule ?? rule }));
     if (rule?.upstream === undefined) return this.#unruled(asked, rule);
     const { upstream, model } = rule;
     if (model !== undefined || !rule.name.includes("*")) return this.#target(upstream, model ?? asked, rule);
@@ -98,7 +96,8 @@ export class Models {
   async #listed(asked: string, rule: ModelRule | undefined): Promise<Target> {
     const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
     for (const [name, models = []] of lists) if (models.some(({ id }) => id === asked)) return this.#target(name, asked, rule);
-    const known = lists.flatMap(([, models = []]) => models.map(({ id }) => id));
+    const all = lists.flatMap(([name, models = []]) => models.map(({ id }) => ({ name, id })));
+    const known = all.map(({ name, id }) => (all.filter((other) => other.id === id).length > 1 ? `${name}/${id}` : id));
     throw new Refusal(404, `no upstream has the model "${asked}"${known.length > 0 ? `; there are: ${shortList(known)}` : ""}`);
   }
 
@@ -128,12 +127,17 @@ export class Models {
     return this.#contexts.get(key);
   }
 
-  /** What clients can ask for: the names of the rules, then what the upstreams list. */
+  /** What clients can ask for: the names of the rules, then what the upstreams list; what another one lists, too, with the upstream's name. */
   async list(): Promise<ModelInfo[]> {
-    const lists = await Promise.all(this.#names.map((name) => this.#list(name)));
-    const found = new Map<string, ModelInfo>();
-    for (const { name } of this.#rules) if (!name.includes("*")) found.set(name, { id: name });
-    for (const model of lists.flatMap((models) => models ?? [])) if (!found.has(model.id)) found.set(model.id, model);
+    const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
+    const ruled = this.#rules.filter(({ name }) => !name.includes("*")).map(({ name }) => name);
+    const found = new Map<string, ModelInfo>(ruled.map((id) => [id, { id }]));
+    for (const [name, models = []] of lists) {
+      for (const model of models) {
+        const id = found.has(model.id) && !ruled.includes(model.id) ? `${name}/${model.id}` : model.id;
+        if (!found.has(id)) found.set(id, { ...model, id });
+      }
+    }
     return [...found.values()];
   }
 
@@ -197,6 +201,18 @@ export function ruleFor(asked: string, rules: readonly ModelRule[]): ModelRule |
   const literal = (rule: ModelRule): number => rule.name.replaceAll("*", "").length;
   const matching = rules.filter(({ name }) => name.includes("*") && matches(name, asked));
   return matching.reduce<ModelRule | undefined>((best, rule) => (best && literal(best) >= literal(rule) ? best : rule), undefined);
+}
+
+/** The names that an alias leads through, if it never arrives. */
+export function circleOf(rules: readonly ModelRule[]): string[] | undefined {
+  for (const { name, alias } of rules) {
+    const way = [name];
+    for (let next = alias; next !== undefined; next = ruleFor(next, rules)?.alias) {
+      if (way.includes(next, 1) || next === name) return [...way, next];
+      way.push(next);
+    }
+  }
+  return undefined;
 }
 
 /** Each literal is looked for once, from the left: no pattern takes long. */

@@ -40,6 +40,8 @@ export interface Patience {
   requestMs?: number | undefined;
   /** Until status and headers leave although the upstream has not answered. */
   headersMs?: number | undefined;
+  /** The same where the answer does not stream: SDKs take an error for one only by its status, and so it is waited for longer. */
+  wholeMs?: number | undefined;
   /** Between two signs of life. */
   heartbeatMs?: number | undefined;
 }
@@ -48,7 +50,8 @@ export interface Patience {
 export type Changes = Pick<GatewayOptions, "upstreams" | "models" | "keys" | "names" | "origins" | "bodyLimit" | "patience">;
 
 const BODY_LIMIT = 64 * 1024 * 1024;
-const PATIENCE = { requestMs: 120_000, headersMs: 10_000, heartbeatMs: 15_000 } as const;
+/** `wholeMs`: gemini-cli, nginx and most load balancers give up after 60 s. */
+const PATIENCE = { requestMs: 120_000, headersMs: 10_000, wholeMs: 50_000, heartbeatMs: 15_000 } as const;
 
 /** What holds for a request from its beginning to its end, however the configuration changes meanwhile. */
 export class State {
@@ -56,7 +59,7 @@ export class State {
   readonly keys: Keys;
   readonly models: Models;
   readonly bodyLimit: number;
-  readonly patience: { readonly requestMs: number; readonly headersMs: number; readonly heartbeatMs: number };
+  readonly patience: { readonly [name in keyof typeof PATIENCE]: number };
   readonly ticker: Ticker;
   /** Requests that are under way. */
   users = 0;
@@ -71,9 +74,11 @@ export class State {
     this.patience = {
       requestMs: patience.requestMs ?? PATIENCE.requestMs,
       headersMs: patience.headersMs ?? PATIENCE.headersMs,
+      wholeMs: patience.wholeMs ?? PATIENCE.wholeMs,
       heartbeatMs: patience.heartbeatMs ?? PATIENCE.heartbeatMs,
     };
-    this.ticker = new Ticker(Math.min(this.patience.headersMs, this.patience.heartbeatMs));
+    const { headersMs, wholeMs, heartbeatMs } = this.patience;
+    this.ticker = new Ticker(Math.min(headersMs, wholeMs, heartbeatMs));
     const why = exposed(options);
     if (why !== undefined) throw new Refusal(403, why);
   }

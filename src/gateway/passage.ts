@@ -45,6 +45,8 @@ export class Passage implements Seated {
   readonly headers: Record<string, string>;
   /** The answer is a stream. */
   streaming = false;
+  /** We broke it off: when it closes, it is not the client who left. */
+  broken = false;
   #controller: AbortController | undefined;
   #stopped: { stop(): void } | undefined;
   /** How many warnings have left. */

@@ -10,6 +10,8 @@ import type { Tap } from "./tap.ts";
 
 /** Whose answer it is. */
 export interface Speaker {
+  /** How long it may be silent before status and headers leave without it. */
+  readonly headersMs: number;
   /** Asked once, when they leave. */
   headers(): Headers;
   heartbeat(): string;
@@ -66,8 +68,8 @@ export class Sink implements Watched {
 
   /** The limits are those of clients that give up: what is due before the next look is due now. */
   tick(_now: number, next: number): void {
-    const { headersMs, heartbeatMs } = this.#state.patience;
-    if (next - this.#lastMs < (this.#opened ? heartbeatMs : headersMs)) return;
+    const patience = this.#opened ? this.#state.patience.heartbeatMs : this.#speaker.headersMs;
+    if (next - this.#lastMs < patience) return;
     this.open();
     if (this.#raw.writableNeedDrain) return;
     this.#pending += this.#speaker.heartbeat();
@@ -83,6 +85,21 @@ export class Sink implements Watched {
     this.#tap?.wrote?.(last);
     if (trailers !== undefined) this.#raw.addTrailers(trailers);
     this.#raw.end(last);
+  }
+
+  /** The last bytes of an answer that is none: without the end that HTTP has for one, nobody takes it for that. */
+  breakOff(text: string): void {
+    this.leave();
+    const raw = this.#raw;
+    if (raw.destroyed) return;
+    if (!raw.chunkedEncoding) {
+      raw.socket?.resetAndDestroy(); // in HTTP/1.0 whatever else closes is an end
+      return;
+    }
+    const last = this.#pending + text;
+    this.#pending = "";
+    this.#tap?.wrote?.(last);
+    raw.write(last, () => raw.destroy());
   }
 
   /** Whoever answers otherwise has no more use for it. */

@@ -2,9 +2,10 @@
 import { request } from "undici";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
+import type { Base } from "../engines/asked.ts";
 import { createCompletions } from "../engines/completions/completions.ts";
 import type { Engine, ServerId } from "../engines/engine.ts";
-import type { Base, Timeouts } from "../engines/http.ts";
+import type { Timeouts } from "../engines/http.ts";
 import { KNOWN, knownByUrl } from "../engines/known.ts";
 import { createLimited, type Limits } from "../engines/limited.ts";
 import { baseOf, createRemote, credentialsOf } from "../engines/remote.ts";
@@ -77,19 +78,22 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
   const probe = PROBES[at];
   if (probe) return { wire: probe.wire, how: `it answers ${probe.path}`, certain: true };
   if (answers.every((answer) => answer === undefined)) return undefined;
+  const location = answers.find((answer) => answer?.location)?.location;
+  const why = location === undefined ? "it answers no list of models" : `it only points to ${location}, which may be its URL`;
   const path = new URL(url).pathname;
   const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
-  return { wire, how: "a guess, since it answers no list of models; --upstream-wire, or wire in dragoman.toml, says it", certain: false };
+  return { wire, how: `a guess, since ${why}; --upstream-wire, or wire in dragoman.toml, says it`, certain: false };
 }
 
 const urlOf = ({ origin, path }: Base, asked: string): URL => new URL(origin + path(asked));
 
 /** `undefined`: no answer at all. */
-async function look(url: URL, headers: Headers): Promise<{ status: number; body: unknown } | undefined> {
+async function look(url: URL, headers: Headers): Promise<{ body: unknown; location: string | undefined } | undefined> {
   try {
     const answer = await request(url, { headers, signal: AbortSignal.timeout(PROBE_MS) });
     const text = await answer.body.text();
-    return { status: answer.statusCode, body: parsed(text) };
+    const { location } = answer.headers;
+    return { body: parsed(text), location: location === undefined ? undefined : String(location) };
   } catch {
     return undefined;
   }

@@ -154,6 +154,18 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(ran).toEqual([]);
   });
 
+  it("takes the blanks around calls for no text", async () => {
+    const call = (city: string) => `<tool_call>\n{"name": "weather", "arguments": {"city": "${city}"}}\n</tool_call>`;
+    const declared = [{ type: "function" as const, name: "weather", inputSchema: { type: "object" as const } }];
+    const said = `\n${call("Oslo")}\n${call("Rome")}\n`;
+    const { content } = await wrap(textModel([said]), "hermes").doGenerate({ prompt: [], tools: declared });
+    expect(content.map(({ type }) => type)).toEqual(["tool-call", "tool-call"]);
+    const { stream } = await wrap(textModel([said]), "hermes").doStream({ prompt: [], tools: declared });
+    const types = new Set<string>();
+    for await (const { type } of stream) types.add(type);
+    expect([...types].filter((type) => type.startsWith("text"))).toEqual([]);
+  });
+
   it("writes calls of the history on lines of their own, and input that is no object as it was written", async () => {
     const model = textModel(["Fine."]);
     const call = (toolCallId: string, input: unknown) => ({ type: "tool-call" as const, toolCallId, toolName: "weather", input });
@@ -171,7 +183,7 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
           { id: "1", name: "weather", arguments: { city: "Oslo" } },
           { id: "2", name: "weather", arguments: { city: "Rome" } },
         ]),
-      )}And:`,
+      )}\nAnd:`,
     );
     expect(textOf(model.asked[0]!, 2)).toBe('{"city": "Os\n7');
   });

@@ -106,6 +106,18 @@ test("a file that changes is read again; one that is broken changes nothing", as
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
+test("what only a restart changes is named when the file is read again", async () => {
+  const server = await upstream();
+  const config = (lines: string) => `[server]\n${lines}\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\n`;
+  const file = files.file("moved.toml", config("port = 0"));
+  const { url, line } = serve(["--config", file]);
+  await url;
+  writeFileSync(file, config("port = 0\nheartbeat = 5"));
+  await line(({ msg }) => msg.includes("read again"));
+  writeFileSync(file, config('port = 8099\nhost = "localhost"'));
+  expect(await line(({ msg }) => msg.includes("restart"))).toMatchObject({ level: 40, msg: "host and port changed: that needs a restart" });
+});
+
 test("a port that was given and is taken is a mistake, and does not move", async () => {
   const server = await upstream();
   const taken = createServer().listen(0, "127.0.0.1");

@@ -65,6 +65,22 @@ describe("a request", () => {
 });
 
 describe("--stream", () => {
+  test.each(["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"])("what is no stream of %s is a mistake", (from) => {
+    for (const text of ["", "hello world\n", '{"model":"m","messages":[]}'])
+      expect(translate(from, "openai-chat", ["--stream"], text)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(
+          new RegExp(`^(dragoman: what only .*\\n)?dragoman: what is piped in is no stream as ${from} has it: `),
+        ),
+      });
+  });
+  test("an error that a server streamed is an answer", () => {
+    const error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"too much"}}\n\n';
+    expect(translate("anthropic", "openai-chat", ["--stream"], error)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("too much"),
+    });
+  });
   const recorded = "test/fixtures/openai-chat/reasoning-content.sse";
 
   test.each(ids)("to %s", (id) => {

@@ -21,6 +21,23 @@ test.each<[string, string, string[]]>([
   expect(lines(granite, input)).toEqual(expected);
 });
 
+test.each<[string, string, string[]]>([
+  ["are no text", "<think>a</think><response>b</response>", ["thinking a", "control <response>", "text b", "control </response>"]],
+  [
+    "nor behind a call",
+    `<think>a</think><response>b${call}</tool_call></response>`,
+    ["thinking a", "control <response>", "text b", "call f{}", "control </tool_call>", "control </response>"],
+  ],
+  [
+    "close once",
+    "<think>a</think><response></response></response>",
+    ["thinking a", "control <response>", "control </response>", "text </response>"],
+  ],
+  ["are text elsewhere", "a<response>b</response>", ["text a<response>b</response>"]],
+])("the tags of an answer behind thinking: they %s", (_, input, expected) => {
+  expect(lines(granite, input)).toEqual(expected);
+});
+
 test("thinking in phrases: what opens and closes it is no thinking", () => {
   expect(cutAnyhow(granite, `${opener}a${closer}`)).toEqual([
     { type: "thinking-start", raw: opener },

@@ -1,7 +1,8 @@
 // What every scanner promises (DESIGN), as properties over every registered dialect. A new dialect gets them for free.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event, JsonObject, Tool } from "../../src/core/nouns.ts";
+import { isObject } from "../../src/core/json.ts";
+import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { typeOf } from "../../src/core/schema.ts";
 import type { Dialect, RenderableCall, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
@@ -35,6 +36,9 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
   "minimax-m2":
     /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>|<minimax:tool_call>\s*<invoke |<\/minimax:tool_call>\s*\[e~\[/,
+  "kimi-k3":
+    /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
+  "minimax-m3": /\]<\]minimax\[>\[/,
   "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
   "deepseek-v4": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
 };
@@ -44,16 +48,24 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
   glm: /<\/?(arg_|tool_call)|<\|/,
   "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
+  "minimax-m3": /^\/|>|\]<\]minimax/,
+  "kimi-k3": /<\|(open|close|sep|end_of_msg)/,
   "deepseek-v3.2": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
   "deepseek-v4": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
 };
 
 /** Where values have no types in band, the schema gives them back. */
-const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "seed-oss"]);
+const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "seed-oss"]);
+/** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */
+const NESTED: ReadonlySet<string> = new Set(["minimax-m3"]);
 
-function described({ name, arguments: args }: RenderableCall): Tool {
-  const properties = Object.entries(args).map(([key, value]) => [key, { type: typeOf(value) }]);
-  return { name, parameters: { type: "object", properties: Object.fromEntries(properties) } };
+const described = ({ name, arguments: args }: RenderableCall): Tool => ({ name, parameters: schemaOf(args) });
+
+function schemaOf(value: Json): JsonObject {
+  const type = typeOf(value);
+  if (Array.isArray(value)) return value.length > 0 ? { type, items: schemaOf(value[0]) } : { type };
+  if (!isObject(value)) return { type };
+  return { type, properties: Object.fromEntries(Object.entries(value).map(([key, item]) => [key, schemaOf(item)])) };
 }
 const withTypes = (dialect: Dialect, calls: readonly RenderableCall[]): ScannerOptions =>
   UNTYPED.has(dialect.id) ? { tools: calls.map(described) } : {};
@@ -112,15 +124,24 @@ const scalar = (dialect: Dialect) =>
   fc.oneof(
     hostileString(dialect),
     fc.boolean(),
-    fc.constant(null),
+    NESTED.has(dialect.id) ? fc.boolean() : fc.constant(null),
     fc.integer(),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n || 0),
   );
 
 const value = (dialect: Dialect) =>
   fc.letrec((tie) => ({
-    value: fc.oneof({ maxDepth: 3 }, scalar(dialect), fc.array(tie("value"), { maxLength: 3 }), object(dialect, tie("value"))),
+    value: fc.oneof({ maxDepth: 3 }, scalar(dialect), lists(dialect, tie("value")), object(dialect, tie("value"))),
   })).value;
+
+const lists = (dialect: Dialect, values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown[]> =>
+  NESTED.has(dialect.id)
+    ? fc.oneof(
+        fc.array(hostileString(dialect), { maxLength: 3 }),
+        fc.array(fc.integer(), { maxLength: 3 }),
+        fc.array(fc.boolean(), { maxLength: 3 }),
+      )
+    : fc.array(values, { maxLength: 3 });
 
 const keys = (dialect: Dialect) =>
   fc.oneof(fc.constantFrom("path", "__proto__", "constructor", "a b", "ключ", "a:b", ""), hostileKey(dialect));
@@ -257,11 +278,9 @@ for (const dialect of listDialects()) {
 
     test("numbers keep their spelling in `json`, also beyond 2^53", () => {
       const json = '{"mode": 12345678901234567890, "deep": {"ratio": 1.0}}';
-      const [end] = endsOf(
-        scanPieces(dialect, [callsText(dialect, [{ id: "call_0", name: "write_file", arguments: JSON.parse(json) as JsonObject, json }])], {
-          tools,
-        }),
-      );
+      const call = { id: "call_0", name: "write_file", arguments: JSON.parse(json) as JsonObject, json };
+      const declared = NESTED.has(dialect.id) ? [described(call)] : tools;
+      const [end] = endsOf(scanPieces(dialect, [callsText(dialect, [call])], { tools: declared }));
       expect(end?.json).toContain("12345678901234567890");
       expect(end?.json).toMatch(/1\.0\D/);
       expect(end?.arguments).toEqual(JSON.parse(json));

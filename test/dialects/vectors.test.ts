@@ -65,7 +65,11 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
 }
 
 /** Models beyond the list whose calls a dialect of the list reads. */
-const alsoSpoken: Readonly<Record<string, readonly string[]>> = { hermes: ["reka-edge"], llama3: ["functionary-3.1"] };
+const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
+  cohere: ["cohere-r7b", "cohere2-moe"],
+  hermes: ["reka-edge"],
+  llama3: ["functionary-3.1"],
+};
 
 describeShared("vectors", () => {
   const load = (name: string): Vector[] => {

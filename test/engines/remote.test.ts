@@ -1,5 +1,7 @@
 // The engine that speaks a wire over HTTP, against real servers on loopback.
 import { once } from "node:events";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { createBrotliCompress, createDeflate, createGzip } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Request, WireId } from "../../src/core/nouns.ts";
@@ -125,6 +127,32 @@ describe("errors", () => {
       { type: "finish", error: { code: "upstream" } },
     ]);
   });
+  test.each([301, 302, 307, 308])("a redirect, %i, names where it points to", async (status) => {
+    const server = await startServer(answering("<html>moved</html>", { status, location: "https://up.example/v1/chat/completions" }));
+    const error = { code: "upstream", message: expect.stringContaining(`${status} and points to https://up.example/v1/`) as string };
+    expect(await eventsOf(remote({ url: server.url }))).toMatchObject([{ type: "finish", reason: "error", error }]);
+    await expect(remote({ url: server.url }).models()).rejects.toMatchObject({ info: error });
+    await expect(remote({ url: server.url }).send("/v1/embeddings", { body: "{}" })).rejects.toMatchObject({ info: error });
+  });
+
+  test("https where http is spoken, and what is no HTTP at all", async () => {
+    const server = await startServer(answering("{}"));
+    const greeter = createTcpServer((socket) => socket.end("220 mail.example ready\r\n")).listen(0, "127.0.0.1");
+    closeLater(() => greeter.close());
+    await once(greeter, "listening");
+    const { port } = greeter.address() as AddressInfo;
+    const problemAt = async (url: string) => (await eventsOf(remote({ url }))).at(-1);
+    expect(await problemAt(server.url.replace("http:", "https:"))).toMatchObject({
+      error: {
+        code: "upstream",
+        message: expect.stringMatching(/^the upstream does not speak https: its URL begins with http:/) as string,
+      },
+    });
+    expect(await problemAt(`http://127.0.0.1:${port}`)).toMatchObject({
+      error: { code: "upstream", message: expect.stringMatching(/^what answers at this address speaks no HTTP/) as string },
+    });
+  });
+
   test("headers that do not come", async () => {
     const server = await startServer(() => {});
     const [event] = await eventsOf(remote({ url: server.url, timeouts: { headers: 50 } }));
@@ -267,4 +295,69 @@ test.each<[WireId, string, string, string]>([
 ])("%s: %s with %s", (wire, url, path, expected) => {
   const base = baseOf(wire, url);
   expect(base.origin + base.path(path)).toBe(expected);
+});
+
+describe("a server that compresses although it was asked not to", () => {
+  const events = sse(chunk({ content: "Grüße" }), chunk({}, "stop"), "[DONE]");
+  const whole = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "Grüße" }, finish_reason: "stop" }] });
+  const PACKERS = { gzip: createGzip, "x-gzip": createGzip, deflate: createDeflate, br: createBrotliCompress } as const;
+
+  test.each(Object.entries(PACKERS))("is understood: %s", async (encoding, pack) => {
+    const server = await startServer(async (response, { url, headers, body }) => {
+      expect(headers["accept-encoding"]).toBe("identity");
+      const isStream = body.includes('"stream":true');
+      response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json", "content-encoding": encoding });
+      const packer = pack();
+      packer.pipe(response);
+      packer.end(url.endsWith("/models") ? '{"data":[{"id":"m"}]}' : isStream ? events : whole);
+    });
+    const engine = remote({ url: server.url });
+    expect(collect(await eventsOf(engine))).toMatchObject({ content: [{ text: "Grüße" }], finish: { reason: "stop" } });
+    expect(collect(await eventsOf(engine, { ...request, stream: false }))).toMatchObject({ content: [{ text: "Grüße" }] });
+    expect(await engine.models()).toEqual([{ id: "m" }]);
+    const { headers, body } = await engine.send("/v1/embeddings", { body: "{}" });
+    expect([headers["content-encoding"], await new Response(body as never).text()]).toEqual([undefined, whole]);
+  });
+
+  test("streams all the same: what it has sent is here before it goes on", async () => {
+    const heard = signalOf();
+    const server = await startServer(async (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+      const packer = createGzip();
+      packer.pipe(response);
+      packer.write(sse(chunk({ content: "first" })));
+      packer.flush();
+      await heard.promise;
+      packer.end(sse(chunk({}, "stop")));
+    });
+    let text = "";
+    for await (const event of remote({ url: server.url }).generate(request)) {
+      if (event.type === "text") heard.resolve();
+      if (event.type === "text") text += event.text;
+    }
+    expect(text).toBe("first");
+  });
+
+  test("and breaks off: what came is delivered, and the end is an error", async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+      const packer = createGzip();
+      packer.write(sse(chunk({ content: "first" })));
+      packer.flush(() => response.write(packer.read(), () => response.destroy()));
+    });
+    expect(await eventsOf(remote({ url: server.url }))).toMatchObject([
+      { type: "start" },
+      { type: "text", text: "first" },
+      { type: "finish", reason: "error", error: { code: "upstream" } },
+    ]);
+  });
+
+  test.each([
+    ["gzip", "this is no gzip, or was cut"],
+    ["zstd", 'nobody here reads "zstd"'],
+  ])("%s that cannot be read is named, without its bytes", async (encoding, what) => {
+    const server = await startServer(answering("\u001f\bnonsense", { "content-encoding": encoding }));
+    const error = { code: "upstream", message: `the upstream compresses its answers, though it was asked not to, and ${what}` };
+    expect(await eventsOf(remote({ url: server.url }))).toContainEqual({ type: "finish", reason: "error", error });
+  });
 });

@@ -91,6 +91,15 @@ max_tokens = 100
   ]);
 });
 
+const ONE = '[upstreams.a]\nurl = "http://x"\n';
+
+test.each(["*", "null", "https://app.example", "http://localhost:3000", "http://[::1]:8080", "chrome-extension://abc"])(
+  "an origin that browsers send: %s",
+  (origin) => {
+    expect(read(`[cors]\norigins = ["${origin}"]`).server.origins).toEqual([origin]);
+  },
+);
+
 describe("a mistake is one line with its place", () => {
   test.each([
     ["[server\nport = 1", /^dragoman\.toml:1: /],
@@ -118,6 +127,16 @@ describe("a mistake is one line with its place", () => {
       '[upstreams.a]\nurl = "http://x"\n[models.m]\nthinking = "hard"',
       /^dragoman\.toml:4: models\.m\.thinking must be true, false or one of/,
     ],
+    [`${ONE}[models.m]\ntemperature = -3`, "dragoman.toml:4: models.m.temperature must be a number, 0 or more"],
+    [`${ONE}[models.m]\ntop_p = 1.5`, "dragoman.toml:4: models.m.top_p must be a number from 0 to 1"],
+    [`${ONE}[models.m]\nmin_p = nan`, "dragoman.toml:4: models.m.min_p must be a number from 0 to 1"],
+    [`${ONE}[models.m]\nseed = "1"`, "dragoman.toml:4: models.m.seed must be a number"],
+    [`${ONE}[aliases]\nx = "y"\ny = "x"`, "dragoman.toml:4: aliases.x leads in a circle: x → y → x"],
+    [`${ONE}[aliases]\n"gpt-*" = "gpt-x"`, 'dragoman.toml:4: aliases."gpt-*" leads in a circle'],
+    ...["app.example", "https://app.example/", "https://app.example:443", "https://App.example", ""].map((origin): [string, RegExp] => [
+      `[cors]\norigins = ["https://fine.example", "${origin}"]`,
+      /^dragoman\.toml:2: cors\.origins must be (origins, such as|a string)/,
+    ]),
   ])("%j", (text, message) => {
     expect(() => read(text)).toThrow(message);
     try {

@@ -33,6 +33,13 @@ describe("the model that is asked for", () => {
     expect(await models.resolve("one/x/y")).toMatchObject({ upstream: "one", model: "x/y" });
     await expect(models.resolve("z")).rejects.toThrow('no upstream has the model "z"; there are: a, b, c/d');
   });
+  test("a model that several upstreams list goes to the first; the others' has the upstream's name before it", async () => {
+    const models = new Models({ one: engine("m", "a"), two: engine("m") });
+    expect((await models.list()).map(({ id }) => id)).toEqual(["m", "a", "two/m"]);
+    expect(await models.resolve("m")).toMatchObject({ upstream: "one", model: "m" });
+    expect(await models.resolve("two/m")).toMatchObject({ upstream: "two", model: "m" });
+    await expect(models.resolve("z")).rejects.toThrow("there are: one/m, a, two/m");
+  });
   test("rules and aliases", async () => {
     const rules = [
       { name: "big", upstream: "two", model: "c" },
@@ -43,7 +50,7 @@ describe("the model that is asked for", () => {
     expect(await models.resolve("gemini-2.5-pro")).toMatchObject({ upstream: "two", model: "c", rule: { name: "big" } });
     expect(await models.resolve("small-1")).toMatchObject({ upstream: "one", model: "a" });
     expect((await models.list()).map(({ id }) => id)).toEqual(["big", "a", "b", "c"]);
-    expect(() => new Models({ one: engine() }, [{ name: "x", alias: "x" }]).resolve("x")).toThrow("circle");
+    expect(() => new Models({ one: engine() }, [{ name: "x", alias: "x" }])).toThrow('the alias "x" leads in a circle: x → x');
   });
   test("its defaults count where the request says nothing, and the client hears the name that it asked for", async () => {
     const up = engine("a", "b");

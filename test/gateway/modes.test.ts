@@ -83,6 +83,33 @@ describe("in band over a chat without tools", () => {
     expect(said).toContain("And?");
   });
 
+  test("blanks between calls are no text; texts that meet are one string", async () => {
+    const server = await chatServer(`\n${call}\n${call}\n`);
+    const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
+    const body = {
+      model: "m",
+      max_tokens: 100,
+      system: "Be brief.",
+      tools: [{ name: "get_weather", input_schema: { type: "object", properties: {} } }],
+      messages: [{ role: "user", content: "Weather?" }] as object[],
+    };
+    const say = async () =>
+      JSON.parse((await ask(gateway.url, "POST", "/v1/messages", { headers: signed, body: JSON.stringify(body) })).body);
+    const { content } = (await say()) as { content: { type: string; id: string }[] };
+    expect(content.map(({ type }) => type)).toEqual(["tool_use", "tool_use"]);
+    const [first, second] = content;
+    const results = content.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "rain" }));
+    body.messages.push(
+      { role: "assistant", content: [first, { type: "text", text: "And again." }, second] },
+      { role: "user", content: [...results, { type: "text", text: "Well?" }] },
+    );
+    await say();
+    const sent = bodiesOf(server)[1]!.messages as { content: unknown }[];
+    expect(sent.map(({ content }) => typeof content)).toEqual(["string", "string", "string", "string"]);
+    expect(sent[2]!.content).toMatch(/<\/tool_call>\nAnd again\.\n<tool_call>/);
+    expect(sent[3]!.content).toMatch(/<\/tool_response>\n\nWell\?$/);
+  });
+
   test("a result that is an error says so", async () => {
     const server = await chatServer("I cannot.");
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });

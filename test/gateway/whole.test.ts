@@ -1,13 +1,49 @@
-// Clients that do not stream are not held silent either: JSON may begin with blanks.
-import { expect, test } from "vitest";
+// Clients that do not stream are not held silent either: JSON may begin with blanks. What goes wrong then is never an answer.
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import Anthropic from "@anthropic-ai/sdk";
+import { ApiError, GoogleGenAI } from "@google/genai";
+import { generateText, RetryError } from "ai";
+import { Ollama } from "ollama";
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { listWires } from "../../src/wires/registry.ts";
 import { signalOf } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
-import { askSmallest, ERROR, hello, json, SMALLEST, scripted } from "./start.ts";
+import { askSmallest, ERROR, hello, json, SMALLEST, scripted, startGateway as startUnrecorded } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
-const impatient = { patience: { headersMs: 5, heartbeatMs: 5 } };
+const impatient = { patience: { wholeMs: 5, heartbeatMs: 5 } };
+
+const messages = [{ role: "user" as const, content: "Hi" }];
+
+/** How each asks, its own error, and whether it asks again where the connection broke off. */
+const SDKS: Readonly<Record<string, { ask(url: string): Promise<unknown>; own: new (...args: never[]) => Error; again?: true }>> = {
+  "openai, chat": {
+    ask: (url) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "x", maxRetries: 0 }).chat.completions.create({ model: "m", messages }),
+    own: OpenAI.InternalServerError,
+  },
+  "openai, responses": {
+    ask: (url) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "x", maxRetries: 0 }).responses.create({ model: "m", input: "Hi" }),
+    own: OpenAI.InternalServerError,
+  },
+  "@anthropic-ai/sdk": {
+    ask: (url) => new Anthropic({ baseURL: url, apiKey: "x", maxRetries: 0 }).messages.create({ model: "m", max_tokens: 9, messages }),
+    own: Anthropic.APIError as never,
+  },
+  "@google/genai": {
+    ask: (url) => new GoogleGenAI({ apiKey: "x", httpOptions: { baseUrl: url } }).models.generateContent({ model: "m", contents: "Hi" }),
+    own: ApiError as never,
+  },
+  ollama: { ask: (url) => new Ollama({ host: url }).chat({ model: "m", messages }), own: Error },
+  ai: {
+    ask: (url) => generateText({ model: createOpenAICompatible({ name: "x", baseURL: `${url}/v1` })("m"), prompt: "Hi", maxRetries: 1 }),
+    own: RetryError as never,
+    again: true,
+  },
+};
 
 /** Says nothing until it is told to. */
 function waiting(events: Event[]) {
@@ -39,14 +75,69 @@ test.each(wires)("%s: a long silence is filled with blanks, and the answer is th
   expect(JSON.stringify(JSON.parse(text))).toContain("Hello");
 });
 
-test.each(wires)("%s: an error after that is the wire's error body", async (id) => {
-  const { engine, tell } = waiting([{ type: "finish", reason: "error", error: { code: "overloaded", message: "too much" } }]);
+const failing = () => waiting([{ type: "finish", reason: "error", error: { code: "overloaded", message: "too much" } }]);
+
+test.each(wires)("%s: an error after that is the wire's error body, and the connection breaks off behind it", async (id) => {
+  const { engine, tell } = failing();
   const gateway = await startGateway({ upstreams: { up: engine }, ...impatient });
   const { path, body } = SMALLEST[id];
   const answer = await fetch(gateway.url + path, { method: "POST", headers: json, body: JSON.stringify(body) });
   tell();
-  expect(await answer.json()).toMatchObject(ERROR[id]);
-  expect(await gateway.ended(1)).toMatchObject([{ outcome: "error", error: { code: "overloaded" } }]);
+  let text = "";
+  const reading = async (): Promise<void> => {
+    for await (const piece of answer.body!) text += new TextDecoder().decode(piece);
+  };
+  await expect(reading()).rejects.toThrow("terminated");
+  expect(JSON.parse(text)).toMatchObject(ERROR[id]);
+  expect(await gateway.ended(1)).toMatchObject([{ status: 200, outcome: "error", error: { code: "overloaded" } }]);
+  expect(gateway.exchanges[0]).not.toHaveProperty("brokenOff");
+});
+
+test("where closing is the end of an answer, as in HTTP/1.0, it is reset", async () => {
+  const { engine, tell } = failing();
+  const gateway = await startUnrecorded({ upstreams: { up: engine }, ...impatient });
+  const socket = connect(gateway.port, "127.0.0.1");
+  const { path, body } = SMALLEST["openai-chat"];
+  const text = JSON.stringify(body);
+  socket.write(
+    `POST ${path} HTTP/1.0\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
+  socket.on("data", tell);
+  const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
+  expect(error.code).toBe("ECONNRESET");
+});
+
+test("only its own limit makes status and headers of a whole answer leave early, not that of streams", async () => {
+  const { engine, tell } = failing();
+  const quick = await startGateway({ upstreams: { up: engine }, ...impatient });
+  const patient = await startGateway({ upstreams: { up: engine }, patience: { headersMs: 5, wholeMs: 60_000, heartbeatMs: 5 } });
+  const { path, body } = SMALLEST.anthropic;
+  const late = askSmallest(patient.url, "anthropic");
+  const early = await fetch(quick.url + path, { method: "POST", headers: json, body: JSON.stringify(body) });
+  tell();
+  expect([early.status, (await late).status]).toEqual([200, 529]);
+  await early.text().catch(() => {});
+});
+
+describe.each(Object.entries(SDKS))("%s", (_, { ask, own, again }) => {
+  test("raises its own error while there is a status to say it", async () => {
+    const { engine, tell } = failing();
+    const gateway = await startGateway({ upstreams: { up: engine } });
+    tell();
+    await expect(ask(gateway.url)).rejects.toThrow(own);
+  });
+
+  test("never takes an error behind the blanks for an answer", async () => {
+    const engine = scripted(async function* () {
+      await headersLeft;
+      yield { type: "finish", reason: "error", error: { code: "overloaded", message: "too much" } };
+    });
+    const { promise: headersLeft, resolve } = signalOf();
+    const taps = [() => ({ wrote: () => resolve() })];
+    const gateway = await startGateway({ upstreams: { up: engine }, taps, ...impatient });
+    await expect(ask(gateway.url)).rejects.toThrow(again ? RetryError : "terminated");
+    await gateway.ended(again ? 2 : 1);
+  });
 });
 
 test("whoever answers in time sends a status and a length", async () => {

@@ -1,5 +1,5 @@
 /** What a chat is made of, before the first word: the model, the tools, and what must be closed in the end. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -14,7 +14,7 @@ import {
   mcpTools,
   readChat,
 } from "../../chat/index.ts";
-import type { ToolCall } from "../../core/nouns.ts";
+import type { ToolCall, Warning } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
@@ -46,10 +46,17 @@ export interface Setup {
   close(): Promise<void>;
 }
 
-/** Asked before a tool runs that others brought and that may change things. */
-export type Ask = (call: ToolCall, signal: AbortSignal) => Approval | Promise<Approval>;
+/** Who sits before it. */
+export interface Person {
+  /** Asked before a tool runs that others brought and that may change things. */
+  ask(call: ToolCall, signal: AbortSignal): Approval | Promise<Approval>;
+  /** Told once what a model's server is not told, or does not do. */
+  warn(message: string): void;
+}
 
-export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Promise<Setup> {
+export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person): Promise<Setup> {
+  if (flags.folder !== undefined && !statSync(flags.folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Complaint(`--folder: there is no folder ${visible(flags.folder)}`);
   const sources = await sourcesOf(flags);
   const name = isFile(flags) ? undefined : flags.model;
   const speaker = speakerOf(await modelsOf(sources, name), name);
@@ -64,6 +71,11 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Pro
     const own = (await Promise.all((flags.tool ?? []).map(loadTools))).flat();
     const brought = [...own, ...servers.flatMap(({ tools }) => tools)];
     const all = flags.tools ? withoutDoubles([...brought, ...offlineTools(folder, terminal)]) : [];
+    const warned = new Set<string>();
+    const onWarning = ({ code, message }: Warning): void => {
+      if (code !== "converted" && !warned.has(message)) person.warn(message); // what was said otherwise was said
+      warned.add(message);
+    };
     const foreign = new Set(brought.filter(({ readOnly }) => !readOnly).map(({ tool }) => tool.name));
     const open = (speaker: Speaker, data?: ChatData): Chat =>
       createChat({
@@ -71,8 +83,9 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, ask: Ask): Pro
         tools: all,
         data,
         system: flags.system,
+        onWarning,
         thinking: flags.think === undefined ? undefined : { enabled: flags.think },
-        approve: (call, _, signal) => flags.yes || !foreign.has(call.name) || ask(call, signal),
+        approve: (call, _, signal) => flags.yes || !foreign.has(call.name) || person.ask(call, signal),
       });
     return { chat: open(speaker, data), speaker, sources, folder, open, close };
   } catch (error) {

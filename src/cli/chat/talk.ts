@@ -12,7 +12,7 @@ import { Editor } from "./editor.ts";
 import { Terminal } from "./offline.ts";
 import { Prose } from "./prose.ts";
 import { plainText, Screen } from "./screen.ts";
-import { type ChatFlags, type Setup, setUp, stateFolder } from "./setup.ts";
+import { type ChatFlags, type Person, type Setup, setUp, stateFolder } from "./setup.ts";
 import { CLEAR_LINE, Spinner } from "./spinner.ts";
 
 /** Where the words come from and go to. */
@@ -28,8 +28,7 @@ export async function chat(flags: ChatFlags, streams: Streams = process): Promis
   process.on("exit", restore);
   const isConversation = flags.prompt === undefined && stdin.isTTY && stdout.isTTY;
   const conversation = isConversation ? new Conversation(streams) : undefined;
-  // Scripts are not asked: they have said what may run.
-  const setup = await setUp(flags, terminal, (call, signal) => conversation?.ask(call, signal) ?? true);
+  const setup = await setUp(flags, terminal, conversation ?? SCRIPT);
   try {
     if (conversation) await conversation.run(setup);
     else if (flags.prompt !== undefined) await answerOnce(flags.prompt, setup, flags);
@@ -43,9 +42,17 @@ export async function chat(flags: ChatFlags, streams: Streams = process): Promis
 
 // ---- Without a terminal
 
+/** Scripts are not asked: they have said what may run. */
+const SCRIPT: Person = {
+  ask: () => true,
+  warn: (message) => void process.stderr.write(`dragoman: ${visible(message)}\n`),
+};
+
 /** `-p`: what is piped in stands behind the prompt. */
 async function answerOnce(prompt: string, { chat }: Setup, { json = false }: ChatFlags): Promise<void> {
-  await answer(chat, [prompt, await pipedIn()].filter(Boolean).join("\n\n"), json);
+  const text = [prompt, await pipedIn()].filter((part) => part.trim() !== "").join("\n\n");
+  if (text === "") throw new Complaint("the prompt is empty, and nothing is piped in: there is nothing to answer");
+  await answer(chat, text, json);
 }
 
 /**
@@ -131,13 +138,15 @@ function printerFor(): (event: ChatEvent) => string {
 
 const EXAMPLES = ["What is 17 * (3 + 4)?", "Make the background dark blue", 'Write "Hello from Dragoman" into hello.txt'];
 
-class Conversation {
+class Conversation implements Person {
   readonly #output: WriteStream;
   readonly #palette: Palette;
   readonly #spinner: Spinner;
   readonly #editor: Editor;
   /** Tools that the user has allowed for good. */
   readonly #allowed = new Set<string>();
+  /** What is to be said when the answer is over. */
+  #warnings: string[] = [];
 
   constructor({ stdin: input, stdout: output }: Streams) {
     const palette = paletteOf(output);
@@ -183,6 +192,10 @@ class Conversation {
     return key === "y" || key === "a" || "they said no";
   }
 
+  warn(message: string): void {
+    this.#warnings.push(message);
+  }
+
   /** `false`: the end. */
   async #command(text: string, talk: Talk): Promise<boolean> {
     try {
@@ -221,7 +234,9 @@ class Conversation {
       spinner.stop();
       stopListening();
     }
-    output.write(`${screen.end()}\n${ending(talk, (performance.now() - began) / 1000)}\n`);
+    const warnings = this.#warnings.map((message) => `${this.#palette.yellow(visible(message))}\n`).join("");
+    this.#warnings = [];
+    output.write(`${screen.end()}\n${warnings}${ending(talk, (performance.now() - began) / 1000)}\n`);
   }
 }
 

@@ -3,7 +3,7 @@
  * dialect to scan and to render does not load what writes grammars.
  */
 import { isBare } from "../gemma-syntax.ts";
-import { quoted, tagName } from "../print.ts";
+import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
 import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
@@ -63,9 +63,28 @@ const dsml = (word: string, nothing?: string): CallFormat => ({
   thinking: THINK,
 });
 
+const COHERE_TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
+const COHERE_THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"];
 const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
 
 export const FORMATS: Readonly<Record<string, CallFormat>> = {
+  cohere: {
+    values: jsonValues,
+    call: (name) => [
+      '{"tool_call_id": "',
+      { pattern: "[0-9]{1,5}" },
+      `", "tool_name": ${compactJson(name)}, "parameters": `,
+      ARGUMENTS,
+      "}",
+    ],
+    between: ",\n    ",
+    loose: true,
+    section: { begin: "<|START_ACTION|>[\n    ", end: "\n]<|END_ACTION|>" },
+    words: ["<|START_ACTION|>"],
+    preserved: ["<|START_ACTION|>", "<|END_ACTION|>", ...COHERE_TEXT, ...COHERE_THINKING],
+    thinking: { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
+    answer: [["<|START_TEXT|>", "<|START_RESPONSE|>", ""], ARGUMENTS, ["<|END_TEXT|>", "<|END_RESPONSE|>", ""]],
+  },
   "deepseek-v3": {
     ...DEEPSEEK,
     call: (name) => [`<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n`, ARGUMENTS, "\n```<｜tool▁call▁end｜>"],
@@ -148,6 +167,30 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
       ...["<|tool_call_argument_begin|>", ...THINK_TAGS],
     ],
     thinking: THINK,
+  },
+  "kimi-k3": {
+    values: xmlValues({
+      open: (key, kind) => {
+        const head = `<|open|>argument key=${attribute(key)} type="`;
+        return kind === "strings" ? `${head}string"<|sep|>` : [head, ["number", "boolean", "object", "array", "null"], '"<|sep|>'];
+      },
+      close: "<|close|>argument<|sep|>",
+      behind: "",
+      typed: true,
+    }),
+    call: (name) => [
+      `<|open|>call tool=${attribute(name)} index="`,
+      { pattern: "[0-9]{1,3}" },
+      '"<|sep|>',
+      ARGUMENTS,
+      "<|close|>call<|sep|>",
+    ],
+    section: { begin: "<|open|>tools<|sep|>", end: "<|close|>tools<|sep|>" },
+    words: ["<|open|>tools<|sep|>"],
+    openers: ["<|open|>tools", "<|open|>call "],
+    preserved: ["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
+    thinking: { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
+    answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
   llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
   "minimax-m2": {

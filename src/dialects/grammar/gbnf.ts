@@ -86,12 +86,13 @@ export const optional = (body: string): string => (body === "" ? "" : `(${body})
 export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1,2} [ \\t]{0,20})?');
 
 /**
- * Any text that has none of the marks in it. They all begin with a character that they have nowhere else, so the text is other characters,
- * and beginnings of marks that do not go on: behind one comes another, a character that fits none, or the end.
+ * Any text that has none of the marks in it, up to where their first character comes again. They all begin with the same one, so the text is
+ * other characters, and beginnings of marks that do not go on: behind one comes another, a character that fits none, or the end.
  */
-export function until(rules: Rules, marks: readonly string[]): string {
-  const first = marks[0]?.charAt(0) ?? "";
-  if (marks.some((mark) => mark.lastIndexOf(first) !== 0)) throw new Error(`marks must begin alike, and only once: ${marks.join(" ")}`);
+export function until(rules: Rules, given: readonly string[]): string {
+  const first = given[0]?.charAt(0) ?? "";
+  if (given.some((mark) => !mark.startsWith(first))) throw new Error(`marks must begin alike: ${given.join(" ")}`);
+  const marks = given.map((mark) => first + mark.split(first)[1]);
   const begun = new Set(marks.flatMap((mark) => Array.from({ length: mark.length - 1 }, (_, i) => mark.slice(0, i + 1))));
   const nexts = (beginning: string) => new Set(marks.flatMap((mark) => (mark.startsWith(beginning) ? mark.charAt(beginning.length) : [])));
   const stops = [...begun].map((beginning) => `${literal(beginning)} ${noneOf([first, ...nexts(beginning)])}`);

@@ -130,10 +130,13 @@ export const pythonValues: Values = (rules) => {
   return { ...inner, object, inner };
 };
 
+/** Text, or text with one of several words in it. */
+type OpeningTag = string | readonly [before: string, words: readonly string[], behind: string];
+
 /** What stands around the value of an XML parameter. */
 export interface XmlParameter {
   /** `kind`: which value it is, where the tag must say so. */
-  readonly open: (key: string, kind?: Kind) => string;
+  readonly open: (key: string, kind?: Kind) => OpeningTag;
   /** What a string cannot have in it. */
   readonly close: string;
   /** Behind every parameter. */
@@ -154,6 +157,16 @@ export const xmlValues =
   (rules) => {
     const json = jsonValues(rules);
     const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
+    /** `key`: the rule of a key that is not known, where a NUL stands for it. */
+    const opening = (tags: OpeningTag, key = ""): string => {
+      const [head, words, tail] = typeof tags === "string" ? [tags] : tags;
+      const [before = "", after] = head.split("\0");
+      return row(
+        tag(before),
+        ...(after === undefined ? [] : [key, tag(after)]),
+        ...(words ? [rules.choice("word", words.map(literal)), tag(tail ?? "")] : []),
+      );
+    };
     const scalar = (value: Scalar): string => {
       if (typeof value === "string") return literal(value);
       const same = !python || typeof value === "number";
@@ -173,10 +186,10 @@ export const xmlValues =
       comma: "",
       close: "",
       ...(nothing !== undefined && { nothing }),
-      pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
+      pair: (name, atom, kind) => `${opening(open(name, kind))} ${atom} ${tag(close + behind)}`,
       otherPair: (declared, atom, kind) => {
-        const [before = "", after = ""] = open("\0", kind).split("\0");
-        return `${tag(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${tag(after)} ${atom} ${tag(close + behind)}`;
+        const key = otherWord(declared, '"<>\\x00-\\x20');
+        return `${opening(open("\0", kind), key)} ${atom} ${tag(close + behind)}`;
       },
     };
     return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };

@@ -7,6 +7,8 @@ import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome, Reader } from "../../core/reader.ts";
 import type { Scan } from "./scan.ts";
 
+const NAMES: ReadonlySet<string> = new Set(["name", "tool_name"]);
+const IDS: ReadonlySet<string> = new Set(["id", "tool_call_id"]);
 const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "parameters", "args"]);
 const NO_OBJECT = { code: "bad-arguments", reason: "the arguments are a string that holds no object" } as const;
 const TOO_DEEP = { code: "too-deep", reason: "the string of arguments is nested deeper than `maxDepth` allows" } as const;
@@ -35,9 +37,9 @@ export class CallObject {
     s.word = "";
     s.keeps = 0;
     if (key === "function" && code === 123) s.descend();
-    else if (key === "id" || key === "name") {
+    else if (IDS.has(key) || NAMES.has(key)) {
       if (quoted) s.keeps = MAX_NAME;
-      else if (key === "name") this.fault ??= { code: "no-name", reason: "the name is not a string" };
+      else if (NAMES.has(key)) this.fault ??= { code: "no-name", reason: "the name is not a string" };
     } else if (!this.hasArguments && ARGUMENTS.has(key)) {
       this.hasArguments = quoted || code === 123;
       if (quoted) {
@@ -79,7 +81,7 @@ export class CallObject {
     if (this.#inner) {
       if (this.#outcome !== "done" && !this.#empty) this.fault ??= NO_OBJECT;
       this.#inner = undefined;
-    } else if (keeps > 0 && key === "id") this.id ??= word;
+    } else if (keeps > 0 && IDS.has(key)) this.id ??= word;
     else if (keeps > 0 && this.name === undefined) {
       if (word.trim() === "") this.fault ??= { code: "no-name", reason: "the name is empty" };
       else this.name = word;

@@ -1,7 +1,7 @@
 /** How an opening tag says a name: `<tag=name>`, `<tag name="…">` or `<tag>name</tag>`. */
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
-import type { Scan } from "./scan.ts";
+import type { Param, Scan } from "./scan.ts";
 
 export interface Head {
   readonly ends: Marks;
@@ -9,8 +9,8 @@ export interface Head {
   readonly endsInside: Marks;
   /** Those ends that are the beginning of what follows. */
   readonly next: readonly string[];
-  /** `rest`: what is left behind the attributes. */
-  read(text: string): { readonly name?: string | undefined; readonly string?: string | undefined; readonly rest?: string };
+  /** `type`: what it says of the value; `rest`: what is left behind the attributes. */
+  read(text: string): { readonly name?: string | undefined; readonly type?: Param["type"] | undefined; readonly rest?: string };
 }
 
 /** Inside a value, a longer tag is content. */
@@ -35,16 +35,23 @@ export const ATTRIBUTES: Head = {
   ...TAG,
   ends: new Marks([...TAG_END, '"', "'", EQUALS]),
   read(text) {
-    const found = new Map<string, string>();
-    let end = 0;
-    ATTRIBUTE.lastIndex = 0;
-    for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
-      found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
-      end = ATTRIBUTE.lastIndex;
-    }
-    return { name: found.get("name"), string: found.get("string"), rest: text.slice(end).trim() };
+    const { found, rest } = attributesOf(text);
+    const string = found.get("string");
+    return { name: found.get("name"), type: string === "true" ? "string" : string === "false" ? "json" : undefined, rest };
   },
 };
+
+/** `rest`: what is left behind them. */
+export function attributesOf(text: string): { found: ReadonlyMap<string, string>; rest: string } {
+  const found = new Map<string, string>();
+  let end = 0;
+  ATTRIBUTE.lastIndex = 0;
+  for (let match = ATTRIBUTE.exec(text); match; match = ATTRIBUTE.exec(text)) {
+    found.set(match[1] ?? "", match[2] ?? match[3] ?? match[4] ?? "");
+    end = ATTRIBUTE.lastIndex;
+  }
+  return { found, rest: text.slice(end).trim() };
+}
 
 /** `<tag>name</tag>` */
 export const element = (close: string, next: string): Head => ({

@@ -28,6 +28,8 @@ interface ParamTag extends Tag {
   readonly value?: string;
   /** `""`: the next tag closes it. */
   readonly close: string;
+  /** It holds all arguments. */
+  readonly all?: true;
 }
 
 export interface TagForm {
@@ -53,6 +55,8 @@ export interface TagForm {
   readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may come as one JSON object, or in one parameter of such a name. */
   readonly wrappers?: readonly string[];
+  /** Reads the arguments and what closes the call, where they are no parameters. */
+  readonly body?: Step;
   /** Where a JSON object follows the block's opener. */
   readonly json?: Step;
 }
@@ -186,7 +190,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (!head.next.includes(mark)) s.pos += mark.length;
       if (bare && mark !== "/>" && !s.declares(name)) return confirm(name);
       s.startCall(name);
-      return mark === "/>" ? endCall(s) : between;
+      return mark === "/>" ? endCall(s) : (form.body ?? between);
     };
   };
 
@@ -306,13 +310,13 @@ export function tagCalls(form: TagForm): TagSteps {
       const mark = readHead(s, ends, inQuotes, inside ? MAX_TAG : NO_LIMIT);
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
-      const { name, string, rest = "" } = head.read(s.word);
+      const { name, type, rest = "" } = head.read(s.word);
       const broke = mark === null || name === undefined || isBreak(head, mark) || (mark === "<" && rest !== "");
       if (inside && (broke || head.next.includes(mark) || !fits(s, name))) return content(s, inside, s.word);
       if (broke) return broken(s, "bad-arguments", "a parameter has no name");
       if (inside && finish(s, false) === "deep") return tooDeep;
       if (!head.next.includes(mark)) s.pos += mark.length;
-      const next = beginParam(s, tag, name, string);
+      const next = beginParam(s, tag, name, type);
       return mark === "/>" ? between : next;
     };
   };
@@ -321,11 +325,10 @@ export function tagCalls(form: TagForm): TagSteps {
 
   const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || paramSchema(s, key) !== undefined;
 
-  const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, typed?: string): Step => {
+  const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, type = typeBySchema(s, key)): Step => {
     const { close: closer = "" } = tag;
     const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
-    const type = typed === "true" ? "string" : typed === "false" ? "json" : typeBySchema(s, key);
-    const all = form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key);
+    const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
     s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
     return valueTags.get(tag.open ?? "") ?? valueStart;
   };

@@ -10,6 +10,7 @@ import { type SchemaNode, schemaNode } from "../../core/schema.ts";
 import { hasNone, type Marks } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
 import type { CallObject } from "./call-object.ts";
+import type { Element } from "./elements.ts";
 
 /** One production. It answers with the next one, or `undefined` while it needs more input. */
 export type Step = (s: Scan) => Step | undefined;
@@ -97,6 +98,8 @@ export class Scan extends Reader implements Scanner {
   readonly json = new JsonWriter();
   /** The parameter that is being read, or was read last. */
   param: Param | undefined;
+  /** The elements that are open, from the call on. */
+  elements: Element[] = [];
   /** For calls written as JSON objects: the object, what stands around it, as flags, and what closes that. */
   object: CallObject | undefined;
   block = 0;

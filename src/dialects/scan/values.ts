@@ -109,11 +109,11 @@ function unescaped(text: string): string {
   }
 }
 
-/** Whether this text is an object of declared parameters. */
+/** Whether this text is an object of declared parameters; behind a tag that has no key, of any. */
 export function holdsArguments(s: Scan, text: string): boolean {
   try {
     const value = JSON.parse(text) as Json;
-    return isObject(value) && Object.keys(value).every((key) => paramSchema(s, key) !== undefined);
+    return isObject(value) && (s.param?.key === "" || Object.keys(value).every((key) => paramSchema(s, key) !== undefined));
   } catch {
     return false;
   }

@@ -137,7 +137,7 @@ export class Completions implements Engine {
   }
 
   #readError(status: number, headers: Headers, text: string): ErrorInfo {
-    return this.#at.http.refusal(readError(status, headers, text.slice(0, MAX_ERROR_CHARS)));
+    return this.#at.http.refusal(readError(status, headers, text.slice(0, MAX_ERROR_CHARS)), headers);
   }
 
   #thrown(error: unknown): EngineError {

@@ -87,13 +87,13 @@ export class Reading implements StreamDecoder {
     }
     this.#usage = usage ?? this.#usage;
     this.#error = error;
-    if (text !== "" && !this.#end) this.#see(this.#scanner.feed(text), events);
+    if (text !== "" && !this.#end) events.push(...this.#ending.see(this.#scanner.feed(text)));
     this.#end ??= end;
   }
 
   #last(): Event[] {
     const events: Event[] = [];
-    this.#see(this.#scanner.flush(), events);
+    events.push(...this.#ending.see(this.#scanner.flush()), ...this.#ending.flush());
     if (this.#usage) events.push({ type: "usage", ...this.#usage });
     const end = this.#end;
     if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT)));
@@ -102,11 +102,6 @@ export class Reading implements StreamDecoder {
       events.push(this.#ending.finish({ type: "finish", reason: end.reason, native: end.native, ...stop }));
     }
     return events;
-  }
-
-  #see(scanned: readonly Event[], events: Event[]): void {
-    for (const event of scanned) this.#ending.see(event);
-    events.push(...scanned);
   }
 }
 

@@ -4,7 +4,7 @@
  *
  *     createInband(createRemote({ wire: "openai-chat", url }), { dialect: "hermes" })
  */
-import type { Event, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
+import type { Event, Media, Message, Opaque, Part, Request, Text, ToolResult } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Scanner } from "../../dialects/dialect.ts";
 import { around, warning } from "../around.ts";
 import { Ending, mintIds } from "../ending.ts";
@@ -99,15 +99,9 @@ class Reader {
 
   feed(event: Event): Event[] {
     if (!this.#scanner) return [event];
-    if (event.type === "text" && !event.state) return this.#seen(this.#scanner.feed(event.text));
+    if (event.type === "text" && !event.state) return this.#ending.see(this.#scanner.feed(event.text));
     if (event.type !== "finish") return [event];
-    const last = this.#seen(this.#scanner.flush());
-    return [...last, this.#ending.finish(event)];
-  }
-
-  #seen(events: Event[]): Event[] {
-    for (const event of events) this.#ending.see(event);
-    return events;
+    return [...this.#ending.see(this.#scanner.flush()), ...this.#ending.flush(), this.#ending.finish(event)];
   }
 }
 
@@ -135,7 +129,7 @@ export function inText({ tools = [], toolChoice, parallelCalls: _, output, ...re
     const last = messages.at(-1);
     if (message.role === "assistant") messages.push({ ...message, content: callsAsText(message.content, dialect, PARTS) });
     else if (message.role === "user" && last?.role === "user") {
-      last.content = [...last.content, ...message.content]; // the results, and what the user said to them
+      last.content = joined(last.content, message.content); // the results, and what the user said to them
     } else messages.push({ ...message });
   }
   answerCalls();
@@ -155,10 +149,14 @@ const formatText = ({ schema }: NonNullable<Request["output"]>): string =>
 function instructed(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages;
   if (first?.role !== "system" && first?.role !== "developer") return [{ role: "system", content: [{ type: "text", text }] }, ...messages];
-  const last = first.content.at(-1);
-  const before = last?.type === "text" && !last.state ? last.text : ""; // one text stays one: not every server takes a list of parts
-  const content = before === "" ? first.content : first.content.slice(0, -1);
-  return [{ ...first, content: [...content, { type: "text", text: `${before}\n\n${text}` }] }, ...rest];
+  return [{ ...first, content: joined(first.content, [{ type: "text", text }]) }, ...rest];
+}
+
+/** Texts that meet become one: not every server takes a list of parts. */
+function joined(before: readonly (Text | Media)[], behind: readonly (Text | Media)[]): (Text | Media)[] {
+  const [last, first] = [before.at(-1), behind[0]];
+  if (last?.type !== "text" || first?.type !== "text" || last.state || first.state) return [...before, ...behind];
+  return [...before.slice(0, -1), { type: "text", text: [last.text, first.text].filter(Boolean).join("\n\n") }, ...behind.slice(1)];
 }
 
 const PARTS: PartMake<Part> = {

@@ -20,18 +20,21 @@ export interface PartMake<P> {
   say(text: string): P;
 }
 
-/** Calls that stand together are written together, on a line of their own behind the text before them. */
+/** Calls that stand together are written together, on lines of their own in the text around them. */
 export function callsAsText<P>(parts: readonly P[], dialect: Dialect, { callOf, textOf, say }: PartMake<P>): P[] {
   const out: P[] = [];
   let calls: RenderableCall[] = [];
+  /** The last text has a call at its end. */
+  let isCall = false;
   const add = (text: string): void => {
     const last = out.at(-1);
     const before = last === undefined ? undefined : textOf(last);
     if (before === undefined) out.push(say(text));
-    else out.splice(-1, 1, say(`${before}${/\n$/.test(before) ? "" : "\n"}${text}`));
+    else out.splice(-1, 1, say(`${before}${/\n$/.test(before) || /^\n/.test(text) ? "" : "\n"}${text}`));
   };
   const write = (): void => {
     if (calls.length > 0) add(unforged(dialect.renderToolCalls(calls)));
+    isCall ||= calls.length > 0;
     calls = [];
   };
   for (const part of parts) {
@@ -41,8 +44,10 @@ export function callsAsText<P>(parts: readonly P[], dialect: Dialect, { callOf, 
       continue;
     }
     write();
-    if (call === undefined) out.push(part);
-    else add(call);
+    const text = call ?? (isCall ? textOf(part) : undefined);
+    if (text === undefined) out.push(part);
+    else if (call !== undefined || text.trim() !== "") add(text);
+    isCall = call !== undefined;
   }
   write();
   return out;

@@ -54,6 +54,20 @@ describe("over streams", () => {
     expect(streams.output).not.toContain("\x1b[31mhello");
   });
 
+  test("what the server cannot be told is said behind the first answer", async () => {
+    const { url } = await model();
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true, think: true }, streams);
+    await streams.shows("› ");
+    await streams.type("hello", "Enter");
+    await streams.shows("thinking.enabled has no place in openai-chat");
+    await streams.type("hello again", "Enter");
+    await streams.shows("Answer 1");
+    await streams.type("/exit", "Enter");
+    await over;
+    expect(streams.output.split("has no place")).toHaveLength(2);
+  });
+
   test("Ctrl-C stops the answer, then clears the line, then leaves", async () => {
     const { url } = await model();
     const streams = new Streams();

@@ -67,6 +67,29 @@ describe("-p", () => {
     expect(readFileSync(join(path, "a/hello.txt"), "utf8")).toBe("Hello");
   });
 
+  test("a folder that is not there, or none, is a mistake", async () => {
+    for (const path of [join(state, "nope"), files.file("a-file", "x")])
+      expect(await chat(["--folder", path, "-p", "hi"])).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `dragoman: --folder: there is no folder ${path}\n`,
+      });
+  });
+
+  test.each(["", "  \n"])("an empty prompt, %j, asks nobody", async (prompt) => {
+    const { url, bodies } = await startModel(() => ["Hello?"]);
+    const stderr = "dragoman: the prompt is empty, and nothing is piped in: there is nothing to answer\n";
+    expect(await chat(["--upstream", url, "-p", prompt], "")).toEqual({ code: 2, stdout: "", stderr });
+    expect(bodies()).toEqual([]);
+    expect(await chat(["--upstream", url, "-p", prompt], "Hi")).toMatchObject({ code: 0, stdout: "Hello?\n" });
+  });
+
+  test("what the server cannot be told is said, once", async () => {
+    const { url } = await using("get_time", {});
+    const { code, stderr } = await chat(["--upstream", url, "--think", "-p", "what time is it?"]);
+    expect([code, stderr]).toEqual([0, "dragoman: thinking.enabled has no place in openai-chat and was left out\n"]);
+  });
+
   test("--json: every event is a line", async () => {
     const { url } = await using("get_time", {});
     const events = eventsOf(await chat(["--upstream", url, "--json", "-p", "what time is it?"]));

@@ -1,0 +1,187 @@
+/**
+ * Kimi K3. Everything stands in elements of three control tokens, and each argument says its type; strings are raw text, all else is JSON:
+ *
+ *     <|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
+ */
+import type { Json, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
+import { typeOf } from "../core/schema.ts";
+import { Marks } from "../core/window.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
+import { argumentTexts, attribute, compactJson, dictsort, entriesOf, Numeral, type Tree } from "./print.ts";
+import { markup, mediaPiece, type Pieces } from "./prompt.ts";
+import { attributesOf, type Head } from "./scan/heads.ts";
+import { tagCalls } from "./scan/params.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { type Answer, type Content, callsOf, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["<|end_of_msg|>"];
+const SEP = "<|sep|>";
+const IMAGE = "<|kimi_image_placeholder|>";
+const TOKENS = ["<|open|>", "<|close|>", SEP, IMAGE, ...STOPS];
+const opened = (tag: string): string => `<|open|>${tag}${SEP}`;
+const closed = (tag: string): string => `<|close|>${tag}${SEP}`;
+
+// ---- Scanning
+
+const HEAD = { ends: new Marks([SEP, '"', "="]), endsInside: new Marks([SEP]), next: [] };
+
+const TYPES: Readonly<Record<string, ReturnType<Head["read"]>["type"]>> = {
+  string: "string",
+  null: "nullable",
+  ...Object.fromEntries(["number", "boolean", "object", "array"].map((type) => [type, "json"])),
+};
+
+/** `call tool="f" index="1"`, `argument key="city" type="string"` */
+const attributes: Head = {
+  ...HEAD,
+  read(text) {
+    const { found, rest } = attributesOf(text);
+    return { name: unescaped(found.get("tool") ?? found.get("key")), type: TYPES[found.get("type") ?? ""], rest };
+  },
+};
+/** `json type="object"`: all arguments. */
+const all: Head = { ...HEAD, read: () => ({ name: "", type: "json" }) };
+
+const unescaped = (text: string | undefined): string | undefined => text?.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+
+const CALL = "<|open|>call ";
+const calls = tagCalls({
+  open: [opened("tools")],
+  close: [closed("tools")],
+  calls: [{ open: CALL, head: attributes }],
+  callClose: closed("call"),
+  params: [
+    { open: "<|open|>argument ", head: attributes, close: closed("argument") },
+    { open: "<|open|>json", head: all, close: closed("json"), all: true },
+  ],
+  stops: [closed("message"), ...STOPS],
+  bareNames: "never",
+});
+
+const createScanner = scannerOf({
+  calls: { [opened("tools")]: calls.block, [CALL]: calls.bare },
+  closers: [closed("tools")],
+  thinking: { open: { [opened("think")]: think }, close: [closed("think")], stray: "control" },
+  stops: STOPS,
+  control: [opened("response"), closed("response"), closed("message"), closed("call"), closed("argument"), ...TOKENS],
+  callsInThinking: "promote",
+});
+
+// ---- Rendering
+
+const t = markup(TOKENS);
+const element = (tag: Pieces, body: Pieces, name: string): Pieces => t`<|open|>${tag}<|sep|>${body}<|close|>${name}<|sep|>`;
+const message = (attributes: string, body: Pieces): Pieces => [element(`message ${attributes}`, body, "message"), t`<|end_of_msg|>`];
+
+/** How much it thinks, if nobody says so. */
+const VARIANTS = { "kimi-k3": "max" } as const;
+
+function render(request: Request, most: keyof typeof EFFORTS, options: RenderOptions): Rendered {
+  const { tools = [], toolChoice } = request;
+  const thinks = thinkingOption(request, options) ?? true;
+  const must = toolChoice === "required" || toolChoice === "none" ? CHOICES[toolChoice] : undefined;
+  return {
+    messages: [
+      tools.length > 0 ? toolPieces(tools) : [],
+      thinks ? internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`) : [],
+      turnsOf(request.messages).map((turn) => {
+        if (turn.side !== "assistant") return message(`role="${turn.side === "user" ? turn.side : "system"}"`, contentPieces(turn.content));
+        return turn.rounds.map(({ said, results }) => [
+          said ? message('role="assistant"', saidPieces(said, thinks)) : [],
+          resultPieces(inOrder(results, callsOf(said ?? []))),
+        ]);
+      }),
+      must ? internal("tool-choice", `The system is invoked with \`tool_choice=${toolChoice}\`.\n${must} in the next message.`) : [],
+      formatPieces(request.output),
+    ],
+    open: t`<|open|>message role="assistant"<|sep|><|open|>${thinks ? "think" : "response"}<|sep|>`,
+  };
+}
+
+const internal = (type: string, text: Pieces): Pieces => message(`role="system" type="${type}"`, text);
+
+const CHOICES = { required: "You MUST call tools", none: "You MUST NOT call any tools" };
+
+const EFFORT =
+  "`thinking_effort` guides on how much to think in your thinking channel (not including the response channel), supported values include `low`, `medium`, `high`, and `max`.\nNow the system is invoked with ";
+/** The template knows three. */
+const EFFORTS = { minimal: "low", low: "low", medium: "high", high: "high", max: "max" } as const;
+
+const RAW_JSON = "Your response must be raw JSON data without markdown code blocks (```json) or any additional formatting.";
+
+function formatPieces(output: Request["output"]): Pieces {
+  if (!output) return [];
+  const { schema } = output;
+  const form = schema ? "json_schema" : "json_object";
+  const rule = schema ? `\nThe JSON data must match the following schema:\n\`\`\`json\n${compactJson(sorted(schema))}\n\`\`\`` : "";
+  return internal("response-format", `The system is invoked with \`response_format=${form}\`.\n${RAW_JSON}${rule}`);
+}
+
+function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
+  const thinking = thinkingOf(said);
+  const calls = callsOf(said);
+  return [
+    thinks ? thought(thinking.trim() === "" ? "" : thinking) : [],
+    element("response", textOf(said), "response"),
+    calls.length > 0 ? callPieces(calls) : [],
+    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+  ];
+}
+
+const thought = (text: string): Pieces => element("think", text, "think");
+
+const callPieces = (calls: readonly RenderableCall[]): Pieces =>
+  element(
+    "tools",
+    calls.map((call, i) => element(`call tool=${attribute(call.name)} index="${i + 1}"`, argumentPieces(call), "call")),
+    "tools",
+  );
+
+const argumentPieces = (call: RenderableCall): Pieces =>
+  argumentTexts(call, /<\|(?:open|close|sep)\|>/).map(({ key, text, value }) =>
+    element(`argument key=${attribute(key)} type="${typeName(value)}"`, text, "argument"),
+  );
+
+const typeName = (value: Tree): string => (value instanceof Numeral ? "number" : typeOf(value as Json));
+
+/** Results stand in the order of the calls, if each of them answers one. */
+const inOrder = (results: readonly Answer[], calls: readonly ToolCall[]): readonly Answer[] =>
+  results.every(({ id, call }) => call?.id === id && calls.includes(call))
+    ? calls.flatMap((call) => results.filter((result) => result.call === call))
+    : results;
+
+const contentPieces = (content: Content): Pieces =>
+  content.map((part) => (part.type === "text" ? part.text : mediaPiece(part.mediaType.startsWith("image/") ? IMAGE : "", part)));
+
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  results.map(({ name, output }, i) => message(`role="tool" tool=${attribute(name)} index="${i + 1}"`, resultText(output)));
+
+const toolPieces = (tools: readonly Tool[]): Pieces =>
+  internal(
+    "tool-declare",
+    `# Tools\nHere are the available tools, described in JSONSchema.\n\n\`\`\`json\n${compactJson(sorted(tools.map(functionTool)))}\n\`\`\``,
+  );
+
+/** Its objects' keys in the order of Jinja's `dictsort`. */
+function sorted(value: Tree): Tree {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null || value instanceof Numeral) return value;
+  return new Map(dictsort(entriesOf(value)).map(([key, item]) => [key, sorted(item)]));
+}
+
+export const kimiK3 = dialectOf({
+  id: "kimi-k3",
+  title: "Kimi K3",
+  models: ["Kimi-K3"],
+  variants: VARIANTS,
+  stops: STOPS,
+  createScanner,
+  render,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
+  thinking: thought,
+});

@@ -1,0 +1,160 @@
+/**
+ * MiniMax-M3. Arguments stand in elements of their own names, which nest, and every tag of a call behind one token:
+ *
+ *     ]<]minimax[>[<tool_call>
+ *     ]<]minimax[>[<invoke name="get_weather">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>
+ *     ]<]minimax[>[</tool_call>
+ */
+import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
+import { argumentsTree, entriesOf, Numeral, pythonJson, pythonNumber, quoted, type Tree } from "./print.ts";
+import { markup, mediaPiece, type Pieces } from "./prompt.ts";
+import { elementArguments } from "./scan/elements.ts";
+import { ATTRIBUTES } from "./scan/heads.ts";
+import { tagCalls } from "./scan/params.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { dialectOf, functionObject, type Rendered } from "./tools.ts";
+import { type Content, callsOf, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const STOPS = ["[e~["];
+const TURNS = ["]~!b[", "]~b]"];
+const MARK = "]<]minimax[>[";
+const IMAGE = "]<]image[>[";
+const VIDEO = "]<]video[>[";
+const [OPEN, CLOSE] = [`${MARK}<tool_call>`, `${MARK}</tool_call>`];
+
+// ---- Scanning
+
+const calls = tagCalls({
+  open: [OPEN],
+  close: [CLOSE],
+  calls: [{ open: `${MARK}<invoke `, head: ATTRIBUTES }],
+  callClose: `${MARK}</invoke>`,
+  params: [],
+  stops: STOPS,
+  bareNames: "never",
+  body: elementArguments({ mark: MARK, call: "invoke", item: "item", stops: STOPS }),
+});
+
+const createScanner = scannerOf({
+  calls: { [OPEN]: calls.block },
+  closers: [CLOSE],
+  thinking: { open: { "<mm:think>": think }, close: ["</mm:think>"], stray: "control" },
+  stops: STOPS,
+  control: [...TURNS, MARK, IMAGE, VIDEO],
+  callsInThinking: "promote",
+});
+
+// ---- Rendering
+
+const t = markup([...TURNS, ...STOPS, MARK, IMAGE, VIDEO, "<mm:think>", "</mm:think>"]);
+
+const VARIANTS = {
+  "minimax-m3":
+    "Your model version is MiniMax-M3, developed by MiniMax. Knowledge cutoff: January 2026. Founded in early 2022, MiniMax is a global AI foundation model company committed to advancing the frontiers of AI towards AGI.",
+};
+
+/** What the model is told about its thinking, and what opens its answer. */
+const MODES = {
+  enabled: {
+    rule: "enabled. You MUST think step by step before every response, including after receiving function/tool results.",
+    open: t`<mm:think>`,
+  },
+  disabled: { rule: "disabled. Do not output any thinking process.", open: t`</mm:think>` },
+  adaptive: {
+    rule: "adaptive. You are encouraged to think for complex decision-making, multi-step reasoning, or when analyzing function/tool results.",
+    open: [],
+  },
+};
+
+function render(request: Request, identity: string, options: RenderOptions): Rendered {
+  const { tools = [] } = request;
+  const { system, rest } = leadingSystem(request.messages);
+  const thinks = thinkingOption(request, options);
+  const { rule, open } = MODES[thinks === undefined ? "adaptive" : thinks ? "enabled" : "disabled"];
+  return {
+    messages: [
+      t`]~!b[]~b]system\n${identity}\n\n<thinking_instructions>
+You have a thinking capability that allows you to reason step by step before responding. When thinking is enabled, wrap your reasoning in <mm:think></mm:think> tags before your response. When thinking is disabled, begin your response directly after the </mm:think> prefix. When thinking is adaptive, decide on your own whether to think for the current turn.
+Current thinking mode: ${rule}
+</thinking_instructions>[e~[\n`,
+      turn("developer", [
+        system && system.length > 0 ? contentPieces(system) : "You are a helpful assistant.",
+        tools.length > 0 ? ["\n\n", toolPieces(tools)] : [],
+      ]),
+      dialogue(turnsOf(rest), {
+        other: (side, content) => turn(side === "user" ? "user" : "developer", contentPieces(content)),
+        said: (said) => turn("ai", saidPieces(said)),
+        results: (results) => t`]~b]tool${resultPieces(results)}[e~[\n`,
+      }),
+    ],
+    open: t`]~b]ai\n${open}`,
+  };
+}
+
+const turn = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = { image: IMAGE, video: VIDEO };
+const contentPieces = (content: Content): Pieces =>
+  content.map((part) => (part.type === "text" ? part.text : mediaPiece(PLACEHOLDERS[part.mediaType.split("/")[0] ?? ""] ?? "", part)));
+
+function saidPieces(said: readonly Part[]): Pieces {
+  const thinking = thinkingOf(said);
+  const calls = callsOf(said);
+  return [
+    thinking ? thought(thinking) : t`</mm:think>`,
+    textOf(said),
+    calls.length > 0 ? callPieces(calls) : [],
+    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+  ];
+}
+
+const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;
+
+const callPieces = (calls: readonly RenderableCall[]): Pieces => t`]<]minimax[>[<tool_call>
+${calls.map((call) => t`]<]minimax[>[<invoke name=${quoted(call.name)}>${valuePieces(argumentsTree(call))}]<]minimax[>[</invoke>\n`)}]<]minimax[>[</tool_call>`;
+
+/** What is null is not there, or empty in a list. */
+function valuePieces(value: Tree): Pieces {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
+  if (value === null) return undefined;
+  if (typeof value === "boolean") return String(value);
+  const entries = Array.isArray(value)
+    ? value.map((item): [string, Tree] => ["item", item])
+    : entriesOf(value).filter(([, item]) => item !== null);
+  return entries.map(([key, item]) => t`]<]minimax[>[<${key}>${valuePieces(item)}]<]minimax[>[</${key}>`);
+}
+
+const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+  results.map(({ output }) => `\n<response>${resultText(output)}</response>`);
+
+const toolPieces = (tools: readonly Tool[]): Pieces => t`# Tools
+You may call one or more tools to assist with the user query.
+Here are the tools available in JSONSchema format:
+
+<tools>
+${tools.map((tool) => `<tool>${pythonJson(functionObject(tool))}</tool>\n`)}</tools>
+
+To call tools, wrap all invocations in a single ]<]minimax[>[<tool_call>]<]minimax[>[</tool_call> block. Parameter values containing nested objects or arrays are recursively expanded into XML elements. Example:
+
+]<]minimax[>[<tool_call>
+]<]minimax[>[<invoke name="tool-name-1">]<]minimax[>[<param-1>value-1]<]minimax[>[</param-1>]<]minimax[>[<param-2>]<]minimax[>[<item>]<]minimax[>[<key-a>val-a]<]minimax[>[</key-a>]<]minimax[>[<key-b>val-b]<]minimax[>[</key-b>]<]minimax[>[</item>]<]minimax[>[</param-2>]<]minimax[>[</invoke>
+]<]minimax[>[<invoke name="tool-name-2">]<]minimax[>[<param-1>value-1]<]minimax[>[</param-1>]<]minimax[>[</invoke>
+]<]minimax[>[</tool_call>`;
+
+export const minimaxM3 = dialectOf({
+  id: "minimax-m3",
+  title: "MiniMax-M3",
+  models: ["MiniMax-M3"],
+  variants: VARIANTS,
+  stops: STOPS,
+  createScanner,
+  render,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
+  thinking: thought,
+});

@@ -1,0 +1,193 @@
+/**
+ * Arguments as elements that nest, each tag behind a mark that is a token of its own:
+ *
+ *     ]<]minimax[>[<tags>]<]minimax[>[<item>a]<]minimax[>[</item>]<]minimax[>[</tags>
+ *
+ * Objects and lists leave while they arrive. What the schema lets be a string is one, whatever it holds; without a schema a value that begins
+ * with a tag is an object or a list, and all else a string.
+ */
+import { escapeJson, jsonScalar } from "../../core/json.ts";
+import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { Marks } from "../../core/window.ts";
+import type { Scan, Step } from "./scan.ts";
+import { broken, cut, nameTooLong, tooDeep } from "./steps.ts";
+import { readJson } from "./values.ts";
+
+/** An element that is open. */
+export interface Element {
+  readonly key: string;
+  readonly schema: SchemaNode | undefined;
+  /** `unknown`: nothing of the value has come; `other`: no string, and whole before it is written. */
+  kind: "unknown" | "object" | "list" | "string" | "other";
+  text: string;
+}
+
+export interface ElementForm {
+  /** What stands before every tag. */
+  readonly mark: string;
+  /** The tag of a call, and that of what stands in a list. */
+  readonly call: string;
+  readonly item: string;
+  readonly stops: readonly string[];
+}
+
+/** Reads the arguments of a call that has started, and what closes it. */
+export function elementArguments({ mark, call, item, stops }: ElementForm): Step {
+  const [open, close] = [`${mark}<`, `${mark}</`];
+  const tags = new Marks([open, close]);
+  const valueEnds = new Marks([close, ...stops]);
+  const tagEnd = new Marks([">", mark]);
+
+  const begin: Step = (s) => {
+    s.json.open(false);
+    s.elements = [{ key: call, schema: s.schemaOf(s.call?.name ?? ""), kind: "object", text: "" }];
+    return inside;
+  };
+
+  /** Before a tag, in an object or a list. */
+  const inside: Step = (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const tag = s.match(tags, true);
+    if (tag === undefined && s.last) s.pos = s.stop;
+    if (tag === undefined || s.pos === s.stop) return s.last ? cut : undefined;
+    if (tag === "") return broken(s, "bad-arguments", "an element was expected");
+    return into(s, tag);
+  };
+
+  const into = (s: Scan, tag: string): Step => {
+    s.pos += tag.length;
+    s.word = "";
+    return tag === open ? opening : closing;
+  };
+
+  const opening: Step = (s) => {
+    const end = s.readWord(tagEnd);
+    if (end === undefined) return undefined;
+    if (end === null) return nameTooLong;
+    if (end === "") return cut;
+    if (end !== ">") return broken(s, "bad-arguments", "a tag does not end");
+    s.pos++;
+    const top = s.elements.at(-1);
+    if (!top) return broken(s, "bad-arguments", "an element was expected");
+    if (top.kind === "unknown") {
+      top.kind = isList(top, s.word) ? "list" : "object";
+      s.json.open(top.kind === "list");
+    }
+    if (s.elements.length >= s.maxDepth) return tooDeep;
+    const key = s.word;
+    const inList = top.kind === "list";
+    const schema = innerSchema(top.schema, inList ? undefined : key);
+    if (!inList) s.json.key(key, `"${escapeJson(key)}":`);
+    s.elements.push({ key, schema, kind: "unknown", text: "" });
+    if (!schemaTypes(schema).includes("string")) return valueStart;
+    s.elements.at(-1)!.kind = "string";
+    s.json.string();
+    return value;
+  };
+
+  const isList = ({ schema }: Element, key: string): boolean => {
+    const types = schemaTypes(schema);
+    return types.includes("array") && types.includes("object")
+      ? key === item
+      : types.includes("array") || (types.length === 0 && key === item);
+  };
+
+  /** The first of a value that need not be a string. */
+  const valueStart: Step = (s) => {
+    const top = s.elements.at(-1);
+    if (!top) return inside;
+    if (s.blanks() === undefined) {
+      top.text += s.run;
+      return undefined;
+    }
+    top.text += s.run;
+    const tag = s.match(tags, true);
+    if (tag === undefined && s.last) s.pos = s.stop;
+    if (tag === undefined || s.pos === s.stop) return s.last ? cut : undefined;
+    if (tag !== "") return into(s, tag);
+    top.kind = schemaTypes(top.schema).length === 0 ? "string" : "other";
+    if (top.kind === "string") {
+      s.json.string();
+      s.json.run(escapeJson(top.text));
+    }
+    return value;
+  };
+
+  /** Text, up to the tag that closes it. */
+  const value: Step = (s) => {
+    const top = s.elements.at(-1);
+    if (!top) return inside;
+    const tag = s.until(valueEnds, true);
+    say(s, top, s.run);
+    if (tag === undefined) {
+      if (top.kind === "string") s.calm(valueEnds.plainEnd);
+      return undefined;
+    }
+    if (tag === close) return into(s, tag);
+    if (tag === "") {
+      s.pos = s.stop;
+      return cut;
+    }
+    const isCut = s.isCut();
+    if (isCut !== false) return isCut && cut;
+    say(s, top, tag);
+    s.pos += tag.length;
+    return value;
+  };
+
+  const say = (s: Scan, top: Element, text: string): void => {
+    if (text === "") return;
+    if (top.kind === "string") s.json.run(escapeJson(text));
+    else top.text += text;
+  };
+
+  const closing: Step = (s) => {
+    const end = s.readWord(tagEnd);
+    if (end === undefined) return undefined;
+    if (end === "") return cut;
+    const top = s.elements.at(-1);
+    const fits = end === ">" && s.word === top?.key;
+    if (!top || (!fits && top.kind !== "string" && top.kind !== "other"))
+      return broken(s, "bad-arguments", "a tag closes what is not open");
+    if (!fits) {
+      say(s, top, close + s.word);
+      return value;
+    }
+    s.pos++;
+    s.elements.pop();
+    endElement(s, top);
+    if (s.elements.length > 0) return inside;
+    s.endCall();
+    return s.behind;
+  };
+
+  return begin;
+}
+
+function endElement(s: Scan, { kind, schema, text }: Element): void {
+  const { json } = s;
+  if (kind === "object" || kind === "list") json.shut();
+  else if (kind === "string") json.done();
+  else if (kind === "unknown") endEmpty(s, schemaTypes(schema));
+  else {
+    const scalar = jsonScalar(text.trim());
+    if (scalar !== undefined) json.scalar(scalar);
+    else if (readJson(text, undefined, s.maxDepth) === "done") readJson(text.trim(), json, s.maxDepth);
+    else writeString(s, text);
+  }
+}
+
+/** What nothing stands for. */
+function endEmpty(s: Scan, types: readonly string[]): void {
+  const list = types.includes("array");
+  if (list || types.includes("object")) {
+    s.json.open(list);
+    s.json.shut();
+  } else writeString(s, "");
+}
+
+function writeString({ json }: Scan, text: string): void {
+  json.string();
+  json.run(escapeJson(text));
+  json.done();
+}

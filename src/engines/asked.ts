@@ -1,0 +1,247 @@
+/**
+ * One request on its way to a server that may have several URLs: the next is tried while nothing of an answer has come. What undici tells of
+ * it is told to a listener.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Transform } from "node:stream";
+import { type Dispatcher, errors } from "undici";
+import type { Headers } from "../wires/wire.ts";
+import type { CallOptions, UpstreamTap } from "./engine.ts";
+import { EngineError } from "./error.ts";
+import type { Place, Places } from "./places.ts";
+import { codeOf, LOST, UNREACHED } from "./problems.ts";
+import type { Ticker, Watched } from "./ticker.ts";
+import { encodingOf, unpackerOf } from "./unpack.ts";
+
+export interface Base {
+  readonly origin: string;
+  path(path: string): string;
+}
+
+/** Hears an answer while it comes: `answered`, then `received` as often as it likes, then `ended`; or `failed` at any point, and nothing else. */
+export interface Listener {
+  answered(status: number, headers: Headers): void;
+  received(bytes: Uint8Array): void;
+  ended(): void;
+  failed(error: unknown): void;
+}
+
+/** A request under way. */
+export interface Asking {
+  pause(): void;
+  resume(): void;
+  /** The listener hears that it failed, unless it is over. */
+  abort(): void;
+}
+
+/** How long a server may be silent; one timer looks after all that is under way. */
+export interface Patience {
+  readonly headersMs: number;
+  readonly idleMs: number;
+  readonly ticker: Ticker;
+}
+
+/** One request, from URL to URL until one answers. */
+export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
+  seat = 0;
+  readonly #listener: Listener;
+  readonly #signal: AbortSignal | undefined;
+  readonly #tap: UpstreamTap | undefined;
+  readonly #places: Places<Base>;
+  readonly #patience: Patience;
+  readonly #send: (base: Base) => void;
+  readonly #several: boolean;
+  /** Those to try, and how many were tried. */
+  readonly #order: readonly Place<Base>[];
+  #tried = 0;
+  #place: Place<Base> | undefined;
+  /** When the server was heard last, or the request sent. */
+  #lastMs = 0;
+  #paused = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  #answered = false;
+  /** Its headers are here, whoever's answer it is. */
+  #begun = false;
+  /** This answer only says that the server is busy, and another may not be: so many of its bytes nobody wants. */
+  #skipped: number | undefined;
+  /** What comes is compressed, though nobody asked for that. */
+  #unpacker: Transform | undefined;
+  #over = false;
+
+  constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => void) {
+    this.#listener = listener;
+    this.#signal = signal;
+    this.#tap = tap;
+    this.#places = places;
+    this.#patience = patience;
+    this.#send = send;
+    this.#several = places.several;
+    this.#order = places.inOrder();
+  }
+
+  start(): void {
+    this.#signal?.addEventListener("abort", this, { once: true });
+    if (this.#signal?.aborted) this.abort();
+    else this.#next();
+  }
+
+  handleEvent(): void {
+    this.abort();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#controller?.pause();
+  }
+  resume(): void {
+    this.#paused = false;
+    this.#lastMs = performance.now();
+    this.#controller?.resume();
+  }
+  tick(now: number): void {
+    const { headersMs, idleMs } = this.#patience;
+    if (this.#paused || now - this.#lastMs < (this.#begun ? idleMs : headersMs)) return;
+    this.#controller?.abort(this.#begun ? new errors.BodyTimeoutError() : new errors.HeadersTimeoutError());
+  }
+  abort(): void {
+    if (this.#over) return;
+    const reason = new errors.RequestAbortedError();
+    this.#end(false);
+    this.#controller?.abort(reason);
+    this.#listener.failed(reason);
+  }
+
+  /** `false`: there is no other URL to try. */
+  #next(): boolean {
+    const place = this.#order[this.#tried];
+    if (!place) return false;
+    this.#tried++;
+    this.#begun = false;
+    place.busy++;
+    this.#place = place;
+    this.#skipped = undefined;
+    this.#send(place.base);
+    return true;
+  }
+
+  #end(whole: boolean): void {
+    this.#over = true;
+    this.#unpacker?.destroy();
+    this.#signal?.removeEventListener("abort", this);
+    this.#tap?.over?.(whole);
+  }
+
+  #leave(): void {
+    this.#patience.ticker.leave(this);
+    if (this.#place) this.#place.busy--;
+    this.#place = undefined;
+  }
+
+  // What undici tells
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#lastMs = performance.now();
+    this.#patience.ticker.watch(this);
+    if (this.#over) controller.abort(new errors.RequestAbortedError());
+  }
+  onResponseStart(_: Dispatcher.DispatchController, status: number, received: IncomingHttpHeaders): void {
+    if (this.#over || status < 200) return;
+    this.#begun = true;
+    this.#lastMs = performance.now();
+    const encoding = encodingOf(received["content-encoding"]);
+    if (encoding !== undefined) delete received["content-encoding"]; // it is ours to read
+    const headers = plain(received);
+    if (!BUSY.has(status)) this.#place?.worked();
+    else {
+      this.#place?.failed(this.#places.now(), restOf(headers));
+      if (this.#several && this.#tried < this.#order.length) {
+        this.#skipped = 0;
+        return;
+      }
+    }
+    this.#answered = true;
+    if (encoding !== undefined && !this.#unpack(encoding)) return;
+    this.#tap?.answered?.({ status, headers });
+    this.#listener.answered(status, headers);
+  }
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#over) return;
+    this.#lastMs = performance.now();
+    if (this.#skipped !== undefined) {
+      this.#skipped += chunk.length;
+      if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
+      return;
+    }
+    if (this.#unpacker) this.#unpacker.write(chunk);
+    else this.#received(chunk);
+  }
+  onResponseEnd(): void {
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    if (this.#unpacker) this.#unpacker.end();
+    else this.#ended();
+  }
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const place = this.#place;
+    this.#leave();
+    if (this.#over || (this.#skipped !== undefined && this.#next())) return;
+    place?.failed(this.#places.now());
+    const code = codeOf(error);
+    const again = !this.#answered && (LOST.has(code) || (this.#several && UNREACHED.has(code)));
+    if (again && this.#next()) return;
+    if (this.#unpacker)
+      this.#unpacker.write("", () => this.#failed(error)); // behind what came before it
+    else this.#failed(error);
+  }
+
+  // What it comes to
+
+  #received(bytes: Uint8Array): void {
+    if (this.#over) return;
+    this.#tap?.received?.(bytes);
+    this.#listener.received(bytes);
+  }
+  #ended(): void {
+    if (this.#over) return;
+    this.#end(true);
+    this.#listener.ended();
+  }
+  #failed(error: unknown): void {
+    if (this.#over) return;
+    this.#end(false);
+    this.#listener.failed(error);
+  }
+
+  /** `false`: nobody here can read it. */
+  #unpack(encoding: string): boolean {
+    const broken = (what: string): void => {
+      const message = `the upstream compresses its answers, though it was asked not to, and ${what}`;
+      const error = new EngineError({ code: "upstream", message });
+      this.#failed(error);
+      this.#controller?.abort(error);
+    };
+    this.#unpacker = unpackerOf(encoding)
+      ?.on("data", (bytes: Buffer) => this.#received(bytes))
+      .on("end", () => this.#ended())
+      .on("error", () => broken(`this is no ${encoding}, or was cut`));
+    if (!this.#unpacker) broken(`nobody here reads "${encoding}"`);
+    return this.#unpacker !== undefined;
+  }
+}
+
+/** One string for each name. */
+function plain(headers: IncomingHttpHeaders): Headers {
+  for (const name in headers) if (typeof headers[name] !== "string") headers[name] = String(headers[name]);
+  return headers as Headers;
+}
+
+/** Another server may have time. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Of an answer that nobody wants. */
+const MAX_SKIPPED = 65_536;
+
+function restOf(headers: Headers): number | undefined {
+  const seconds = Number(headers["retry-after"]);
+  return seconds > 0 ? seconds * 1000 : undefined;
+}

@@ -1,0 +1,43 @@
+// Which blanks of an answer are its text, and how it ended.
+import { expect, test } from "vitest";
+import type { Event } from "../../src/core/nouns.ts";
+import { Ending } from "../../src/engines/ending.ts";
+
+const text = (said: string): Event => ({ type: "text", text: said });
+const mark = (raw: string): Event => ({ type: "control", raw });
+const call: Event[] = [
+  { type: "tool-start", id: "a", index: 0, name: "f" },
+  { type: "tool-end", id: "a", index: 0, name: "f", arguments: {} },
+];
+const unreadable: Event = { type: "malformed", raw: "<call>", code: "no-name", reason: "there is no name" };
+const thought: Event[] = [{ type: "thinking-start" }, { type: "thinking-delta", text: "Hm." }, { type: "thinking-end" }];
+
+const read = (events: readonly Event[]): Event[] => {
+  const ending = new Ending();
+  return [...events.flatMap((event) => ending.see([event])), ...ending.flush()];
+};
+
+test.each<[string, Event[], Event[]]>([
+  ["between calls", [...call, text("\n"), text(" "), ...call], [...call, mark("\n"), mark(" "), ...call]],
+  ["before the first", [text("\n"), ...call], [mark("\n"), ...call]],
+  ["behind the last", [...call, text("\n")], [...call, mark("\n")]],
+  ["between thinking and a call", [...thought, text("\n\n"), ...call], [...thought, mark("\n\n"), ...call]],
+  ["around what was meant as a call", [unreadable, text("\n"), unreadable], [unreadable, mark("\n"), unreadable]],
+  [
+    "with marks among them",
+    [...call, text("\n"), mark("<x>"), text("\n"), ...call],
+    [...call, mark("\n"), mark("<x>"), mark("\n"), ...call],
+  ],
+])("blanks %s are no text", (_, events, expected) => {
+  expect(read(events)).toEqual(expected);
+});
+
+test.each<[string, Event[]]>([
+  ["before words", [text("\n"), text("Hi"), ...call]],
+  ["behind words", [text("Hi"), text("\n"), ...call]],
+  ["between a call and words", [...call, text("\n"), text("So.")]],
+  ["between thinking and words", [...thought, text("\n\n"), text("Hi")]],
+  ["and nothing else", [text("\n")]],
+])("blanks %s are text", (_, events) => {
+  expect(read(events)).toEqual(events);
+});

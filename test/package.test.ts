@@ -1,0 +1,30 @@
+// What a user gets who installs the package.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+interface Locked {
+  version: string;
+  dev?: true;
+  peer?: true;
+  optional?: true;
+  engines?: { node?: string };
+}
+
+const read = <T>(file: string): T => JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8")) as T;
+
+/** Whether some alternative of the range begins at the major version, or before it and is open: as ranges of engines are written. */
+const takes = (range: string, major: number): boolean =>
+  range.split("||").some((part) => {
+    const first = Number(/\d+/.exec(part)?.[0] ?? 0);
+    return first === major || (first < major && !/^\s*[\^~\d]/.test(part));
+  });
+
+test("everything that is installed with it runs on the oldest Node that it is for", () => {
+  const { engines } = read<{ engines: { node: string } }>("package.json");
+  const oldest = Number(/\d+/.exec(engines.node)?.[0]);
+  const { packages } = read<{ packages: Record<string, Locked> }>("package-lock.json");
+  const installed = Object.entries(packages).filter(([path, { dev, peer, optional }]) => path !== "" && !dev && !peer && !optional);
+  const refusing = installed.filter(([, { engines }]) => engines?.node !== undefined && !takes(engines.node, oldest));
+  expect(refusing.map(([path, { version }]) => `${path} ${version}`)).toEqual([]);
+  expect(installed.length).toBeGreaterThan(50);
+});
