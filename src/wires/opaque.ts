@@ -40,9 +40,9 @@ export function withState<T extends object>(thing: T, ...states: (readonly Opaqu
 
 // ---- Out
 
-/** Puts a wire's own state back. */
+/** Puts a wire's own state back. What begins with `#` is no field, but a mark for the wire itself. */
 export function putState<T extends object>(wire: WireId, target: T, state: readonly Opaque[] | undefined): T {
-  for (const opaque of state ?? []) if (opaque.wire === wire) merge(target as Draft, opaque.kind, opaque.data);
+  for (const { wire: from, kind, data } of state ?? []) if (from === wire && kind[0] !== "#") merge(target as Draft, kind, data);
   return target;
 }
 

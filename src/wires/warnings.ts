@@ -39,5 +39,5 @@ export class Warnings {
 function lostIn({ kind, data, part }: Opaque): string[] {
   const given = objectOf(data);
   if (part) return Object.keys(given).map((key) => `${kind}.${key}`);
-  return [given.type === undefined ? kind : `${kind} (${given.type})`];
+  return [kind.replace("#", "") + (given.type === undefined ? "" : ` (${given.type})`)];
 }

@@ -30,7 +30,7 @@ describe("messages", () => {
   });
   test("reasoning_content and reasoning are thinking, in front of the text", () => {
     for (const field of ["reasoning_content", "reasoning"]) {
-      const spelling = { wire: "openai-chat", kind: "spelling", data: field, quiet: true };
+      const spelling = { wire: "openai-chat", kind: "#spelling", data: field, quiet: true };
       const thought = { type: "thinking", text: "hm", ...(field === "reasoning" ? { state: [spelling] } : {}) };
       const content = [thought, { type: "text", text: "yes" }];
       expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content });
@@ -122,7 +122,7 @@ describe("calls and results", () => {
   test("a custom call is a call with an input", () => {
     const custom = { id: "1", type: "custom", custom: { name: "patch", input: "*** Begin" } };
     expect(decoded([assistant({ tool_calls: [custom] })]).messages[0]).toMatchObject({
-      content: [{ type: "tool-call", id: "1", name: "patch", arguments: { input: "*** Begin" }, state: [{ kind: "custom" }] }],
+      content: [{ type: "tool-call", id: "1", name: "patch", arguments: { input: "*** Begin" }, state: [{ kind: "#custom" }] }],
     });
   });
   test.each([

@@ -80,7 +80,7 @@ describe("input", () => {
         content: [
           { type: "thinking", text: "hm" },
           said("a"),
-          { ...said("no"), state: [own("refusal", true, true)] },
+          { ...said("no"), state: [own("#refusal", true, true)] },
           { type: "tool-call", id: "1", name: "f", arguments: { a: 1 }, json: '{"a": 1}' },
           { type: "tool-call", id: "2", name: "f", arguments: {} },
           said("b"),
@@ -737,7 +737,7 @@ describe("streams of servers", () => {
         type: "thinking-end",
         state: [own("id", "rs_a1", true), own("encrypted_content", "gAAAAB-sealed"), own("summary", item.summary, true)],
       },
-      { type: "text", text: "I will", state: [own("message", { id: "msg_b2", phase: "commentary" }, true)] },
+      { type: "text", text: "I will", state: [own("#message", { id: "msg_b2", phase: "commentary" }, true)] },
       { type: "text", text: " write é 😀." },
       { type: "tool-start", id: "call_1", index: 0, name: "write_file", state: [own("id", "fc_c3", true)] },
       { type: "tool-delta", id: "call_1", json: '{"path":' },
@@ -1029,7 +1029,7 @@ describe("streams to clients", () => {
           { type: "thinking", text: "hm" },
           said("I will."),
           { type: "tool-call", id: "call_1", name: "f", arguments: { a: 1 }, json: '{"a": 1.0}' },
-          { type: "tool-call", id: "call_2", name: "agents__f", arguments: {}, json: "{}", state: [own("namespace", "agents", true)] },
+          { type: "tool-call", id: "call_2", name: "agents__f", arguments: {}, json: "{}", state: [own("#namespace", "agents", true)] },
         ],
       },
     ]);

@@ -151,7 +151,7 @@ const readFunction = (fn: Fields, id: string | undefined, from: Source): ToolCal
 
 function readCustom(custom: Fields, id: string | undefined, from: Source): ToolCall {
   const named = from.calls.add(id, custom.name("name"));
-  const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
+  const mark: Opaque = { wire: WIRE, kind: "#custom", data: true, quiet: true };
   return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [mark] };
 }
 

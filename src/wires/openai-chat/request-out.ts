@@ -6,11 +6,11 @@ import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
-import { defined, listOf, someOf, written } from "../read.ts";
+import { defined, isEmpty, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { DETAILS, LOGPROBS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, WIRE } from "./tables.ts";
+import { DETAILS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -79,7 +79,7 @@ function writeMessage(message: Message, out: Out): Draft {
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
   const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
-  const draft = { role, content, [field]: thinking || undefined, [DETAILS]: someOf([...details]), tool_calls, extra_content };
+  const draft = { role, content, [field]: thinking || undefined, reasoning_details: someOf([...details]), tool_calls, extra_content };
   return putState(WIRE, defined<Draft>(draft), state);
 }
 
@@ -93,16 +93,11 @@ function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft |
 function writeContent(parts: readonly (Text | Media)[]): unknown {
   const [first] = parts;
   if (!first) return "";
-  const hasOwn = first.state?.some(({ wire, kind }) => wire === WIRE && kind !== LOGPROBS);
-  if (parts.length === 1 && first.type === "text" && !hasOwn) return first.text;
+  if (parts.length === 1 && first.type === "text" && isEmpty(putState(WIRE, {}, first.state))) return first.text;
   return parts.map((part) => {
     const isRefusal = ownState(WIRE, part.state, "refusal") !== undefined;
     const draft = part.type === "media" ? writeMedia(part) : isRefusal ? { type: "refusal" } : { type: "text", text: part.text };
-    return putState<Draft>(
-      WIRE,
-      draft ?? {},
-      part.state?.filter(({ kind }) => kind !== LOGPROBS),
-    );
+    return putState<Draft>(WIRE, draft ?? {}, part.state);
   });
 }
 
@@ -123,7 +118,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
   const { request, profile, names } = out;
   const id = out.ids.out(call.id);
   const name = names.out(call.name);
-  const was = ownState(WIRE, call.state, "custom");
+  const was = ownState(WIRE, call.state, "#custom");
   const isCustom = profile.customTools !== false && (was !== undefined || toolKind(request.tools, call.name) === "custom");
   const draft: Draft = isCustom
     ? { id, type: "custom", custom: { name, input: customInput(call) } }
@@ -133,7 +128,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
   return putState(
     WIRE,
     draft,
-    call.state?.filter(({ kind }) => kind !== DETAILS && (isCustom || kind !== "custom")),
+    call.state?.filter(({ kind }) => isCustom || kind !== "custom"),
   );
 }
 

@@ -54,21 +54,22 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
 }
 
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
-export const FOUND = "found";
+export const FOUND = "#found";
 
 /** A search of tools that the client runs is a function to any other server; its mark, and that of its items, which go back as they came. */
 export const SEARCH = "tool_search";
-export const ITEM = "item";
+export const SEARCHING = "#search";
+export const ITEM = "#item";
 
 export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
-  own(tools?.find((tool) => tool.name === name)?.state, SEARCH) !== undefined;
+  own(tools?.find((tool) => tool.name === name)?.state, SEARCHING) !== undefined;
 
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 
 export const flatName = (namespace: Json | undefined, name: string): string =>
   typeof namespace === "string" ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
 
-export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "namespace")).name);
+export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "#namespace")).name);
 
 /** How a call names a tool. `namespace`: what the call itself says; `otherwise`: how a name is sent that is in none. */
 export function calledBy(

@@ -23,6 +23,7 @@ import {
   readReasoning,
   SAMPLING,
   SEARCH,
+  SEARCHING,
   TOOL,
   WIRE,
 } from "./items.ts";
@@ -128,7 +129,7 @@ class Items {
       if (this.#afterText) this.#push({ role, content: [] });
       const [first = { type: "text" as const, text: "" }, ...others] = content;
       // The item that texts stand in is not the message that it becomes a part of: what it has rides on its first text.
-      const mark = state.length > 0 ? [quietState("message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
+      const mark = state.length > 0 ? [quietState("#message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
       if (content.length + mark.length > 0) this.#say(withState(first, mark, first.state), ...others);
       this.#afterText = true;
     } else {
@@ -153,8 +154,8 @@ class Items {
     const named = this.#from.calls.add(item.text("call_id"), called);
     const state: Opaque[] = [];
     // What the tools tell need not be kept.
-    if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
-    if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
+    if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("#namespace", namespace));
+    if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("#custom", true));
     const args = isCustom ? item.text("input") : item.text("arguments");
     const call: Part = isCustom
       ? { type: "tool-call", ...named, arguments: { input: args ?? "" } }
@@ -212,7 +213,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   output_text: readText,
   text: readText,
   /** A refusal is text that the model said; the state tells the same wire what it was. */
-  refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("refusal", true)] }),
+  refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("#refusal", true)] }),
   input_image: (part) => mediaFromUrl(part.text("image_url"), "image/*"),
   input_file(part) {
     const [data, url, named] = [part.text("file_data"), part.text("file_url"), part.text("filename")];
@@ -235,11 +236,11 @@ const readTools = (given: Fields, from: Source): Tool[] =>
       if (type === "namespace") {
         const name = tool.name("name");
         const inner = readTools(tool, from);
-        const mark = quietState("namespace", { name, ...tool.rest() });
+        const mark = quietState("#namespace", { name, ...tool.rest() });
         return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
       }
       if (type === SEARCH && tool.json("execution") === "client")
-        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCH, true)], tool.state())];
+        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCHING, true)], tool.state())];
       return type === "function" || type === "custom" ? [readTool(tool, type)] : from.unknown(tool, "tool");
     })
     .flat();

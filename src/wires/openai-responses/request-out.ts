@@ -21,6 +21,7 @@ import {
   own,
   SAMPLING,
   SEARCH,
+  SEARCHING,
   TOOL,
   WIRE,
 } from "./items.ts";
@@ -99,7 +100,7 @@ class Items {
     let texts: Draft[] | undefined;
     for (const part of content) {
       if (part.type === "text") {
-        const item = own(part.state, "message");
+        const item = own(part.state, "#message");
         if (part.text === "" && !item) continue;
         if (!texts || item) texts = this.#texts(objectOf(item));
         texts.push(writeSaid(part));
@@ -125,15 +126,14 @@ class Items {
   }
 
   #call({ id, name, arguments: args, json, truncated, state = [] }: ToolCall): void {
-    const called = calledBy(this.#tools, name, this.#names.out, textOf(own(state, "namespace")));
+    const called = calledBy(this.#tools, name, this.#names.out, textOf(own(state, "#namespace")));
     const call = { call_id: this.#ids.out(id), ...called };
-    const others = state.filter(({ kind }) => !/^(namespace|custom)$/.test(kind));
-    if (this.#profile.customTools !== false && (toolKind(this.#tools, name) === "custom" || own(state, "custom"))) {
+    if (this.#profile.customTools !== false && (toolKind(this.#tools, name) === "custom" || own(state, "#custom"))) {
       this.#custom.add(id);
-      this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, others);
+      this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
     } else {
       const status = truncated ? "incomplete" : "completed";
-      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, others);
+      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, state);
     }
   }
 
@@ -165,9 +165,8 @@ function writePart(part: Text | Media): Draft {
 
 /** What the model said. */
 function writeSaid({ text, state = [] }: Text): Draft {
-  const others = state.filter(({ kind }) => !/^(message|refusal)$/.test(kind));
-  if (own(state, "refusal")) return putState(WIRE, { type: "refusal", refusal: text }, others);
-  return { annotations: [], ...putState<Draft>(WIRE, { type: "output_text", text }, others) };
+  if (own(state, "#refusal")) return putState(WIRE, { type: "refusal", refusal: text }, state);
+  return { annotations: [], ...putState<Draft>(WIRE, { type: "output_text", text }, state) };
 }
 
 // Settings
@@ -200,7 +199,7 @@ function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
   let open: { name: unknown; tools: Draft[] } | undefined;
   for (const tool of out.tools) {
     if (own(tool.state, FOUND)) continue;
-    const namespace = own(tool.state, "namespace");
+    const namespace = own(tool.state, "#namespace");
     if (!isObject(namespace)) open = undefined;
     else if (open?.name !== namespace.name) {
       open = { name: namespace.name, tools: [] };
@@ -213,7 +212,7 @@ function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
 
 function writeTool(tool: Tool, name: string, out: Out): Draft {
   const { kind: type = "function", grammar, state = [] } = tool;
-  const isSearching = own(state, SEARCH) !== undefined;
+  const isSearching = own(state, SEARCHING) !== undefined;
   const sent: Draft = { type, ...written({ ...tool, name: isSearching ? undefined : name }, TOOL) };
   if (isSearching) Object.assign(sent, { type: SEARCH, execution: "client" });
   else if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
@@ -221,6 +220,5 @@ function writeTool(tool: Tool, name: string, out: Out): Draft {
     const { parameters = null, strict = own(state, "strict") === null ? null : false } = sayable(tool, out);
     Object.assign(sent, { parameters, strict });
   }
-  const others = state.filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
-  return putState(WIRE, sent, others);
+  return putState(WIRE, sent, state);
 }
