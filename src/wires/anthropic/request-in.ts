@@ -175,21 +175,11 @@ function readCall(block: Fields, from: Source): Part {
 }
 
 function readResult(block: Fields, from: Source): ToolResult {
-  const parts = from.content(block, "content", readPart);
-  const media = parts.filter((part) => part.type === "media");
-  const texts = parts.filter((part) => part.type === "text");
-  // Text, then media: more than that the nouns do not say, so the blocks go along.
-  const plain = texts.length <= 1 && parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-  const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: block.json("content") ?? null, quiet: true }];
-  const result = defined<ToolResult>({
-    role: "tool",
-    ...from.calls.answer({ id: block.text("tool_use_id"), name: undefined }),
-    output: texts.map((part) => part.text).join("\n"),
-    media: someOf(media),
-    isError: block.flag("is_error") || undefined,
-  });
+  const named = from.calls.answer({ id: block.text("tool_use_id"), name: undefined });
+  const result = from.result(block, CONTENT, named, from.content(block, CONTENT, readPart));
+  if (block.flag("is_error")) result.isError = true;
   block.ask("type");
-  return withState(result, blocks, block.state());
+  return withState(result, result.state, block.state());
 }
 
 // Tools

@@ -50,7 +50,7 @@ function readMessage(message: Fields, from: Source): Message {
   if (role === "tool") return readResult(message, from);
   const parts = readContent(message, "content", from);
   if (role === "assistant") return readAssistant(message, parts, from);
-  const content = parts.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
+  const content = parts.map(spoken);
   return withState({ role, content }, message.state());
 }
 
@@ -75,10 +75,10 @@ function readResult(message: Fields, from: Source): Message {
   const named = from.calls.answer({ id: message.text("tool_call_id"), name: message.text("name") });
   const content = message.json("content");
   const parts = isPartList(content) ? readContent(message, "content", from) : [];
-  const media = parts.filter((part) => part.type === "media");
+  const result = from.result(message, "content", named, parts.map(spoken));
   // Without media the parts stay as they are: templates differ in what they make of them.
-  const output = media.length > 0 ? { output: joined(parts, "\n"), media } : { output: content ?? "" };
-  return withState({ role: "tool", ...named, ...output }, message.state());
+  if (!result.media) Object.assign(result, { output: content ?? "" });
+  return withState(result, result.state, message.state());
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -129,8 +129,10 @@ const refusalPart = (said: string): Text => ({
   state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }],
 });
 
-const joined = (parts: readonly ContentPart[], between = ""): string =>
-  parts.flatMap((part) => (part.type === "media" ? [] : part.text)).join(between);
+/** Only the model thinks. */
+const spoken = (part: ContentPart): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part);
+
+const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (part.type === "media" ? "" : part.text)).join("");
 
 // Calls
 

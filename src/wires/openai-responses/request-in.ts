@@ -6,7 +6,7 @@ import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, someOf } from "../read.ts";
+import { someOf } from "../read.ts";
 import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -166,14 +166,11 @@ class Items {
 
   #result(item: Fields): void {
     const named = this.#from.calls.answer({ id: item.text("call_id"), name: item.text("name") });
-    const given = item.json("output") ?? "";
-    const parts = Array.isArray(given) ? readContent(item, "output", this.#from) : [];
-    const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
-    const media = someOf(parts.filter((part) => part.type === "media"));
-    // Text, then media: more than that the nouns do not say, so the parts go along.
-    const plain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    const exact = plain ? [] : [quietState("output", given)];
-    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), exact, itemState(item)));
+    const output = item.json("output") ?? "";
+    const result: ToolResult = Array.isArray(output)
+      ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
+      : { role: "tool", ...named, output };
+    this.#push(withState(result, result.state, itemState(item)));
   }
 
   #push(message: Message): void {
