@@ -21,7 +21,7 @@ import { readMalformed } from "./accumulate.ts";
 import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
 import { errorText, outputText, textsOf } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
-import { putExtra, withState } from "./opaque.ts";
+import { hasOwn, putExtra, withState } from "./opaque.ts";
 import { isEmpty, textOf } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import { Warnings } from "./warnings.ts";
@@ -199,7 +199,7 @@ function alternating(messages: readonly Message[], wire: WireId): Message[] {
   const out: Message[] = [];
   for (const message of messages) {
     const last = out.at(-1);
-    const isNext = last?.role === message.role && ![last, message].some(({ state }) => state?.some((opaque) => opaque.wire === wire));
+    const isNext = last?.role === message.role && !hasOwn(wire, last, message);
     if (isNext && last.role !== "tool" && !hasCalls({ messages: [last] })) out[out.length - 1] = merged(last, message as Spoken, wire);
     else out.push(message);
   }
@@ -209,8 +209,7 @@ function alternating(messages: readonly Message[], wire: WireId): Message[] {
 /** Texts that meet are paragraphs. */
 function merged(first: Spoken, next: Spoken, wire: WireId): Message {
   const [end, begin, ...rest] = [first.content.at(-1), ...next.content] as (Part | undefined)[];
-  const areTexts =
-    end?.type === "text" && begin?.type === "text" && ![end, begin].some(({ state }) => state?.some((one) => one.wire === wire));
+  const areTexts = end?.type === "text" && begin?.type === "text" && !hasOwn(wire, end, begin);
   const content = areTexts
     ? [...first.content.slice(0, -1), withState({ ...end, text: `${end.text}\n\n${begin.text}` }, end.state, begin.state), ...rest]
     : [...first.content, ...next.content];
@@ -324,7 +323,7 @@ class Conversation {
 
   /** A text without words that holds the place of what only another wire knows. */
   #isNothing(part: Part): boolean {
-    if (part.type !== "text" || part.text !== "" || !part.state || part.state.some(({ wire }) => wire === this.#able.wire)) return false;
+    if (part.type !== "text" || part.text !== "" || !part.state || hasOwn(this.#able.wire, part)) return false;
     this.#warnings.foreign(part.state);
     return true;
   }

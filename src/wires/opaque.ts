@@ -46,6 +46,14 @@ export function putState<T extends object>(wire: WireId, target: T, state: reado
   return target;
 }
 
+interface Carrier {
+  readonly state?: readonly Opaque[] | undefined;
+}
+
+/** Whether any of these things carries what is this wire's own. */
+export const hasOwn = (wire: WireId, ...things: readonly Carrier[]): boolean =>
+  things.some(({ state }) => state?.some((opaque) => opaque.wire === wire));
+
 /** What this wire has left under that name. */
 export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kind: string): Json | undefined =>
   state?.find((opaque) => opaque.wire === wire && opaque.kind === kind)?.data;

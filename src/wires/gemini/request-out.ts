@@ -5,7 +5,7 @@ import type { Json, JsonObject, Message, Opaque, Part, Request, ToolResult } fro
 import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
 import { BUDGETS } from "../effort.ts";
 import { textsOf } from "../media.ts";
-import { putState } from "../opaque.ts";
+import { hasOwn, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
 import { geminiSchema, inlineRefs } from "../schema-out.ts";
 import type { Draft, WireProfile } from "../wire.ts";
@@ -79,7 +79,7 @@ function writeMessages(out: Out): Draft {
     const content = writeMessage(message, out);
     const last = contents.at(-1);
     // All results of a turn stand in one content, and what the user says beside them does, too: the answers must follow the calls at once.
-    const beside = (message.role === "tool" || before?.role === "tool") && !contentState(message).some(({ wire }) => wire === WIRE);
+    const beside = (message.role === "tool" || before?.role === "tool") && !hasOwn(WIRE, { state: contentState(message) });
     if (beside && last?.role === "user" && content.role === "user") last.parts.push(...content.parts);
     else contents.push(content);
     before = message;

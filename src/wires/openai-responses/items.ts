@@ -2,7 +2,7 @@
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { ownState } from "../opaque.ts";
+import { hasOwn, ownState } from "../opaque.ts";
 import { listOf, objectOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
@@ -111,9 +111,7 @@ export const fileName = ({ mediaType }: Media): string => `file.${mediaType.slic
 
 /** A plain system text in front stands apart from the items; it is as plain with the cache marks of another wire. */
 export function instructionsOf(message: Message | undefined): string | undefined {
-  if (message?.role !== "system" || hasOwn(message) || message.content.length !== 1) return undefined;
+  if (message?.role !== "system" || hasOwn(WIRE, message) || message.content.length !== 1) return undefined;
   const [text] = message.content;
-  return text?.type === "text" && !hasOwn(text) ? text.text || undefined : undefined;
+  return text?.type === "text" && !hasOwn(WIRE, text) ? text.text || undefined : undefined;
 }
-
-const hasOwn = ({ state }: { state?: readonly Opaque[] }): boolean => state?.some(({ wire }) => wire === WIRE) ?? false;

@@ -5,7 +5,7 @@ import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out }
 import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
-import { putState } from "../opaque.ts";
+import { hasOwn, putState } from "../opaque.ts";
 import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
@@ -37,7 +37,7 @@ const ABLE: Abilities = {
   resultMedia: true,
   media: (media, role) =>
     role !== "assistant" && !/^(audio|video)/.test(media.mediaType) && (urlOfMedia(media) ?? own(media.state, "file_id")) !== undefined,
-  thinking: ({ state }) => state?.some(({ wire }) => wire === WIRE) ?? false,
+  thinking: (part) => hasOwn(WIRE, part),
   customTools: true,
   strictTools: true,
   responses: true,
@@ -119,8 +119,7 @@ class Items {
   }
 
   #thinking(text: string, state: Opaque[] = []): void {
-    const isOwn = state.some(({ wire }) => wire === WIRE);
-    const said = isOwn ? {} : { content: [{ type: "reasoning_text", text }] };
+    const said = hasOwn(WIRE, { state }) ? {} : { content: [{ type: "reasoning_text", text }] };
     const { summary = [], ...rest } = putState<Draft>(WIRE, {}, state);
     this.#put({ type: "reasoning", id: mintedId("rs", this.items.length), summary, ...said, ...rest });
   }
