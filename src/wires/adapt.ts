@@ -85,7 +85,7 @@ export interface Out {
   readonly nulls: Record<string, JsonObject>;
 }
 
-const ANY_NAME: NameRule = { forbidden: /[^\s\S]/g, max: Number.POSITIVE_INFINITY };
+const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
 
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
@@ -132,7 +132,7 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
     if (forced) warnings.dropped("a tool choice without tools");
   }
   const declared = known.map(({ name }) => name);
-  const ids = new Names([], { ...ANY_NAME, max: able.ids ?? ANY_NAME.max });
+  const ids = new Names([], { max: able.ids ?? ANY_NAME.max });
   return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
 }
 

@@ -1,5 +1,5 @@
 /** A request for a server, written. */
-import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
 import { type Abilities, adapt, type Encoded, encoded, type Out } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
@@ -70,17 +70,21 @@ function writeMessage(message: Message, out: Out): Draft {
   if (role === "tool") return putState(WIRE, { role, tool_call_id: out.ids.out(message.id), content: message.output }, state);
   if (role !== "assistant") return putState(WIRE, { role, content: writeContent(message.content) }, state);
   const said = message.content.filter((part) => part.type === "text" || part.type === "media");
-  const thoughts = message.content.filter((part) => part.type === "thinking");
   const { official, thinkingField } = out.profile;
-  const field = thinkingField || (thoughts.map((part) => spellingOf(part.state)).find(Boolean) ?? THINKING[0]);
-  const thinking = thoughts.map((part) => part.text).join("");
-  const parts: readonly { state?: Opaque[] }[] = official || thinkingField === false ? [] : message.content;
-  const details = parts.flatMap(({ state }) => listOf(ownState(WIRE, state, DETAILS)));
+  const details: Json[] = [];
+  let [thinking, field] = ["", thinkingField || undefined] as [string, string | undefined];
+  for (const part of message.content) {
+    if (part.type === "thinking") {
+      thinking += part.text;
+      field ??= spellingOf(part.state);
+    }
+    if (part.state && !official && thinkingField !== false) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
+  }
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
   const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
-  const draft = { role, content, [field]: thinking || undefined, reasoning_details: someOf([...details]), tool_calls, extra_content };
-  return putState(WIRE, defined<Draft>(draft), state);
+  const thought = { [field ?? THINKING[0]]: thinking || undefined, reasoning_details: someOf(details) };
+  return putState(WIRE, defined<Draft>({ role, content, ...thought, tool_calls, extra_content }), state);
 }
 
 /** Gemini's signature; the official API knows of none. */
