@@ -154,8 +154,9 @@ function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-export function readResult({ toolCallId: id, toolName: name, output, providerOptions }: LanguageModelV3ToolResultPart): ToolResult {
-  return { role: "tool", id, name, ...readOutput(output), ...stateOf(providerOptions) };
+/** The SDK copies the options of a call onto its result: the state in them is the call's, and a result has none. */
+export function readResult({ toolCallId: id, toolName: name, output }: LanguageModelV3ToolResultPart): ToolResult {
+  return { role: "tool", id, name, ...readOutput(output) };
 }
 
 function readOutput(output: LanguageModelV3ToolResultOutput): Pick<ToolResult, "output" | "media" | "isError"> {

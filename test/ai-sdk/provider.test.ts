@@ -82,6 +82,23 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(said(engine.requests)).toEqual(history);
   });
 
+  it("gives what a call carries back with the call, and not with its result", async () => {
+    const state = [{ wire: "openai-responses" as const, kind: "id", data: "fc_a" }];
+    const [start, ...rest] = call("a", 0, "Oslo");
+    const signed = [{ ...start!, state } as Event, ...rest.slice(0, -1), { ...rest.at(-1)!, state } as Event];
+    const engine = createScripted([[...signed, finish("tool-calls")], rounds[1]!]);
+    const result = ai.streamText({
+      model: createDragoman(engine)("any"),
+      prompt: "Oslo?",
+      tools: toolset([]),
+      stopWhen: ai.stepCountIs(3),
+    });
+    expect(await result.text).toBe("Cold and warm.");
+    const [asked, answer] = said(engine.requests);
+    expect(asked).toMatchObject({ role: "assistant", content: [{ type: "tool-call", id: "a", state }] });
+    expect(answer).toEqual({ role: "tool", id: "a", name: "weather", output: { city: "Oslo", sky: "clear" } });
+  });
+
   it("streams text, thinking and the input of tools as they come", async () => {
     const engine = createScripted(rounds);
     const ran: string[] = [];
