@@ -11,7 +11,8 @@ export interface Known {
 }
 
 /** Servers of open models: their templates know neither developers nor custom tools, and a system text only at the beginning. */
-const OPEN_MODELS: WireProfile = { maxTokensField: "max_tokens", developerRole: false, customTools: false, systemAnywhere: false };
+const OPEN_TEMPLATES: WireProfile = { developerRole: false, customTools: false, allowedTools: false, systemAnywhere: false };
+const OPEN_MODELS: WireProfile = { ...OPEN_TEMPLATES, maxTokensField: "max_tokens" };
 
 export const KNOWN: Readonly<Record<string, Known>> = {
   ollama: { url: "http://127.0.0.1:11434", wire: "ollama", profile: { systemAnywhere: false } },
@@ -28,7 +29,7 @@ export const KNOWN: Readonly<Record<string, Known>> = {
   openrouter: {
     url: "https://openrouter.ai/api/v1",
     wire: "openai-chat",
-    profile: { thinkingField: "reasoning", customTools: false, maxTokensField: "max_tokens" },
+    profile: { thinkingField: "reasoning", customTools: false, allowedTools: false, maxTokensField: "max_tokens" },
     keyVariable: "OPENROUTER_API_KEY",
   },
 };
@@ -36,7 +37,7 @@ export const KNOWN: Readonly<Record<string, Known>> = {
 /** What a server of that wire wants, if nothing else is known of it. */
 const PROFILES: Readonly<Record<WireId, WireProfile>> = {
   "openai-chat": OPEN_MODELS,
-  "openai-responses": { developerRole: false, customTools: false, systemAnywhere: false, unsignedThinking: true },
+  "openai-responses": { ...OPEN_TEMPLATES, unsignedThinking: true },
   anthropic: { unsignedThinking: true },
   gemini: {},
   ollama: { systemAnywhere: false },

@@ -345,9 +345,8 @@ class Whole extends Answering {
     const { asked } = this.question;
     const wire = getWire(passage.route.wire);
     const response = this.#fold.response();
-    const error = response.finish?.error;
-    // Gemini has a reason for a call that cannot be read: it is an answer there.
-    const failed = error && !(wire.id === "gemini" && error.code === "malformed-call") ? error : undefined;
+    const { finish } = response;
+    const failed = finish && !wire.hasReason?.({ type: "finish", ...finish }) ? finish.error : undefined;
     const body = (): unknown =>
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();

@@ -105,7 +105,8 @@ export function adapt(given: Request, able: Abilities, profile: WireProfile = {}
 }
 
 /** All but the messages. */
-export function adaptSettings(given: Request, able: Abilities, profile: WireProfile = {}): Out {
+export function adaptSettings(given: Request, all: Abilities, profile: WireProfile = {}): Out {
+  const able: Abilities = profile.allowedTools === false && all.toolChoice ? { ...all, toolChoice: "mode" } : all;
   const warnings = new Warnings(able.wire);
   const { sampling, stop, parallelCalls, toolChoice: choice, extra } = given;
   const request: Request = { ...given };

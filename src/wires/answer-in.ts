@@ -18,6 +18,8 @@ export interface Framing {
 
 /** How OpenAI's servers say that a stream is over, and some others. */
 const DONE = "[DONE]";
+/** How server-sent events begin, and no JSON does. */
+const FRAMED = /^\s*(data|event|id|retry)?:/;
 
 /** How often a frame may differ from the one before it until nobody looks any more. */
 const MAX_MISSES = 8;
@@ -75,6 +77,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   }
   whole(body: unknown): Event[] {
     const value = typeof body === "string" ? parsed(body) : body;
+    if (typeof body === "string" && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream that goes by the name of JSON
     const one: unknown = Array.isArray(value) ? value[0] : value; // Gemini's may come in a list
     if (isObject(one)) this.#object(one, typeof body === "string" ? body : JSON.stringify(body));
     else this.broken(body);

@@ -29,6 +29,10 @@ export interface Thought {
 /** Gemini signs calls and texts; what it has signed comes back to it through every wire that has a place for it (N20). */
 export const isSignature = ({ wire, kind }: Opaque): boolean => wire === "gemini" && kind === "thoughtSignature";
 
+/** OpenAI's newer models say of a message whether it is a comment or the answer, and want that back with it. */
+export const isPhase = ({ wire, kind, data }: Opaque): boolean =>
+  wire === "openai-responses" && kind === "#message" && objectOf(data).phase !== undefined;
+
 /** Puts what came back with a text onto the last one that was said. */
 export function signText(parts: readonly Part[], state: readonly Opaque[] | undefined): void {
   const text = parts.findLast((part) => part.type === "text");

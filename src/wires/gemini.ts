@@ -9,7 +9,7 @@ import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
 import { errorOutput, readError } from "./errors.ts";
 import { GeminiReader } from "./gemini/answer-in.ts";
-import { errorBody, GeminiAnswer } from "./gemini/answer-out.ts";
+import { errorBody, GeminiAnswer, hasReason } from "./gemini/answer-out.ts";
 import { decodeRequest } from "./gemini/request-in.ts";
 import { encodeRequest, encodeTokenCountRequest } from "./gemini/request-out.ts";
 import { WIRE } from "./gemini/tables.ts";
@@ -25,6 +25,7 @@ export const gemini: Wire = {
   encodeRequest,
   ...decoders(GeminiReader),
   ...encoders(GeminiAnswer),
+  hasReason,
   // Whoever asked for an array gets one.
   encodeError: (error, request, { status } = {}) => {
     const body = errorBody(error, status);

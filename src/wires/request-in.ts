@@ -28,7 +28,7 @@ export class Source implements Reading {
   readonly alias: ((key: string) => string) | undefined;
   /** The body. */
   root: Fields;
-  readonly calls: Calls;
+  readonly calls = new Calls();
   /** What has no thing of its own to stand on goes along with the request, by the path where it stood. */
   readonly extra: Opaque[] = [];
   readonly warnings: Warning[] = [];
@@ -40,7 +40,6 @@ export class Source implements Reading {
     this.quiet = quiet;
     this.alias = alias;
     this.root = new Fields(readBody(body), this);
-    this.calls = new Calls(body);
     this.#texts = args === undefined ? undefined : new ArgumentTexts(body, args);
   }
 

@@ -2,7 +2,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
-import { isEmpty, listOf, words } from "./read.ts";
+import { isEmpty, listOf, objectOf, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -213,13 +213,51 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   return { schema: { ...out, type: "object" }, lost };
 }
 
-/** Every object closed, as structured output wants it: it allows nothing but its properties. */
-export const closedSchema = (schema: JsonObject): SchemaOut =>
-  rewrite({ schema, lost: [] }, unchanged, (draft, lose) => {
+const CONSTRAINED_KEYWORDS = words(
+  "type title description default enum const anyOf properties required additionalProperties items minItems pattern format $ref $defs definitions",
+);
+const CONSTRAINED_FORMATS = words("date-time time date duration email hostname uri ipv4 ipv6 uuid");
+/** Look-around, back references, classes by name and edges of words. */
+const HARD_PATTERN = /\(\?[^:]|\\[bBkpP1-9]/;
+
+const isPlain = (value: Json): boolean => typeof value !== "object" || value === null;
+
+/** Keywords that the API takes with some values, and whether it takes this one. */
+const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
+  enum: (value) => Array.isArray(value) && value.every(isPlain),
+  const: isPlain,
+  minItems: (value) => value === 0 || value === 1,
+  pattern: (value) => !HARD_PATTERN.test(String(value)),
+  format: (value) => CONSTRAINED_FORMATS.has(String(value)),
+};
+
+/**
+ * The part of JSON Schema that structured output and strict tools are held to; any other keyword, and recursion, the API refuses. Objects
+ * allow nothing but their properties. What cannot be enforced the description asks for: `minimum: 1, maximum: 10`.
+ */
+export function constrainedSchema(schema: JsonObject): SchemaOut {
+  const inlined = inlineRefs(schema);
+  const finite = inlined.lost.length > 0 ? inlined : { schema, lost: [] }; // what has an end may stay where it is
+  const sayable: Rule = ({ allOf, oneOf, ...rest }, lose) => {
+    let draft = rest;
+    for (const part of listOf(allOf).map(objectOf)) {
+      const { $ref, ...own } = part;
+      draft = grown(draft, typeof $ref === "string" ? { ...followRef($ref, finite.schema), ...own } : part, lose);
+    }
+    if (oneOf !== undefined) draft = grown(draft, { anyOf: oneOf }, lose);
+    const refused = (key: string) => !CONSTRAINED_KEYWORDS.has(key) || CONSTRAINED[key]?.(draft[key]!) === false;
+    const asked = Object.keys(draft).filter((key) => refused(key) && !SILENT.has(key));
+    const said = asked.map((key) => `${key}: ${JSON.stringify(draft[key])}`).join(", ");
+    drop(draft, refused, lose);
+    if (said !== "") draft.description = draft.description === undefined ? said : `${draft.description}\n\n${said}`;
+    return draft;
+  };
+  return rewrite(finite, sayable, (draft, lose) => {
     if (draft.type !== "object" && !isObject(draft.properties)) return draft;
     if (draft.additionalProperties) lose("additionalProperties");
     return { ...draft, additionalProperties: false };
   });
+}
 
 // ---- OpenAI's strict mode
 

@@ -1,5 +1,5 @@
 /** What every wire offers. One file per wire holds one such object; nothing outside this room knows an API's JSON or its stream. */
-import type { ErrorInfo, Event, JsonObject, Request, Response, Warning, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, JsonObject, Request, Response, Warning, WireId } from "../core/nouns.ts";
 
 export interface Wire {
   readonly id: WireId;
@@ -10,6 +10,8 @@ export interface Wire {
   decodeRequest(input: WireInput): Request;
   encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
   createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
+  /** Whether this API has a reason for what ended an answer as an error: then it is an answer all the same. Absent: it never has. */
+  hasReason?(finish: Finish): boolean;
   encodeError(error: ErrorInfo, request?: Request, options?: EncoderOptions): WireOutput & { status: number };
 
   // Towards a server: requests go out, its answers come in.
@@ -90,6 +92,8 @@ export interface WireProfile {
   readonly developerRole?: boolean;
   /** openai-chat, openai-responses: `false`: custom tools go as functions with one string. */
   readonly customTools?: boolean;
+  /** openai-chat, openai-responses: `false`: which tools may be called is said by sending no others. */
+  readonly allowedTools?: boolean;
   /** gemini: `false`: declarations in the older `parameters` dialect instead of JSON Schema. */
   readonly jsonSchema?: boolean;
   /** `false`: a system text in mid-conversation becomes a labelled user text, and neighbours of one role one message, as templates want it. */

@@ -5,6 +5,7 @@ import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Part, Request, Response, Warning } from "../../src/core/nouns.ts";
 import { openCapsule } from "../../src/wires/capsule.ts";
 import { gemini } from "../../src/wires/gemini.ts";
+import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { describeShared } from "../shared.ts";
@@ -795,14 +796,30 @@ describe("answers of servers", () => {
     ["MAX_TOKENS", "length"],
     ["SAFETY", "content-filter"],
     ["RECITATION", "content-filter"],
-    ["OTHER", "error"],
-    ["UNEXPECTED_TOOL_CALL", "error"],
-    ["SOMETHING_NEW", "error"],
+    ["OTHER", "content-filter"],
+    ["UNEXPECTED_TOOL_CALL", "content-filter"],
+    ["SOMETHING_NEW", "content-filter"],
   ])("finishReason %s is %s", (native, reason) => {
     const body = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason: native }] };
     expect(gemini.decodeResponse(body).finish).toMatchObject({ reason, native });
     expect(gemini.decodeResponse(JSON.stringify([body])).finish).toMatchObject({ reason, native });
   });
+  test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"])(
+    "%s: the text that came before it is kept, nothing is an error",
+    (native) => {
+      const given = (parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: native, index: 0 }] });
+      const asked: Request = { model: "", messages: [user("Hi")] };
+      const response = gemini.decodeResponse(given([{ text: "Hi" }]));
+      expect(gemini.encodeResponse(response, asked)).toEqual(given([{ text: "Hi" }]));
+      expect(openaiChat.encodeResponse(response, asked)).toMatchObject({
+        choices: [{ message: { content: "Hi" }, finish_reason: "content_filter" }],
+      });
+      const nothing = gemini.decodeResponse(given([]));
+      expect(nothing.finish).toMatchObject({ reason: "error", native, error: { code: "upstream" } });
+      expect(gemini.hasReason?.({ type: "finish", ...nothing.finish! })).toBe(true);
+      expect(gemini.encodeResponse(nothing, asked)).toMatchObject({ candidates: [{ finishReason: native }] });
+    },
+  );
   test("no finishReason: cut off, unless calls came", () => {
     const chunk = (part: object) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [part] } }] })}\n\n`;
     expect(collect(read(chunk({ text: "x" }))).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });

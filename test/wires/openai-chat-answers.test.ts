@@ -398,3 +398,27 @@ describe("errors and lists of models", () => {
     expect(openaiChat.decodeModels("oops")).toEqual([]);
   });
 });
+
+describe("ends that servers leave out, or name otherwise", () => {
+  const said = (...chunks: object[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+  const call = { index: 0, id: "a", function: { name: "f", arguments: "{}" } };
+  const delta = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
+  const counted = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } };
+  test("a chunk that only counts is the end of what has neither a reason nor [DONE]", () => {
+    expect(decode([said(delta({ tool_calls: [call] }), counted)]).at(-1)).toEqual({ type: "finish", reason: "tool-calls" });
+    expect(decode([said(delta({ content: "Hi" }), counted)]).at(-1)).toEqual({ type: "finish", reason: "stop" });
+    expect(decode([said(counted, delta({ content: "Hi" }))]).at(-1)).toMatchObject({ reason: "error" });
+  });
+  test("an answer that the server gave up is an error", () => {
+    expect(decode([said(delta({ content: "Hi" }, "abort"))]).at(-1)).toMatchObject({
+      reason: "error",
+      native: "abort",
+      error: { code: "upstream" },
+    });
+  });
+  test("a stream that goes by the name of JSON is read", () => {
+    const { content, finish } = openaiChat.decodeResponse(`${said(delta({ content: "Hi" }), delta({}, "stop"))}data: [DONE]\n\n`);
+    expect(content).toEqual([{ type: "text", text: "Hi" }]);
+    expect(finish).toEqual({ reason: "stop", native: "stop" });
+  });
+});

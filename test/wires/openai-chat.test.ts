@@ -103,9 +103,9 @@ describe("calls and results", () => {
       { role: "tool", content: "?" },
     ]);
     expect(request.messages.slice(1)).toEqual([
-      { role: "tool", id: "call_2", name: "g", output: "G" },
-      { role: "tool", id: "call_1", name: "f", output: "F" },
-      { role: "tool", id: "call_0", name: "h", output: "H" },
+      { role: "tool", id: "call_1", name: "g", output: "G" },
+      { role: "tool", id: "call_0", name: "f", output: "F" },
+      { role: "tool", id: "call_2", name: "h", output: "H" },
       { role: "tool", id: "call_3", name: "", output: "?" },
     ]);
   });

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Request, Tool, Warning } from "../../src/core/nouns.ts";
+import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Request, Tool, Warning, WireId } from "../../src/core/nouns.ts";
+import { eventsOf } from "../../src/core/unfold.ts";
 import { sealCapsule } from "../../src/wires/capsule.ts";
 import { openaiResponses as wire } from "../../src/wires/openai-responses.ts";
+import { getWire } from "../../src/wires/registry.ts";
 import { describeShared } from "../shared.ts";
 import { captures, complaintOf } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
@@ -731,7 +733,9 @@ describe("streams of servers", () => {
       { type: "thinking-start", state: [own("id", "rs_a1", true)] },
       { type: "thinking-delta", text: "I should " },
       { type: "thinking-delta", text: "look." },
-      { type: "thinking-delta", text: "\n\nThen " },
+      { type: "extension", wire: "openai-responses", data: { type: "response.reasoning_summary_part.added" }, quiet: true },
+      { type: "thinking-delta", text: "\n\n" },
+      { type: "thinking-delta", text: "Then " },
       { type: "thinking-delta", text: "write." },
       {
         type: "thinking-end",
@@ -946,6 +950,57 @@ test("reasoning that its server did not seal is sealed by us, since the ai SDK d
   expect(item).toMatchObject({ type: "reasoning", encrypted_content: expect.any(String) });
   const { messages } = wire.decodeRequest({ path: "/v1/responses", query: {}, headers: {}, body: { model: "m", input: [item!] } });
   expect(messages).toEqual([{ role: "assistant", content: [{ type: "thinking", text: "Hm.", state }] }]);
+});
+describe("parts of summaries and messages stay what they are in the same wire", () => {
+  const summary = ["first", "second"].map((text) => ({ type: "summary_text", text }));
+  const content = ["Hi", "Ho"].map((text) => ({ type: "output_text", text, annotations: [] }));
+  const output = [
+    { type: "reasoning", id: "rs_1", summary, encrypted_content: "RU5D" },
+    { type: "message", id: "msg_1", role: "assistant", status: "completed", phase: "commentary", content: content.slice(0, 1) },
+    { type: "message", id: "msg_2", role: "assistant", status: "completed", phase: "final_answer", content },
+  ];
+  const whole = { id: "resp_1", object: "response", status: "completed", model: "m", output };
+  test("whole", () => {
+    const read = wire.decodeResponse(whole);
+    expect(wire.encodeResponse(read, request, options)).toMatchObject({ output });
+    expect(wire.encodeResponse(collect(eventsOf(read)), request, options)).toMatchObject({ output });
+  });
+  test("streamed, each with its events", () => {
+    const decoder = wire.createStreamDecoder();
+    const said = `data: ${JSON.stringify({ type: "response.completed", response: whole })}\n\n`;
+    const { frames, last } = written([...decoder.feed(said), ...decoder.flush()]);
+    expect(last?.response.output).toEqual(output);
+    const places = (type: string, key: string) => frames.filter((frame) => frame.type === type).map((frame) => frame[key]);
+    expect(places("response.reasoning_summary_part.added", "summary_index")).toEqual([0, 1]);
+    expect(places("response.reasoning_summary_text.delta", "delta")).toEqual(["first", "second"]);
+    expect(places("response.reasoning_summary_part.done", "summary_index")).toEqual([0, 1]);
+    expect(places("response.output_text.done", "content_index")).toEqual([0, 0, 1]);
+  });
+  test("others read the parts as paragraphs", () => {
+    expect(wire.decodeResponse(whole).content[0]).toMatchObject({ type: "thinking", text: "first\n\nsecond" });
+  });
+});
+
+describe("a message's phase and id come back through every API that has a place for them", () => {
+  const message = { type: "message", id: "msg_1", role: "assistant", status: "completed", phase: "commentary" };
+  const content = [{ type: "output_text", text: "Look.", annotations: [] }];
+  const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "{}", status: "completed" };
+  const response = wire.decodeResponse({ id: "resp_1", status: "completed", model: "m", output: [{ ...message, content }, call] });
+  const asked: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], tools: [{ name: "f" }] };
+  const back: Record<string, (answer: never) => object> = {
+    "openai-chat": ({ choices }: { choices: { message: object }[] }) => ({ messages: [choices[0]?.message] }),
+    anthropic: ({ content }: { content: object[] }) => ({ max_tokens: 9, messages: [{ role: "assistant", content }] }),
+    gemini: ({ candidates }: { candidates: { content: object }[] }) => ({ contents: [candidates[0]?.content] }),
+  };
+  test.each(Object.keys(back) as WireId[])("%s", (id) => {
+    const client = getWire(id);
+    const answer = JSON.parse(JSON.stringify(client.encodeResponse(response, asked))) as never;
+    const path = "/v1beta/models/m:generateContent";
+    const again = client.decodeRequest({ path, query: {}, headers: {}, body: { model: "m", ...back[id]!(answer) } });
+    const { input } = wire.encodeRequest(again).body as { input: object[] };
+    expect(input[0]).toEqual({ ...message, content });
+    expect(input[1]).toMatchObject({ type: "function_call", call_id: "c1" });
+  });
 });
 const merged = (events: Event[]): Event[] =>
   events.reduce<Event[]>((list, event) => {

@@ -6,7 +6,7 @@ import { schemaNode } from "../../src/core/schema.ts";
 import { eventsOf } from "../../src/core/unfold.ts";
 import { getWire } from "../../src/wires/registry.ts";
 import {
-  closedSchema,
+  constrainedSchema,
   fromGeminiSchema,
   geminiSchema,
   inlineRefs,
@@ -118,8 +118,82 @@ describe("Anthropic's tools", () => {
     const plain = object({ a: { anyOf: [] } });
     expect(objectSchema(plain).schema).toBe(plain);
   });
+  test.each<[string, JsonObject, JsonObject, string[]]>([
+    [
+      "bounds",
+      { type: "integer", minimum: 1, maximum: 10, description: "How many" },
+      { type: "integer", description: "How many\n\nminimum: 1, maximum: 10" },
+      [":minimum", ":maximum"],
+    ],
+    [
+      "lengths",
+      { type: "array", minItems: 2, maxItems: 3, items: { type: "string", maxLength: 5 } },
+      { type: "array", items: { type: "string", description: "maxLength: 5" }, description: "minItems: 2, maxItems: 3" },
+      [":minItems", ":maxItems", "items:maxLength"],
+    ],
+    ["one element at least", { type: "array", minItems: 1 }, { type: "array", minItems: 1 }, []],
+    ["formats", { type: "string", format: "email" }, { type: "string", format: "email" }, []],
+    ["other formats", { type: "integer", format: "int32" }, { type: "integer", description: 'format: "int32"' }, [":format"]],
+    ["patterns", { type: "string", pattern: "^(?:a|b)+$" }, { type: "string", pattern: "^(?:a|b)+$" }, []],
+    [
+      "patterns that look around",
+      { type: "string", pattern: "^(?!a)" },
+      { type: "string", description: 'pattern: "^(?!a)"' },
+      [":pattern"],
+    ],
+    ["oneOf", { oneOf: [{ type: "string" }, { type: "null" }] }, { anyOf: [{ type: "string" }, { type: "null" }] }, []],
+    [
+      "Gemini's order",
+      { type: "string", propertyOrdering: ["a"] },
+      { type: "string", description: 'propertyOrdering: ["a"]' },
+      [":propertyOrdering"],
+    ],
+    ["enums of objects", { enum: [{ a: 1 }] }, { description: 'enum: [{"a":1}]' }, [":enum"]],
+    ["where a schema comes from", { $schema: "x", type: "null" }, { type: "null" }, []],
+  ])("structured output is held to what the API takes, the description asks for the rest: %s", (_title, given, schema, lost) => {
+    const out = constrainedSchema(given);
+    expect(out.schema).toEqual(schema);
+    expect(losses(out)).toEqual(lost);
+  });
+  test("structured output: references stay where they have an end, and are no part of an allOf", () => {
+    const name = { type: "string" };
+    const closed = object({ n: name }, { additionalProperties: false });
+    const $defs = { R: closed };
+    const given = object({ r: { $ref: "#/$defs/R" }, s: { allOf: [{ $ref: "#/$defs/R" }], description: "s" } }, { $defs });
+    expect(constrainedSchema(given)).toEqual({
+      schema: object({ r: { $ref: "#/$defs/R" }, s: { ...closed, description: "s" } }, { $defs, additionalProperties: false }),
+      lost: [],
+    });
+    const endless = constrainedSchema(object({ next: { $ref: "#" } }));
+    expect(JSON.stringify(endless.schema)).not.toContain("$ref");
+    expect(endless.lost).toHaveLength(1);
+  });
+  test("strict tools are held to the same, others are not; Anthropic's own clients say what they mean", () => {
+    const parameters = object({ n: { type: "integer", minimum: 1 } });
+    const given = { name: "f", parameters };
+    const anthropic = getWire("anthropic");
+    const sent = (request: Partial<Request>) => {
+      const { body, context } = anthropic.encodeRequest({ model: "m", messages: [], ...request });
+      const { tools, output_config } = body as {
+        tools?: { input_schema: JsonObject }[];
+        output_config?: { format: { schema: JsonObject } };
+      };
+      return {
+        schema: tools?.[0]?.input_schema ?? output_config?.format.schema,
+        told: context.warnings.map(({ message }) => message).join(),
+      };
+    };
+    const held = object({ n: { type: "integer", description: "minimum: 1" } }, { additionalProperties: false });
+    expect(sent({ tools: [{ ...given, strict: true }] })).toEqual({
+      schema: held,
+      told: expect.stringContaining("minimum at properties.n of f"),
+    });
+    expect(sent({ output: { schema: parameters } })).toEqual({ schema: held, told: expect.stringContaining("minimum at properties.n") });
+    expect(sent({ tools: [given] }).schema).toEqual(parameters);
+    expect(sent({ from: "anthropic", output: { schema: parameters } }).schema).toEqual(parameters);
+  });
   test("structured output has closed objects", () => {
-    expect(closedSchema(object({ a: object({}) })).schema).toEqual(
+    expect(constrainedSchema(object({ a: object({}) })).schema).toEqual(
       object({ a: object({}, { additionalProperties: false }) }, { additionalProperties: false }),
     );
   });
@@ -209,7 +283,7 @@ test("no schema makes any of them throw", () => {
   fc.assert(
     fc.property(schema, (value) => {
       const given = value as JsonObject;
-      for (const translate of [inlineRefs, geminiSchema, ollamaSchema, objectSchema, closedSchema])
+      for (const translate of [inlineRefs, geminiSchema, ollamaSchema, objectSchema, constrainedSchema])
         expect(translate(given).schema).toBeTypeOf("object");
       expect(() => strictSchema(given)).not.toThrow();
       expect(fromGeminiSchema(given)).toBeTypeOf("object");

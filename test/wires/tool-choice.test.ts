@@ -1,6 +1,7 @@
 // What a tool choice of `none` means, whoever asks and whoever answers: no tools are sent, and a call that comes all the same is told of.
 import { describe, expect, test } from "vitest";
 import type { Event, JsonObject, Request, ToolChoice, WireId } from "../../src/core/nouns.ts";
+import { usualProfile } from "../../src/engines/known.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { validateRequest } from "./validators.ts";
 
@@ -110,5 +111,28 @@ describe("calls that were asked for and did not come, or too many, are told of",
     expect(told(id, { parallelCalls: false }, [...call(0), ...call(1), { type: "finish", reason: "tool-calls" }])).toEqual([
       "several calls were made although only one was wanted",
     ]);
+  });
+});
+
+describe("servers that know no allowed tools are sent no others", () => {
+  const tools = ["f", "g", "h"].map((name) => ({ name, parameters: { type: "object", properties: {} } }));
+  test.each(["openai-chat", "openai-responses"] as const)("%s", (id) => {
+    const wire = getWire(id);
+    const asked = (required: boolean) => ({
+      model: "m",
+      messages: [hi],
+      tools,
+      toolChoice: { allowed: ["g", "f"], ...(required && { required }) },
+    });
+    const named = (body: unknown) =>
+      (body as { tools: { name?: string; function?: { name: string } }[] }).tools.map((tool) => tool.name ?? tool.function?.name);
+    const { body, context } = wire.encodeRequest(asked(true), usualProfile(id, "http://127.0.0.1:8000/v1"));
+    expect(named(body)).toEqual(["f", "g"]);
+    expect(body).toMatchObject({ tool_choice: "required" });
+    expect(context.warnings).toMatchObject([{ message: expect.stringContaining("the allowed tools") }]);
+    expect(wire.encodeRequest(asked(false), { allowedTools: false }).body).toMatchObject({ tool_choice: "auto" });
+    const official = wire.encodeRequest(asked(true), usualProfile(id, "https://api.openai.com/v1")).body;
+    expect(named(official)).toEqual(["f", "g", "h"]);
+    expect(official).toMatchObject({ tool_choice: { type: "allowed_tools" } });
   });
 });

@@ -5,7 +5,7 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
-import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
+import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
@@ -144,6 +144,7 @@ export class MessageAnswer extends Answer {
       this.#carry("", state?.filter(isSignature));
       return;
     }
+    this.#carry("", state?.filter(isPhase)); // in front: the text is only beginning
     const isNext = isMarked || (this.chunks !== undefined && text !== ""); // what is not streamed comes part by part
     if (this.#open !== "text" || isNext) this.#begin({ type: "text", text: "", ...fields });
     if (text !== "") this.#word("text_delta", "text", text);
@@ -201,10 +202,10 @@ export class MessageAnswer extends Answer {
     this.#begin(putState(WIRE, { type: "tool_use", id, name, input: {} }, state));
   }
 
-  /** A block of thinking without words, whose signature brings another wire's state of a call, or of the text before it, back to us. */
+  /** A block of thinking without words, whose signature brings another wire's state of a call, or of the text beside it, back to us. */
   #carry(call: string, state: readonly Opaque[] | undefined): boolean {
     const others = foreign(state);
-    const signature = others.every(({ quiet }) => quiet) ? undefined : sealCapsule({ call, state: others });
+    const signature = others.some((opaque) => !opaque.quiet || isPhase(opaque)) ? sealCapsule({ call, state: others }) : undefined;
     if (signature === undefined) return false;
     this.#begin({ type: "thinking", thinking: "", signature: "" });
     this.#sign(signature);

@@ -16,7 +16,7 @@ import type {
   ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
-import { isSignature, openCapsule, signText } from "../capsule.ts";
+import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { putState, withState } from "../opaque.ts";
 import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
@@ -145,10 +145,15 @@ function readAssistant(message: Fields, from: Source): Part[] {
     return withState<Thinking>({ type: "thinking", text: "" }, block.state()); // its `data`
   });
   const said: Part[] = [];
+  let ahead: Opaque[] | undefined;
   for (const part of parts) {
     if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
     if (part.type === "text" && part.text === "" && part.state?.every(isSignature)) signText(said, part.state);
-    else said.push(part);
+    else if (part.type === "text" && part.text === "" && part.state?.every(isPhase)) ahead = part.state;
+    else {
+      said.push(part.type === "text" ? withState(part, ahead, part.state) : part);
+      if (part.type === "text") ahead = undefined;
+    }
   }
   return said;
 }
@@ -160,7 +165,7 @@ function readThought(block: Fields, carried: Carried): (Thinking | Text)[] {
   const capsule = openCapsule(signature);
   if (capsule?.call !== undefined) {
     carried.set(capsule.call, capsule.state ?? []);
-    // No thinking, but the carrier of what a call has, or the text before it.
+    // No thinking, but the carrier of what a call has, or the text beside it.
     if (thinking === "") return capsule.call === "" ? [withState<Text>({ type: "text", text: "" }, capsule.state)] : [];
   }
   const [thought = {}] = capsule?.thoughts ?? [];

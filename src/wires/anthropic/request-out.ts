@@ -1,6 +1,6 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
-import type { Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
+import type { JsonObject, Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import {
   type Abilities,
   adapt,
@@ -19,7 +19,7 @@ import { outputText } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
-import { closedSchema, objectSchema } from "../schema-out.ts";
+import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
 import { CONTENT, EFFORT, EFFORTS, HEADERS, own, REDACTED, SAMPLING, TOOL, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
 
@@ -246,12 +246,14 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 
 // Tools
 
-function writeTools({ tools, request, names, warnings }: Out): Draft[] | undefined {
+function writeTools(out: Out): Draft[] | undefined {
+  const { tools, request, names, warnings } = out;
   const revealed = tools.every((tool) => tool.deferred) && !hasServerTools(request.extra, WIRE); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {
       const { name, parameters: given = { type: "object", properties: {} }, state } = tool;
-      const parameters = told(objectSchema(given), name, warnings);
+      const object = told(objectSchema(given), name, warnings);
+      const parameters = tool.strict ? constrained(object, name, out) : object;
       const sent = written({ ...tool, name: names.out(name), parameters }, TOOL);
       if (revealed) delete sent.defer_loading;
       return putState(WIRE, sent, state);
@@ -296,14 +298,20 @@ function writeThinking({ request, warnings, profile }: Out, maxTokens: number): 
   });
 }
 
-function writeOutputConfig({ request: { output, thinking, extra }, warnings }: Out): Draft | undefined {
+/** Its own clients know what it takes: their schemas go on as they are. */
+const constrained = (schema: JsonObject, what: string, { request, warnings }: Out): JsonObject =>
+  request.from === WIRE ? schema : told(constrainedSchema(schema), what, warnings);
+
+function writeOutputConfig(out: Out): Draft | undefined {
+  const { output, thinking, extra } = out.request;
+  const { warnings } = out;
   const effort = thinking?.effort === "minimal" ? "low" : thinking?.effort;
   if (effort !== thinking?.effort) warnings.converted("the effort minimal", "low");
   if (output && !output.schema) warnings.dropped("an answer in any JSON");
   const exact = own(extra, EFFORT);
   return some<Draft>({
     effort: typeof exact === "string" && EFFORTS[exact] === effort ? exact : effort,
-    format: output?.schema && { type: "json_schema", schema: told(closedSchema(output.schema), "the output", warnings) },
+    format: output?.schema && { type: "json_schema", schema: constrained(output.schema, "the output", out) },
   });
 }
 

@@ -9,7 +9,7 @@ import { defined, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import type { WireContext } from "../wire.ts";
-import { FINISH, MALFORMED, PART, SIGNATURE, WIRE } from "./tables.ts";
+import { FINISH, GIVEN_UP, MALFORMED, PART, SIGNATURE, WIRE } from "./tables.ts";
 
 const COUNTS = words(
   "promptTokenCount candidatesTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount totalTokenCount",
@@ -37,6 +37,8 @@ export class GeminiReader extends AnswerReader {
   #calls = 0;
   #native: string | undefined;
   #blocked = false;
+  /** There is text that the client shall have. */
+  #spoke = false;
   #message: string | undefined;
   /** `usageMetadata`, which every chunk repeats. */
   readonly #counts: { [key: string]: Json } = {};
@@ -86,8 +88,10 @@ export class GeminiReader extends AnswerReader {
         done: true,
       });
     } else if (text === undefined) this.#other(part.value);
-    else if (part.json("thought") !== true) this.text(text, part.state());
-    else {
+    else if (part.json("thought") !== true) {
+      this.#spoke ||= text !== "";
+      this.text(text, part.state());
+    } else {
       const state = part.state();
       this.thinking(text);
       if (state) this.endThinking(state);
@@ -142,9 +146,10 @@ export class GeminiReader extends AnswerReader {
     const native = this.#native;
     this.#usage();
     if (native === MALFORMED) this.call({ arguments: this.#message ?? "", done: true });
-    const reason = native === undefined ? undefined : this.#blocked ? "content-filter" : (FINISH[native] ?? "error");
     const { complete } = this.calls;
-    const failed = reason === "error" && native !== MALFORMED && complete === 0;
+    const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (FINISH[native] ?? "error");
+    const failed = given === "error" && native !== MALFORMED && complete === 0 && !this.#spoke;
+    const reason = given === "error" && this.#spoke && native !== MALFORMED ? GIVEN_UP : given;
     const error = failed ? ({ code: "upstream", message: this.#message ?? `the model stopped: ${native}` } as const) : undefined;
     // Some servers give no reason behind calls; these come whole, so nothing is missing.
     this.finish({ reason, native, error, ended: !cut && complete > 0 });

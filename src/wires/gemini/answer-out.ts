@@ -5,14 +5,14 @@
 import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
-import { sealCapsule } from "../capsule.ts";
+import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
-import { FINISH, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
+import { FINISH, GIVEN_UP, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
@@ -34,7 +34,9 @@ export class GeminiAnswer extends Answer {
   }
 
   text(text: string, state?: readonly Opaque[]): void {
-    if (state || this.chunks) this.#parts(encodePart({ type: "text", text, state: [...(state ?? [])] }));
+    const phase = state?.filter(isPhase) ?? [];
+    const kept: Opaque[] = phase.length > 0 ? [{ wire: WIRE, kind: SIGNATURE, data: sealCapsule({ state: phase }) ?? EMPTY_CAPSULE }] : [];
+    if (state || this.chunks) this.#parts(encodePart({ type: "text", text, state: [...(state ?? []), ...kept] }));
     else if (text !== "") this.#word(text);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
@@ -78,7 +80,7 @@ export class GeminiAnswer extends Answer {
 
   /** What this API has a reason for is an end; anything else is an error, and clients try again. */
   override fail(error: ErrorInfo, finish: Finish = { type: "finish", reason: "error", error }): void {
-    if (reasonOf(finish) !== REASONS.error || finish.native === REASONS.error) this.finish(finish);
+    if (hasReason(finish)) this.finish(finish);
     else super.fail(error);
   }
 
@@ -142,9 +144,11 @@ export class GeminiAnswer extends Answer {
   }
 }
 
+export const hasReason = (finish: Finish): boolean => reasonOf(finish) !== REASONS.error || finish.native === REASONS.error;
+
 /** The server's own word, where it is one of this API. */
 function reasonOf({ reason, native = "", error }: Finish): string {
-  if (FINISH[native] === reason) return native;
+  if (FINISH[native] === reason || (reason === GIVEN_UP && FINISH[native] === "error")) return native;
   return error?.code === "malformed-call" ? MALFORMED : REASONS[reason];
 }
 

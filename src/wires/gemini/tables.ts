@@ -59,6 +59,8 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
   ),
   ...all("MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS OTHER IMAGE_OTHER NO_IMAGE FINISH_REASON_UNSPECIFIED", "error"),
 };
+/** What came before the server gave up is an answer, though not a whole one; nothing at all is an error. */
+export const GIVEN_UP: FinishReason = "content-filter";
 export const MALFORMED = "MALFORMED_FUNCTION_CALL";
 /** What we say, where no word of this API came along. */
 export const REASONS = {

@@ -16,6 +16,8 @@ export class ChatReader extends AnswerReader {
   #reason: FinishReason | undefined;
   #native: string | undefined;
   #stop: string | undefined;
+  /** The last chunk was one that only counts: it comes when all was said. */
+  #counted = false;
   /** What the thinking shall carry when it ends; the details of it that come behind a call, the last call carries. */
   #spelling: Opaque[] | undefined;
   #details: Draft[] | undefined;
@@ -41,7 +43,7 @@ export class ChatReader extends AnswerReader {
       else this.call({ index: this.fragment.index, state: this.#takeDetails() });
       this.#sayDetails(this.#late);
     }
-    this.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended });
+    this.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended: ended || this.#counted });
   }
 
   #read(chunk: Fields, whole: boolean): void {
@@ -50,6 +52,7 @@ export class ChatReader extends AnswerReader {
     chunk.each("choices", (choice) => this.#choice(choice, whole));
     const usage = chunk.object("usage");
     if (usage) this.usage(readUsage(usage, CHAT_USAGE));
+    this.#counted = usage !== undefined && listOf(chunk.value.choices).length === 0;
     const rest = chunk.rest();
     if (rest) this.#unknown(rest);
   }

@@ -2,7 +2,7 @@
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
-import { isSignature } from "../capsule.ts";
+import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
@@ -34,7 +34,7 @@ export class ChatAnswer extends Answer {
   #usageRest: Draft = {};
   #call: Call | undefined;
   /** Gemini's, of the last text that has one. */
-  #signature: Opaque | undefined;
+  #kept: Opaque | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
@@ -48,7 +48,7 @@ export class ChatAnswer extends Answer {
     const logprobs = state && ownState(WIRE, state, LOGPROBS);
     if (logprobs) this.#delta({ content: text }, null, { logprobs });
     else if (text !== "") this.#word("content", text);
-    this.#signature = state?.findLast(isSignature) ?? this.#signature;
+    this.#kept = state?.findLast((opaque) => isSignature(opaque) || isPhase(opaque)) ?? this.#kept;
   }
   override carries(opaque: Opaque): boolean {
     return isSignature(opaque);
@@ -162,7 +162,8 @@ export class ChatAnswer extends Answer {
 
   finish({ reason, stop }: Finish): void {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
-    const signed = this.#signature ? { extra_content: signatureContent(this.#signature.data) } : {};
+    const kept = this.#kept && (isSignature(this.#kept) ? this.#kept.data : sealCapsule({ state: [this.#kept] }));
+    const signed = kept ? { extra_content: signatureContent(kept) } : {};
     this.#delta(signed, wordOf(reason), more);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });

@@ -46,6 +46,7 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
   max_tokens: "length",
   tool_use: "tool-calls",
   error: "error",
+  abort: "error",
 };
 
 export const wordOf = (reason: FinishReason): string => {

@@ -10,7 +10,7 @@ import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
 import type { WireContext } from "../wire.ts";
-import { flatName, isMinted, itemState, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
+import { BREAK, flatName, isMinted, itemState, NEXT_SUMMARY, NEXT_TEXT, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
 
 const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
 
@@ -53,6 +53,7 @@ export class ResponseReader extends AnswerReader {
   readonly #items = new Map<Json, Item>();
   #last: Item | undefined;
   #count = 0;
+  #spoke = false;
 
   constructor(context: WireContext) {
     super(WIRE, context, undefined, QUIET);
@@ -146,10 +147,13 @@ export class ResponseReader extends AnswerReader {
     if (delta === "") return;
     item.said.set(key, said + delta.length);
     const { index } = item;
+    const isNext = said === 0 && item.said.has(`${kind} ${at - 1}`); // of the same kind as the part before it
     if (kind === "text") {
       // A message's own fields ride on its first text.
       const fields = Object.fromEntries(item.state.map(({ kind, data }) => [kind, data]));
+      if (isNext || (this.#spoke && item.state.length > 0)) this.text("", [quietState(NEXT_TEXT, true)]);
       this.text(delta, item.state.length > 0 ? [quietState("#message", fields), ...state] : state);
+      this.#spoke = true;
       item.state = [];
     } else if (kind === "refusal") this.refusal(delta);
     else if (kind === "arguments" || kind === "input") this.call({ index, [kind]: delta });
@@ -157,7 +161,11 @@ export class ResponseReader extends AnswerReader {
       item.thinking ??= kind;
       if (item.thinking !== kind) return;
       this.startThinking(item.state);
-      this.thinking(kind === "summary" && at > 0 && said === 0 ? `\n\n${delta}` : delta);
+      if (kind === "summary" && isNext) {
+        this.extend({ type: NEXT_SUMMARY }, true);
+        this.thinking(BREAK);
+      }
+      this.thinking(delta);
     }
   }
 

@@ -14,7 +14,7 @@ import { defined, listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { calledBy, defaultsOf, ENCRYPTED, instructionsOf, isSearch, mintedId, own, WIRE } from "./items.ts";
+import { BREAK, calledBy, defaultsOf, ENCRYPTED, instructionsOf, isSearch, mintedId, NEXT_SUMMARY, NEXT_TEXT, own, WIRE } from "./items.ts";
 import { settingsOf } from "./request-out.ts";
 
 /** An item being written. */
@@ -46,6 +46,8 @@ export class ResponseAnswer extends Answer {
   /** At most one of these. */
   #message: Open | undefined;
   #reasoning: Open | undefined;
+  /** The next part of the summary begins. */
+  #isNext = false;
   #call: Open | undefined;
   /** Items that only this wire knows, by their ids; and in an answer that is not streamed, those that wait to take their places. */
   readonly #foreign = new Map<unknown, number>();
@@ -173,7 +175,9 @@ export class ResponseAnswer extends Answer {
 
   #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
     const item = own(state, "#message");
-    if (item) this.#closeMessage("completed"); // the next one begins
+    if (item)
+      this.#closeMessage("completed"); // the next one begins
+    else if (this.#message && own(state, NEXT_TEXT)) this.#closePart(this.#message);
     const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
       Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
@@ -226,13 +230,28 @@ export class ResponseAnswer extends Answer {
     this.thinkingStart();
     const reasoning = this.#reasoning;
     if (!reasoning || delta === "") return;
+    if (this.#isNext && delta === BREAK) {
+      this.#closeSummary(reasoning);
+      return;
+    }
     if (reasoning.text === "") this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
     reasoning.text += delta;
     this.#summary(reasoning, "text.delta", { delta });
   }
 
   #summary(reasoning: Open, type: string, fields: Draft): void {
-    this.#piece(reasoning, `reasoning_summary_${type}`, { summary_index: 0, ...fields });
+    this.#piece(reasoning, `reasoning_summary_${type}`, { summary_index: listOf(reasoning.item.summary).length, ...fields });
+  }
+
+  #closeSummary(reasoning: Open): void {
+    const { text, item } = reasoning;
+    this.#isNext = false;
+    if (text === "") return;
+    const part = { type: "summary_text", text };
+    this.#summary(reasoning, "text.done", { text });
+    this.#summary(reasoning, "part.done", { part });
+    item.summary = [...listOf(item.summary), part];
+    reasoning.text = "";
   }
 
   override thinkingEnd(state: readonly Opaque[]): void {
@@ -243,16 +262,13 @@ export class ResponseAnswer extends Answer {
     const reasoning = this.#reasoning;
     if (!reasoning) return;
     this.#reasoning = undefined;
-    const { text } = reasoning;
-    const part = { type: "summary_text", text };
-    if (text !== "") {
-      this.#summary(reasoning, "text.done", { text });
-      this.#summary(reasoning, "part.done", { part });
-    }
+    this.#closeSummary(reasoning);
     const exact = listOf(own(state, "summary"));
-    const fields: Draft = { summary: exact.length === 1 ? exact : text === "" ? [] : [part] };
+    const said = listOf(reasoning.item.summary);
+    const fields: Draft = { summary: exact.length > 0 ? exact : said };
+    const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
     if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
-      fields.encrypted_content = sealCapsule({ thoughts: [{ thinking: text, state }] }) ?? EMPTY_CAPSULE;
+      fields.encrypted_content = sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE;
     this.#done(reasoning, fields, state);
   }
 
@@ -325,7 +341,8 @@ export class ResponseAnswer extends Answer {
   override own(data: JsonObject): void {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
-    if (typeof type !== "string") {
+    if (type === NEXT_SUMMARY) this.#isNext = this.#reasoning !== undefined;
+    else if (typeof type !== "string") {
       const { usage, incomplete_details, ...response } = data;
       grow(this.#rest, defined<Draft>({ usage, incomplete_details }));
       putState(WIRE, this.#response, opaques(WIRE, response));

@@ -39,7 +39,7 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
   const [content = [], summary = []] = [value.content, value.summary].map((list) =>
     listOf(list).map((part) => textOf(objectOf(part).text) ?? ""),
   );
-  const text = content.length > 0 ? content.join("") : summary.join("\n\n");
+  const text = content.length > 0 ? content.join("") : summary.join(BREAK);
   const sealed = textOf(value.encrypted_content);
   const capsule = sealed === undefined ? undefined : openCapsule(sealed);
   if (capsule?.call !== undefined) return { text, state: [...(capsule.state ?? [])], call: capsule.call };
@@ -52,6 +52,11 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
   if (state.length > 0) for (const key of ["content", "summary"]) if (value[key]) state.push(quietState(key, value[key]));
   return { text, state };
 }
+
+/** Marks the place between two texts that are parts of their own; and the event before thinking that is the next part of its summary, set off by `BREAK`. */
+export const NEXT_TEXT = "#part";
+export const NEXT_SUMMARY = "response.reasoning_summary_part.added";
+export const BREAK = "\n\n";
 
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
 export const FOUND = "#found";

@@ -1,7 +1,6 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
-import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolResult } from "../../core/nouns.ts";
+import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
-import { signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
@@ -141,11 +140,14 @@ class Items {
 
   #reasoning(item: Fields): void {
     const { text, state, call: id } = readReasoning(item);
-    if (id === undefined) this.#say(withState({ type: "thinking", text }, state));
-    const parts = this.messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-    if (id === "") signText(parts, state);
-    const call = parts.findLast((part) => part.type === "tool-call" && part.id === id);
-    if (call?.type === "tool-call") withState(call, call.state, state);
+    if (id === undefined) {
+      this.#say(withState({ type: "thinking", text }, state));
+      return;
+    }
+    const isIts = (part: Part): part is Text | ToolCall => (part.type === "tool-call" ? part.id === id : part.type === "text" && id === "");
+    const said = this.messages.findLast((message) => message.role === "assistant" && message.content.findLast(isIts));
+    const part = said?.role === "assistant" ? said.content.findLast(isIts) : undefined;
+    if (part) withState(part, part.state, state);
   }
 
   #call(item: Fields, isCustom: boolean): void {
