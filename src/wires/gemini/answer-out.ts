@@ -14,6 +14,10 @@ import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { FINISH, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
+/** What stands before a word. */
+const WORD = '{"candidates":[{"content":{"role":"model","parts":[{"text":';
+const SSE_WORD = `data: ${WORD}`;
+
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
   /** Nobody wants to see the thoughts. */
@@ -109,10 +113,14 @@ export class GeminiAnswer extends Answer {
 
   /** Most chunks say one word: all that has to be printed, and looked through for separators, is the word. */
   #word(text: string): void {
-    this.#tail ??= withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id })).slice(1);
-    const rest = this.#tail === "}" ? "}" : `,${this.#tail}`;
+    this.#tail ??= this.#tailOf();
     const word = withoutSeparators(JSON.stringify(text));
-    this.say(this.#framed(`{"candidates":[{"content":{"role":"model","parts":[{"text":${word}}]},"index":0}]${rest}`));
+    if (this.#isArray) this.say(this.#framed(WORD + word + this.#tail));
+    else this.say(`${SSE_WORD}${word}${this.#tail}\n\n`);
+  }
+  #tailOf(): string {
+    const names = withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id }));
+    return `}]},"index":0}]${names === "{}" ? "" : ","}${names.slice(1)}`;
   }
 
   print(chunk: Draft): string {

@@ -24,7 +24,8 @@ export function decodeRequest({ body }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet });
   const { root } = from;
   onlyOne(root, "n");
-  const declared = ["tools", "functions"].flatMap((key) => root.each(key, (tool) => readTool(tool, from)).flat());
+  const declared: Tool[] = [];
+  for (const key of ["tools", "functions"]) root.each(key, (tool) => declared.push(...readTool(tool, from)));
   const request = {
     model: root.text("model") ?? "",
     messages: conversation(root, "messages", "messages", (message) => readMessage(message, from)),
