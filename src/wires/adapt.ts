@@ -347,7 +347,12 @@ export function encoded(
 ): Encoded {
   putExtra(wire, body, request, warnings);
   const context: WireContext = { names: names.context, warnings: warnings.list, ids: callIds(request) };
-  return { path, headers: { "content-type": "application/json", ...headers }, body, context: isEmpty(nulls) ? context : { ...context, nulls } };
+  return {
+    path,
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    context: isEmpty(nulls) ? context : { ...context, nulls },
+  };
 }
 
 /** The request as the API counts its tokens: only these keys of it. */

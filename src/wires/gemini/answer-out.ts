@@ -102,13 +102,18 @@ export class GeminiAnswer extends Answer {
   }
 
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
-    const { content: more, ...rest } = candidate ?? {};
-    const content = { ...objectOf(more), role: "model", parts: spoken(parts) };
-    const candidates = [{ content, ...rest, index: 0 }];
-    const [modelVersion, responseId] = [this.model || undefined, this.id];
+    // What stands behind a spread in a literal is put there by the runtime, name by name.
+    const content: Draft = { ...objectOf(candidate?.content) };
+    content.role = "model";
+    content.parts = spoken(parts);
+    const whole: Draft = { content, ...candidate };
+    whole.content = content;
+    whole.index = 0;
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
-    if (!root) this.send({ candidates, modelVersion, responseId });
-    else this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion, responseId });
+    const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
+    chunk.modelVersion = this.model || undefined;
+    chunk.responseId = this.id;
+    this.send(chunk);
   }
 
   /** Most chunks say one word: all that has to be printed, and looked through for separators, is the word. */
