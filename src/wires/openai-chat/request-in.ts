@@ -162,7 +162,7 @@ function readTool(tool: Fields, from: Source): Tool[] {
   if (kind !== "function" && kind !== "custom") return from.unknown(tool, "tool");
   const spec = tool.object(kind) ?? tool; // a bare object has no wrapper
   const name = spec.name("name");
-  const made: Tool = { ...spec.read<Tool>(TOOL), name };
+  const made: Tool = { name, ...spec.read<Tool>(TOOL) };
   if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
   return [withState(made, strictMark(WIRE, made), tool.state())];
 }
