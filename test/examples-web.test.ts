@@ -55,6 +55,26 @@ describe.skipIf(missing.length > 0)(
       expect(faults).toEqual([]);
     });
 
+    test("a colour of two words, by a click; meanwhile nothing else can be said", { timeout: 150_000 }, async () => {
+      const enabled = await page.evaluate(() => {
+        const tries = [...document.querySelectorAll<HTMLButtonElement>("#tries button")];
+        tries.find(({ textContent }) => textContent?.includes("light blue"))?.click();
+        return document.querySelectorAll("#tries :enabled, #ask :enabled").length;
+      });
+      expect(enabled).toBe(0);
+      await page.waitForSelector("#words:enabled", { timeout: 120_000 });
+      expect(await page.evaluate(() => document.body.style.background)).toBe("lightblue");
+      expect(faults).toEqual([]);
+    });
+
+    test("a model that cannot be loaded is said", { timeout: 60_000 }, async () => {
+      const other = await browser.newPage();
+      await other.route("**/*.gguf", (route) => route.abort());
+      await other.goto(server.resolvedUrls!.local[0]!);
+      await other.getByText("The model cannot be loaded").waitFor();
+      await other.close();
+    });
+
     test("an alert shows the user's words", { timeout: 150_000 }, async () => {
       await ask('show an alert that says "hello"');
       expect(await page.locator("#alert p").textContent()).toBe("hello");

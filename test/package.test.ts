@@ -28,3 +28,11 @@ test("everything that is installed with it runs on the oldest Node that it is fo
   expect(refusing.map(([path, { version }]) => `${path} ${version}`)).toEqual([]);
   expect(installed.length).toBeGreaterThan(50);
 });
+
+test("Fastify gets the light-my-request that is pinned, which runs on that Node", () => {
+  const { dependencies } = read<{ dependencies: Record<string, string> }>("package.json");
+  const { packages } = read<{ packages: Record<string, Locked & { dependencies?: Record<string, string> }> }>("package-lock.json");
+  expect(packages["node_modules/light-my-request"]?.version).toBe(dependencies["light-my-request"]);
+  expect(Object.keys(packages).filter((path) => path.endsWith("/light-my-request"))).toHaveLength(1);
+  expect(packages["node_modules/fastify"]?.dependencies).toHaveProperty("light-my-request");
+});

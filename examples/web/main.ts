@@ -20,8 +20,9 @@ const paint = defineTool({
   description: "Changes background color",
   parameters: { type: "object", properties: { color: { type: "string", description: "The color name" } }, required: ["color"] },
   run: ({ color }) => {
-    if (!CSS.supports("color", color)) throw new Error(`${color} is no color`);
-    document.body.style.background = color;
+    const name = color.replaceAll(" ", ""); // CSS writes light blue in one word
+    if (!CSS.supports("color", name)) throw new Error(`${color} is no color`);
+    document.body.style.background = name;
     return { status: "success", color };
   },
 });
@@ -51,16 +52,21 @@ const line = (event: ChatEvent): string => {
 };
 
 const wllama = new Wllama({ default: wasm }, { suppressNativeLog: true });
-await wllama.loadModelFromUrl(new URL(model, location.href).href, {
-  progressCallback: ({ loaded, total }) => {
-    answer.textContent = `Loading the model… ${Math.round((100 * loaded) / total)} %`;
-  },
-});
+try {
+  await wllama.loadModelFromUrl(new URL(model, location.href).href, {
+    progressCallback: ({ loaded, total }) => {
+      answer.textContent = `Loading the model… ${Math.round((100 * loaded) / total)} %`;
+    },
+  });
+} catch (error) {
+  answer.textContent = `The model cannot be loaded: ${(error as Error).message}`;
+  throw error;
+}
 const chat = createChat({ engine: createWllama(wllama), tools: [paint, say], sampling: { temperature: 0 } });
 
 async function send(text: string): Promise<void> {
   for (const element of [answer, raw, events]) element.textContent = "";
-  words.disabled = button.disabled = true;
+  setBusy(true);
   for await (const event of chat.send(text)) {
     if (event.type === "text") answer.textContent += event.text;
     if (event.type === "finish" && event.error) answer.textContent += event.error.message;
@@ -70,8 +76,13 @@ async function send(text: string): Promise<void> {
     }
     events.textContent += line(event);
   }
-  words.disabled = button.disabled = false;
-  words.focus();
+  setBusy(false);
+}
+
+/** One turn after the other. */
+function setBusy(busy: boolean): void {
+  for (const element of [words, button, ...find("#tries").querySelectorAll("button")]) element.disabled = busy;
+  if (!busy) words.focus();
 }
 
 find("#ask").addEventListener("submit", (submitted) => {
@@ -86,6 +97,5 @@ for (const text of ["make it red", "change the background color to light blue", 
   find("#tries").append(one);
 }
 answer.textContent = "Ready.";
-words.disabled = button.disabled = false;
-words.focus();
+setBusy(false);
 document.body.dataset.ready = "yes";

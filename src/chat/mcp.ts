@@ -65,7 +65,9 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   } catch (error) {
     await client.close();
     const said = stderr().trim();
-    throw new Error(`the MCP server ${nameOf(server)} does not answer: ${(error as Error).message}${said ? `\n${said}` : ""}`, {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such command" : message;
+    throw new Error(`the MCP server ${nameOf(server)} does not answer: ${why}${said ? `\n${said}` : ""}`, {
       cause: error,
     });
   }

@@ -1,78 +1,14 @@
 #!/usr/bin/env node
-/**
- * The command line. Bad input is one line on stderr and exit code 2; a fault of ours is one line and exit code 1; `--verbose` shows
- * where either came from.
- */
+/** The way in, in words that every Node reads: one that is too old is told so, before it meets what it cannot read. */
 import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
-import { addChat } from "./chat.ts";
-import { Complaint } from "./complaint.ts";
-import { addDemo } from "./demo.ts";
-import { addDetect } from "./detect.ts";
-import { addDialects } from "./dialects.ts";
-import { addGrammar } from "./grammar.ts";
-import { addRecordings } from "./recordings.ts";
-import { addRender } from "./render.ts";
-import { addScan } from "./scan.ts";
-import { addServe } from "./serve.ts";
-import { addStart } from "./start.ts";
-import { paletteOf, visible, visibleLines } from "./terminal.ts";
-import { addTranslate } from "./translate.ts";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { engines: { node: string } };
+const numbers = (version: string): number[] => version.split(".").map((part) => Number(part.replace(/\D/g, "")));
+const [major = 0, minor = 0] = numbers(process.versions.node);
+const [least = 0, leastMinor = 0] = numbers(engines.node);
 
-const program = new Command("dragoman")
-  .description("Translates between language models and the programs that call them.")
-  .version(version, "--version", "print the version")
-  .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
-  .helpOption("-h, --help", "print this help")
-  .helpCommand("help [command]", "print the help of a command")
-  .exitOverride()
-  .configureOutput({ outputError() {} })
-  .configureHelp({ showGlobalOptions: true });
-
-addScan(program);
-addRender(program);
-addTranslate(program);
-addGrammar(program);
-addDetect(program);
-addDialects(program);
-addDemo(program);
-addServe(program);
-addRecordings(program);
-addStart(program);
-addChat(program);
-
-/** What was asked for and is on the screen already. */
-const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);
-
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0); // whoever reads us may stop, as `head` does
-  process.stderr.write(`dragoman: cannot write: ${error.message}\n`);
-  process.exit(1);
-});
-
-try {
-  if (process.argv.length < 3) program.outputHelp();
-  else await program.parseAsync();
-} catch (error) {
-  report(error);
-}
-
-function report(error: unknown): void {
-  if (error instanceof CommanderError && PRINTED.has(error.code)) return;
-  const { red } = paletteOf(process.stderr);
-  process.stderr.write(`${red("dragoman:")} ${visible(lineOf(error))}\n`);
-  if (program.opts<{ verbose?: true }>().verbose && error instanceof Error) process.stderr.write(`${visibleLines(error.stack ?? "")}\n`);
-  process.exitCode = error instanceof Complaint || error instanceof CommanderError ? 2 : 1;
-}
-
-function lineOf(error: unknown): string {
-  if (error instanceof CommanderError) {
-    const command = program.commands.find((command) => process.argv.includes(command.name()));
-    const help = ["dragoman", ...(command ? [command.name()] : []), "--help"].join(" ");
-    return `${error.message.replace(/^error: |\.$/g, "").replaceAll("\n", " ")}; see ${help}`;
-  }
-  if (error instanceof Complaint) return error.message;
-  return `this is our fault: ${error instanceof Error ? error.message : String(error)}; --verbose shows where`;
+if (major > least || (major === least && minor >= leastMinor)) await (await import("./program.ts")).run();
+else {
+  process.stderr.write(`dragoman: this is Node ${process.versions.node}; it must be ${engines.node.replace(">=", "")} or newer\n`);
+  process.exitCode = 2;
 }

@@ -80,8 +80,9 @@ function gathered(output: Output): Log {
 
 function logExchange(log: Logger, exchange: Exchange): void {
   const { id, wire, kind, model, upstream, upstreamModel = "", dialect, streamed, status, outcome, error, ms, firstMs } = exchange;
-  const { usage, outside, warnings, fault } = exchange;
-  const why = error && error.status === undefined && OURS.has(error.code) ? error.message : undefined;
+  const { usage, outside, warnings, fault, refused } = exchange;
+  const isOurs = refused || (error?.status === undefined && OURS.has(error?.code ?? ""));
+  const why = isOurs ? error?.message.slice(0, 300) : undefined;
   // What is undefined is not printed.
   const fields = {
     id,
@@ -96,6 +97,7 @@ function logExchange(log: Logger, exchange: Exchange): void {
     outcome,
     error: error?.code,
     why: why === undefined ? undefined : visible(why),
+    hint: exchange.hint && visible(exchange.hint),
     ms,
     firstMs,
     inputTokens: usage?.inputTokens,
@@ -111,7 +113,7 @@ function logExchange(log: Logger, exchange: Exchange): void {
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
 function lineOf(exchange: Exchange, why: string | undefined): string {
-  const { wire, kind, model, upstream, upstreamModel, status, outcome, brokenOff, error, ms, usage, calls, outside } = exchange;
+  const { wire, kind, model, upstream, upstreamModel, status, outcome, brokenOff, error, hint, ms, usage, calls, outside } = exchange;
   let line: string = wire;
   if (kind !== "generate") line += ` ${kind}`;
   if (model) line += ` ${model}`;
@@ -119,7 +121,7 @@ function lineOf(exchange: Exchange, why: string | undefined): string {
   if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel}`;
   line += brokenOff === "client" ? " the client left" : ` ${status}`;
   if (brokenOff === "gateway") line += ", broken off: the gateway closed";
-  if (error && outcome === "error") line += `, ${why ?? error.code}`;
+  if (error && outcome === "error") line += `, ${why ?? error.code}${hint === undefined ? "" : ` (${hint})`}`;
   if (usage) line += `, ${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`;
   for (const how in calls) {
     const count = calls[how as keyof typeof calls];

@@ -1,14 +1,30 @@
 /** `--record`: the recorder of a gateway that runs in a terminal. It knows every key that the gateway has, and writes none of them. */
+import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { createRecorder, type Recorder, type Settings } from "../gateway/index.ts";
 import { SECRET_HEADER } from "../gateway/recordings/secrets.ts";
+import { Complaint } from "./complaint.ts";
 import { visible } from "./terminal.ts";
+
+const WHY: Readonly<Record<string, string>> = {
+  EACCES: "you may not",
+  EPERM: "you may not",
+  EEXIST: "it is no folder",
+  ENOTDIR: "it is in no folder",
+};
 
 export function openRecorder(folder: string, { server, upstreams }: Settings, log: Logger): Recorder {
   const hidden = Object.values(upstreams).flatMap(({ key, headers = {} }) => [
     ...(key === undefined ? [] : [key]),
     ...Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : [])),
   ]);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new Complaint(`--record: cannot write into ${visible(folder)}: ${WHY[code] ?? code}`, { cause: error });
+  }
   log.info(`recording exchanges into ${visible(folder)}`);
   return createRecorder({
     folder,

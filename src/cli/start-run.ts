@@ -34,7 +34,7 @@ export async function start(flags: StartFlags): Promise<void> {
     onExchange: (exchange) => void (isOpen && output.isTTY && log.exchange(exchange)),
   });
   const url = await listen(gateway, flags.port, (line) => void (output.isTTY && log.warn(line)));
-  stopOnSignals(gateway, () => output.isTTY && log.info("stopping; once more stops at once"));
+  stopOnSignals(gateway, (line) => void (output.isTTY && log.info(line)));
   const readyMs = performance.now(); // counts from the start of the process
   const client = await ask(url, engine);
   const call: Call = { model: events.map(bytesOf).join(""), client, ms: performance.now() - readyMs };

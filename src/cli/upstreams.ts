@@ -3,7 +3,7 @@ import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
 import { secretOf, usualKey } from "../gateway/config.ts";
-import { createUpstream, discover, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
+import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG } from "./serve-flags.ts";
 import { visible } from "./terminal.ts";
@@ -16,13 +16,19 @@ export interface UpstreamFlags {
 
 export type Upstreams = Readonly<Record<string, UpstreamSettings>>;
 
-export interface Upstream {
+export interface Upstream extends Spoken {
   name: string;
-  wire: Speech;
   urls: readonly string[];
   hasKey: boolean;
-  how: string;
   engine: Engine;
+}
+
+/** What it speaks, and how that is known. */
+interface Spoken {
+  wire: Speech;
+  how: string;
+  /** `false`: it is a guess. */
+  certain: boolean;
 }
 
 export const secret = (text: string, flag: string): string =>
@@ -61,17 +67,41 @@ export function withoutPassword(url: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-export async function connectOne(name: string, settings: UpstreamSettings): Promise<Upstream> {
+/** `undefined`: nobody answers there, and nobody said what it speaks. */
+async function reach(name: string, settings: UpstreamSettings): Promise<Upstream | undefined> {
+  if (settings.wire) return upstreamOf(name, settings, { wire: settings.wire, how: "as configured", certain: true });
+  const found = await probeWire(settings.urls[0]!, settings.key);
+  return found && upstreamOf(name, settings, found);
+}
+
+function upstreamOf(name: string, settings: UpstreamSettings, { wire, how, certain }: Spoken): Upstream {
   const { urls, key } = settings;
-  const about = { name, urls: urls.map(withoutPassword), hasKey: key !== undefined };
-  if (settings.wire) return { ...about, wire: settings.wire, how: "as configured", engine: createUpstream(settings.wire, settings) };
-  const found = await probeWire(urls[0]!, key);
-  if (!found) {
+  return { name, urls: urls.map(withoutPassword), hasKey: key !== undefined, wire, how, certain, engine: createUpstream(wire, settings) };
+}
+
+export interface Others {
+  /** Those that were there before the configuration changed. */
+  before?: readonly Upstream[];
+  /** There are models in this process, too. */
+  here?: boolean;
+}
+
+/** Those that do not answer yet are no reason not to begin, as long as there is another, or they did before. */
+export async function connectAll(upstreams: Upstreams, { before = [], here = false }: Others = {}): Promise<Upstream[]> {
+  const all = Object.entries(upstreams);
+  const reached = await Promise.all(all.map(([name, settings]) => reach(name, settings)));
+  const known = all.map(
+    ([name, { urls }], i) => reached[i] ?? before.find((one) => one.name === name && one.urls[0] === withoutPassword(urls[0]!)),
+  );
+  const [missed] = here || known.some(Boolean) ? [] : all.flatMap(([, { urls }]) => urls);
+  if (missed !== undefined) {
     throw new Complaint(
-      `nothing answers at ${about.urls[0]}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})`,
+      `nothing answers at ${withoutPassword(missed)}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})`,
     );
   }
-  return { ...about, wire: found.wire, how: found.how, engine: createUpstream(found.wire, settings) };
+  return all.map(
+    ([name, settings], i) => reached[i] ?? upstreamOf(name, settings, known[i] ?? guessed(settings.urls[0]!, "nothing answers there now")),
+  );
 }
 
 const MAX_SHOWN = 5;

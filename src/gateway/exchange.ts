@@ -24,6 +24,10 @@ export interface Exchange {
   /** Who broke it off: the client by leaving, or the gateway by closing. */
   brokenOff?: "client" | "gateway";
   error?: ErrorInfo;
+  /** The gateway itself turned the request away: the words of the error are its own. */
+  refused?: true;
+  /** What may help, for whoever reads the log. */
+  hint?: string;
   /** A fault of ours: what was thrown. */
   fault?: unknown;
   /** In milliseconds, since the request came; `firstMs`: until the first event with content. */

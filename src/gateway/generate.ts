@@ -176,6 +176,7 @@ abstract class Answering implements Speaker {
         tap?.event?.(event);
         this.say(event.type === "start" ? renamed(event, this.question, passage.route.wire) : event);
         if (event.type === "tool-end") this.#check(event);
+        if (event.type === "finish" && event.error?.code === "not-found") this.#hint();
       }
       if (events.at(-1)?.type === "finish") this.#finish();
     } catch (error) {
@@ -209,6 +210,12 @@ abstract class Answering implements Speaker {
     this.#think(wanted, way);
     this.#start();
     return true;
+  }
+
+  #hint(): void {
+    const { passage, question } = this;
+    const hint = passage.state.models.instead(question.target);
+    if (hint !== undefined) passage.exchange.hint = hint;
   }
 
   #finish(): void {

@@ -106,6 +106,13 @@ export class Models {
     return afterwards(this.#list(upstream), (models = []) => (models.length === 1 && models[0] ? models[0].id : asked));
   }
 
+  /** What to ask for instead, where an upstream does not list what it was asked for. */
+  instead({ upstream, model }: Target): string | undefined {
+    const names = (this.#listings.get(upstream)?.last ?? []).map(({ id }) => id);
+    if (names.length === 0 || names.includes(model)) return undefined;
+    return `${upstream} has: ${shortList(names)}; --model, or an alias, chooses one`;
+  }
+
   /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
     if (rule?.context !== undefined) return rule.context;

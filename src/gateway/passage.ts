@@ -196,6 +196,7 @@ export class Passage implements Seated {
   refuse(thrown: unknown): void {
     const info = this.exchange.brokenOff === "gateway" ? CLOSING : infoOf(thrown);
     this.account.fail(info, thrown);
+    if (thrown instanceof Refusal) this.exchange.refused = true;
     this.sendError(info, thrown instanceof Refusal ? { status: thrown.status, headers: thrown.headers } : {});
   }
 

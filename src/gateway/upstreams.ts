@@ -78,22 +78,38 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
   const probe = PROBES[at];
   if (probe) return { wire: probe.wire, how: `it answers ${probe.path}`, certain: true };
   if (answers.every((answer) => answer === undefined)) return undefined;
-  const location = answers.find((answer) => answer?.location)?.location;
-  const why = location === undefined ? "it answers no list of models" : `it only points to ${location}, which may be its URL`;
+  return guessed(url, whyNoList(answers, key));
+}
+
+/** By the looks of its URL. */
+export function guessed(url: string, why: string): Found {
   const path = new URL(url).pathname;
   const wire = /\/v1beta/.test(path) && !/openai/.test(path) ? "gemini" : /\/api\/?$/.test(path) ? "ollama" : "openai-chat";
   return { wire, how: `a guess, since ${why}; --upstream-wire, or wire in dragoman.toml, says it`, certain: false };
 }
 
+function whyNoList(answers: readonly (Looked | undefined)[], key: string | undefined): string {
+  const location = answers.find((answer) => answer?.location)?.location;
+  if (location !== undefined) return `it only points to ${location}, which may be its URL`;
+  if (!answers.some((answer) => answer?.status === 401 || answer?.status === 403)) return "it answers no list of models";
+  return key === undefined ? "it wants a key (--upstream-key, or key in dragoman.toml)" : "it refuses this key";
+}
+
+interface Looked {
+  readonly status: number;
+  readonly body: unknown;
+  readonly location: string | undefined;
+}
+
 const urlOf = ({ origin, path }: Base, asked: string): URL => new URL(origin + path(asked));
 
 /** `undefined`: no answer at all. */
-async function look(url: URL, headers: Headers): Promise<{ body: unknown; location: string | undefined } | undefined> {
+async function look(url: URL, headers: Headers): Promise<Looked | undefined> {
   try {
     const answer = await request(url, { headers, signal: AbortSignal.timeout(PROBE_MS) });
     const text = await answer.body.text();
     const { location } = answer.headers;
-    return { body: parsed(text), location: location === undefined ? undefined : String(location) };
+    return { status: answer.statusCode, body: parsed(text), location: location === undefined ? undefined : String(location) };
   } catch {
     return undefined;
   }

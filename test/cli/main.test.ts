@@ -1,30 +1,43 @@
 // What all commands share: help, version, and one line for each mistake.
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { listDialects } from "../../src/dialects/registry.ts";
-import { dragoman, folder } from "./run.ts";
+import { dragoman, envWith, folder, main } from "./run.ts";
 
 const files = folder();
 const known = listDialects()
   .map((dialect) => dialect.id)
   .join(", ");
 
+const COMMANDS = "start chat serve show replay compare translate scan render grammar detect dialects demo".split(" ");
+
 describe("help", () => {
-  test.each(["scan", "render", "translate", "grammar", "demo", "detect", "dialects", "serve"])("%s --help has an example", (command) => {
+  test.each([...COMMANDS])("%s --help has an example", (command) => {
     const { code, stdout, stderr } = dragoman([command, "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command} `));
+    expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command}\\b`));
     expect(dragoman(["help", command]).stdout).toBe(stdout);
   });
   test("without a command there is help", () => {
     const { code, stdout } = dragoman([]);
     expect(code).toBe(0);
-    expect(stdout).toContain("scan");
+    expect(stdout.match(/^ {2}[a-z]+(?= )/gm)?.map((name) => name.trim())).toEqual([...COMMANDS, "help"]); // what one begins with comes first
     expect(dragoman(["--help"]).stdout).toBe(stdout);
   });
   test("the version is the package's", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
     expect(dragoman(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+});
+
+test("a Node that is too old is told so, whatever it cannot read", () => {
+  const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.8"}})';
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", old, main, "serve"], { encoding: "utf8", env: envWith() });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: "dragoman: this is Node 18.20.8; it must be 20.19 or newer\n",
   });
 });
 

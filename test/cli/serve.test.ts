@@ -22,8 +22,8 @@ afterEach(async () => {
 type Line = Record<string, unknown> & { msg: string };
 
 /** Its log, line by line, until one has what is looked for. */
-function serve(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", "inherit"] });
+function serve(args: string[], env: Record<string, string> = {}, stderr: "inherit" | "pipe" = "inherit") {
+  const child = spawn(process.execPath, [main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", stderr] });
   children.push(child);
   const lines: Line[] = [];
   const waiting = new Set<() => void>();
@@ -43,6 +43,7 @@ function serve(args: string[], env: Record<string, string> = {}) {
       look();
     });
   const url = line((line) => line.url !== undefined).then((line) => String(line.url));
+  url.catch(() => {}); // not everybody waits for it
   return { child, lines, line, url };
 }
 
@@ -125,7 +126,80 @@ test("a port that was given and is taken is a mistake, and does not move", async
   closeLater(() => taken.close());
   const { port } = taken.address() as { port: number };
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
-  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: cannot listen on port ${port}: it is taken\n` });
+  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
+});
+
+test("the port of a server that can be known: it is said who has it", async () => {
+  const server = await upstream();
+  const { port } = new URL(server.url);
+  const { child } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", port], {}, "pipe");
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text) => (said += text));
+  expect(await once(child, "close")).toEqual([2, null]);
+  expect(said).toBe(`dragoman: port ${port} is taken by a server that speaks openai-chat; --port gives another\n`);
+});
+
+test("an upstream that does not answer yet is no reason not to begin with the others, nor to leave a new configuration", async () => {
+  const server = await upstream();
+  const dead = await freePort();
+  const config = (more: string) =>
+    `[server]\nport = 0\n${more}[upstreams.up]\nurl = "${server.url}/v1"\n[upstreams.down]\nurl = "http://127.0.0.1:${dead}/v1"\n`;
+  const file = files.file("down.toml", config(""));
+  const { url, line } = serve(["--config", file]);
+  expect(await line(({ upstream }) => upstream === "down")).toMatchObject({
+    level: 40,
+    msg: expect.stringContaining("nothing answers there now"),
+  });
+  const body = JSON.stringify({ model: "qwen3", stream: true, messages: [{ role: "user", content: "Hi" }] });
+  const ask = async () =>
+    fetch(`${await url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(await (await ask()).text()).toContain("Hello");
+  server.server.closeAllConnections();
+  server.server.close();
+  writeFileSync(file, config("heartbeat = 5\n"));
+  await line(({ msg }) => msg.includes("read again"));
+});
+
+test("a model that the upstream does not list is named at the start", async () => {
+  const server = await upstream();
+  const { line } = serve(["--upstream", `${server.url}/v1`, "--model", "qwen4", "--port", "0"]);
+  expect(await line(({ msg }) => msg.includes("does not list"))).toMatchObject({
+    level: 40,
+    msg: `upstream ${new URL(server.url).host} does not list the model qwen4; it has: qwen3`,
+  });
+});
+
+test("why the gateway itself turned a request away is in its log", async () => {
+  const server = await upstream();
+  const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);
+  await fetch(`${await url}/v2/nowhere`);
+  expect(await line(({ status }) => status === 404)).toMatchObject({
+    level: 40,
+    why: expect.stringMatching(/^there is nothing at GET \/v2\/nowhere: set the client's base URL/),
+  });
+  await fetch(`${await url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"canary' });
+  expect(JSON.stringify(await line(({ status }) => status === 400))).not.toContain("canary"); // nothing that a client said
+});
+
+test("a model that the upstream does not have: the log says what it has", async () => {
+  const server = await startServer((response, { url }) => {
+    if (url === "/v1/models") return void response.end('{"object":"list","data":[{"id":"qwen3"},{"id":"llama3"}]}');
+    response.writeHead(404, { "content-type": "application/json" }).end('{"error":{"message":"no such model"}}');
+  });
+  const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);
+  expect((await generate(await url)).status).toBe(404);
+  const up = new URL(server.url).host;
+  expect(await line(({ status }) => status === 404)).toMatchObject({
+    hint: `${up} has: qwen3, llama3; --model, or an alias, chooses one`,
+    msg: expect.stringContaining(`404, not-found (${up} has: qwen3, llama3;`),
+  });
+});
+
+test("a folder for recordings that cannot be written to is a mistake", async () => {
+  const server = await upstream();
+  const file = files.file("no-folder", "");
+  const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0", "--record", file];
+  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write into ${file}: it is no folder\n` });
 });
 
 test("a server that only completes text: the log says what its model is taken to speak, and why", async () => {

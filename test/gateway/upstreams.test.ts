@@ -33,6 +33,17 @@ describe("a URL's wire", () => {
     expect(await probeWire(`${server.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: false });
     expect(await probeWire(`http://127.0.0.1:${await freePort()}/v1`)).toBeUndefined();
   });
+  test.each([
+    [401, {}, undefined, "it wants a key (--upstream-key, or key in dragoman.toml)"],
+    [403, {}, "k", "it refuses this key"],
+    [308, { location: "https://up.example/v1/models" }, undefined, "it only points to https://up.example/v1/models, which may be its URL"],
+  ])("why it is a guess: a server that answers %i", async (status, headers, key, why) => {
+    const server = await startServer(answering("{}", { status, ...headers }));
+    expect(await probeWire(`${server.url}/v1`, key)).toMatchObject({
+      certain: false,
+      how: expect.stringContaining(`a guess, since ${why};`),
+    });
+  });
   test("the clouds are known by their names", async () => {
     expect(await probeWire("https://api.anthropic.com")).toMatchObject({ wire: "anthropic" });
     expect(await probeWire("https://openrouter.ai/api/v1")).toMatchObject({ wire: "openai-chat" });

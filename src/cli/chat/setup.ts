@@ -1,5 +1,5 @@
 /** What a chat is made of, before the first word: the model, the tools, and what must be closed in the end. */
-import { mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -121,13 +121,11 @@ export async function loadChat(file: string): Promise<ChatData> {
   }
 }
 
-/** Where this program keeps what belongs to the user. */
+/** Where this program keeps what belongs to the user; whoever writes makes it. */
 export function stateFolder(name: string): string {
   const base =
     process.env.XDG_STATE_HOME || (process.platform === "win32" && process.env.LOCALAPPDATA) || join(homedir(), ".local", "state");
-  const folder = join(base, "dragoman", name);
-  mkdirSync(join(base, "dragoman"), { recursive: true });
-  return folder;
+  return join(base, "dragoman", name);
 }
 
 // ---- Tools of others
@@ -138,6 +136,7 @@ const withoutDoubles = (tools: readonly ChatTool[]): ChatTool[] =>
 
 /** A module whose exports are tools, or lists of them. */
 async function loadTools(file: string): Promise<ChatTool[]> {
+  if (!existsSync(file)) throw new Complaint(`cannot read ${visible(file)}: there is no such file`);
   let module: Record<string, unknown>;
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>;

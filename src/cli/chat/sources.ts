@@ -5,7 +5,7 @@ import type { ModelInfo } from "../../wires/wire.ts";
 import { Complaint } from "../complaint.ts";
 import { hasEmbedded, isModelFile, type ModelFlags, openModel, warningLine } from "../local-model.ts";
 import { visible } from "../terminal.ts";
-import { connectOne, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags, type Upstreams } from "../upstreams.ts";
+import { connectAll, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags, type Upstreams } from "../upstreams.ts";
 
 export interface Source {
   readonly name: string;
@@ -40,13 +40,8 @@ export async function sourcesOf(flags: SourceFlags): Promise<Source[]> {
 /** Whether the model that was asked for is one to run here, and not the name of one. */
 export const isFile = ({ upstream, model }: SourceFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
 
-const connected = (upstreams: Upstreams): Promise<Source[]> =>
-  Promise.all(
-    Object.entries(upstreams).map(async ([name, settings]) => {
-      const { urls, wire, engine } = await connectOne(name, settings);
-      return { name, about: `at ${urls.join(", ")} (${wire})`, engine };
-    }),
-  );
+const connected = async (upstreams: Upstreams): Promise<Source[]> =>
+  (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({ name, about: `at ${urls.join(", ")} (${wire})`, engine }));
 
 const HERE = "or run a model here: --model hf:owner/repo";
 const SPEAKER =

@@ -172,7 +172,7 @@ describe("--tool", () => {
   });
 
   test.each([
-    ["that is not there", "none.mjs", undefined, "cannot load"],
+    ["that is not there", "none.mjs", undefined, "cannot read none.mjs: there is no such file"],
     ["without tools", "empty.mjs", "export const a = 1;", "exports no tool"],
     ["with a fault", "fault.mjs", "throw new Error('broken module');", "broken module"],
   ])("a module %s", async (_, name, source, why) => {

@@ -1,0 +1,79 @@
+/**
+ * The command line. Bad input is one line on stderr and exit code 2; a fault of ours is one line and exit code 1; `--verbose` shows
+ * where either came from.
+ */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { addChat } from "./chat.ts";
+import { Complaint } from "./complaint.ts";
+import { addDemo } from "./demo.ts";
+import { addDetect } from "./detect.ts";
+import { addDialects } from "./dialects.ts";
+import { addGrammar } from "./grammar.ts";
+import { addRecordings } from "./recordings.ts";
+import { addRender } from "./render.ts";
+import { addScan } from "./scan.ts";
+import { addServe } from "./serve.ts";
+import { addStart } from "./start.ts";
+import { paletteOf, visible, visibleLines } from "./terminal.ts";
+import { addTranslate } from "./translate.ts";
+
+export async function run(): Promise<void> {
+  const program = build();
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0); // whoever reads us may stop, as `head` does
+    process.stderr.write(`dragoman: cannot write: ${error.message}\n`);
+    process.exit(1);
+  });
+  try {
+    if (process.argv.length < 3) program.outputHelp();
+    else await program.parseAsync();
+  } catch (error) {
+    report(error, program);
+  }
+}
+
+function build(): Command {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+  const program = new Command("dragoman")
+    .description("Translates between language models and the programs that call them.")
+    .version(version, "--version", "print the version")
+    .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
+    .helpOption("-h, --help", "print this help")
+    .exitOverride()
+    .configureOutput({ outputError() {} })
+    .configureHelp({ showGlobalOptions: true });
+  for (const [heading, commands] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program);
+  }
+  const help = new Command("help").argument("[command]").description("print the help of a command");
+  return program.addHelpCommand(help.helpGroup("Help:"));
+}
+
+const COMMANDS: readonly (readonly [heading: string, commands: readonly ((program: Command) => void)[]])[] = [
+  ["Models and clients:", [addStart, addChat, addServe]],
+  ["What serve --record keeps:", [addRecordings]],
+  ["Formats:", [addTranslate, addScan, addRender, addGrammar, addDetect, addDialects, addDemo]],
+];
+
+/** What was asked for and is on the screen already. */
+const PRINTED: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.help", "commander.version"]);
+
+function report(error: unknown, program: Command): void {
+  if (error instanceof CommanderError && PRINTED.has(error.code)) return;
+  const { red } = paletteOf(process.stderr);
+  process.stderr.write(`${red("dragoman:")} ${visible(lineOf(error, program))}\n`);
+  if (program.opts<{ verbose?: true }>().verbose && error instanceof Error) process.stderr.write(`${visibleLines(error.stack ?? "")}\n`);
+  process.exitCode = error instanceof Complaint || error instanceof CommanderError ? 2 : 1;
+}
+
+function lineOf(error: unknown, program: Command): string {
+  if (error instanceof CommanderError) {
+    const command = program.commands.find((command) => process.argv.includes(command.name()));
+    const help = ["dragoman", ...(command ? [command.name()] : []), "--help"].join(" ");
+    return `${error.message.replace(/^error: |\.$/g, "").replaceAll("\n", " ")}; see ${help}`;
+  }
+  if (error instanceof Complaint) return error.message;
+  return `this is our fault: ${error instanceof Error ? error.message : String(error)}; --verbose shows where`;
+}

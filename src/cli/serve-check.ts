@@ -1,0 +1,63 @@
+/** `dragoman serve --check`: what would be served, and whether it would work, without serving it. */
+import type { Settings } from "../gateway/index.ts";
+import { exposed } from "../gateway/options.ts";
+import { describeModel } from "./local-model.ts";
+import { PORT } from "./serve-flags.ts";
+import type { Local } from "./serve-local.ts";
+import { visible } from "./terminal.ts";
+import { dialectLines, type Upstream } from "./upstreams.ts";
+
+/** Models that an upstream shall be asked for and does not list. Clouds have names that they do not list. */
+export async function unlisted({ models }: Settings, upstreams: readonly Upstream[]): Promise<string[]> {
+  const lines = upstreams.map(async ({ name, engine }) => {
+    const wanted = models.flatMap(({ upstream, model }) => (upstream === name && model !== undefined ? [model] : []));
+    if (wanted.length === 0 || !engine.about) return [];
+    const ids = (await engine.models().catch(() => [])).map(({ id }) => id);
+    const missing = wanted.filter((model) => ids.length > 0 && !ids.includes(model) && !ids.includes(`${model}:latest`));
+    return missing.map((model) =>
+      visible(`upstream ${name} does not list the model ${model}; it has: ${ids.slice(0, MAX_NAMED).join(", ")}`),
+    );
+  });
+  return (await Promise.all(lines)).flat();
+}
+
+const MAX_NAMED = 10;
+
+export async function check(settings: Settings, upstreams: readonly Upstream[], locals: readonly Local[]): Promise<void> {
+  const { host = "127.0.0.1", port = PORT, keys = [], insecure = false } = settings.server;
+  const lines = [
+    `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
+  ];
+  const why = exposed(settings.server);
+  if (why !== undefined) {
+    lines.push(`  it would not start: ${why}`);
+    process.exitCode = 2;
+  }
+  const missing = await unlisted(settings, upstreams);
+  for (const upstream of upstreams) {
+    const { name, wire, urls, hasKey, how, engine } = upstream;
+    lines.push(`upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how}), ${hasKey ? "with a key" : "without a key"}`);
+    try {
+      const models = await engine.models();
+      lines.push(`  answers: ${models.length === 1 ? "1 model" : `${models.length} models`}`);
+      lines.push(...(await dialectLines(upstream)).map((line) => `  ${line}`));
+    } catch (error) {
+      lines.push(`  does not answer: ${(error as Error).message}`);
+      process.exitCode = 2;
+    }
+    await engine.close();
+  }
+  for (const { name, engine, opened } of locals) {
+    const isNamed = name !== opened.engine.facts.id;
+    lines.push(
+      `${isNamed ? `upstream ${name}: ` : ""}${describeModel(opened.engine)}`,
+      ...opened.warnings.map(({ message }) => `  ${message}`),
+    );
+    await engine.close();
+  }
+  lines.push(...missing);
+  for (const { name, alias, upstream, model } of settings.models) {
+    lines.push(alias === undefined ? `model ${name}: ${upstream}${model === undefined ? "" : `, as ${model}`}` : `alias ${name}: ${alias}`);
+  }
+  process.stdout.write(`${lines.map(visible).join("\n")}\n`);
+}

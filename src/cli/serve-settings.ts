@@ -1,0 +1,53 @@
+/** What `dragoman serve` shall do: the file, and what the flags say instead. */
+import { existsSync, readFileSync } from "node:fs";
+import { ConfigError } from "../gateway/config.ts";
+import { readConfig, type Settings } from "../gateway/index.ts";
+import { Complaint } from "./complaint.ts";
+import { unreadable } from "./input.ts";
+import { isModelFile } from "./local-model.ts";
+import { CONFIG, type ServeFlags } from "./serve-flags.ts";
+import { fromFlags, fromMachine, secret } from "./upstreams.ts";
+
+/** The file that is read, and watched. */
+export const configOf = ({ config, upstream }: ServeFlags): string | undefined =>
+  config ?? (upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
+
+/** The file, and what the flags say instead. */
+export async function readSettings(flags: ServeFlags): Promise<Settings> {
+  const file = configOf(flags);
+  const base: Settings = file === undefined ? { server: {}, upstreams: {}, locals: {}, models: [] } : fromFile(file);
+  const { host, port, insecure, key, model } = flags;
+  const upstreams = flags.upstream === undefined ? base.upstreams : fromFlags(flags.upstream, flags);
+  const locals = flags.upstream === undefined ? base.locals : {};
+  const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isLocal(flags);
+  const found = hasSome ? upstreams : await fromMachine();
+  return {
+    server: {
+      ...base.server,
+      ...(host === undefined ? {} : { host }),
+      ...(port === undefined ? {} : { port }),
+      ...(insecure === undefined ? {} : { insecure }),
+      ...(key === undefined ? {} : { keys: key.map((text) => secret(text, "--key")) }),
+    },
+    upstreams: found,
+    locals,
+    models: model === undefined || isLocal(flags) ? base.models : [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model }],
+  };
+}
+
+/** Whether the model that was asked for runs in this process. */
+export const isLocal = ({ upstream, model }: ServeFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
+
+function fromFile(file: string): Settings {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+  try {
+    return readConfig(text, file);
+  } catch (error) {
+    throw error instanceof ConfigError ? new Complaint(error.message, { cause: error }) : error;
+  }
+}
