@@ -1,6 +1,7 @@
 // What a user gets who installs the package.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { VERSION } from "../src/chat/version.ts";
 
 interface Locked {
   version: string;
@@ -35,4 +36,8 @@ test("Fastify gets the light-my-request that is pinned, which runs on that Node"
   expect(packages["node_modules/light-my-request"]?.version).toBe(dependencies["light-my-request"]);
   expect(Object.keys(packages).filter((path) => path.endsWith("/light-my-request"))).toHaveLength(1);
   expect(packages["node_modules/fastify"]?.dependencies).toHaveProperty("light-my-request");
+});
+
+test("its version is the one that it says", () => {
+  expect(VERSION).toBe(read<{ version: string }>("package.json").version);
 });

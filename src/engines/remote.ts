@@ -13,7 +13,7 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
-import { type AnswerOptions, takeEvents, tellAnswer, whole } from "./answer.ts";
+import { type AnswerOptions, tellAnswer, whole } from "./answer.ts";
 import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Hear, Preview, RawAnswer, SendOptions, Telling, TokenCount } from "./engine.ts";
@@ -22,6 +22,7 @@ import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
 import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
+import { takeEvents } from "./take.ts";
 
 export interface RemoteOptions {
   wire: WireId;

@@ -1,6 +1,6 @@
 // Models that refuse how they are told to think are asked in another way; and clients that only have a model loaded ask nobody.
 import { describe, expect, test } from "vitest";
-import type { Json, WireId } from "../../src/core/nouns.ts";
+import type { Json, Request, WireId } from "../../src/core/nouns.ts";
 import type { Target } from "../../src/gateway/models.ts";
 import { refusesThinking, ThinkingWays } from "../../src/gateway/thinking.ts";
 import { startServer } from "../servers.ts";
@@ -170,7 +170,7 @@ describe("an error that only mentions thinking is none", () => {
 
 describe("what a model refused is not held against it for good", () => {
   const target = { upstream: "up", model: "m" } as Target;
-  const request = { model: "m", messages: [], thinking: { effort: "low" } } as const;
+  const request: Request = { model: "m", messages: [], thinking: { effort: "low" } };
   const start = () => {
     const clock = { ms: 0 };
     return { clock, ways: new ThinkingWays(() => clock.ms) };
