@@ -1,6 +1,6 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Request, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, Response, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
@@ -356,8 +356,7 @@ class Whole extends Answering {
     const wire = getWire(passage.route.wire);
     const response = this.#fold.response();
     const error = response.finish?.error;
-    // Gemini has a reason for a call that cannot be read: it is an answer there.
-    const failed = error && !(wire.id === "gemini" && error.code === "malformed-call") ? error : undefined;
+    const failed = error && !(wire.id === "gemini" && this.#hasReason(response)) ? error : undefined;
     const body = (): unknown =>
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
@@ -366,6 +365,11 @@ class Whole extends Answering {
     else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
     else passage.sendJson(body(), { ...back, ...passage.warningHeader() });
+  }
+
+  /** Gemini has reasons for a call that cannot be read, and for a model that stopped for others: with them, it is an answer there. */
+  #hasReason({ finish }: Response): boolean {
+    return finish?.error?.code === "malformed-call" || (this.question.target.engine.wire === "gemini" && finish?.native !== undefined);
   }
 
   headers(): Headers {
