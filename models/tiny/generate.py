@@ -9,11 +9,12 @@ import json
 import random
 import re
 
-from catalogue import CLASHES, DEVELOPMENT, GENERIC, SPECS, TRAINED, Instance, disguise, draw, expand, words_of
+from catalogue import CLASHES, COMMON, DEVELOPMENT, GENERIC, SPECS, TRAINED, Instance, disguise, draw, expand, words_of
 from formats import has_call, render
 from lexicon import AND, CHAT, COMMAND, CONTEXTS, GREETINGS, KNOWLEDGE, NO_TOOL, OPEN_ANSWERS, OPEN_QUESTIONS, REASONS, SYSTEMS, THEN, WHICH_TOOLS, gerund
 from made import VERB_KEYS, VERBS, alike, procedural, some_thing
 from specs import Param, Spec
+from synonyms import reworded
 from values import NOUNS, PAST, WORDS, content, date, ident, iso_date, name, path, phrase, pick, pseudo, sentence, unheard
 
 SLOT = re.compile(r"\{([-+.]?)(\w*)(?::=([^}]*))?\}")
@@ -78,7 +79,7 @@ class Generator:
         if rng.random() >= self.made:
             spec = pick(rng, self.weighted)
             near = [one for one in self.by_domain[spec.domain] if one is not spec and one.key not in CLASHES.get(spec.key, ())]
-            return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(int(rng.random() * 3)) if near]
+            return self.instance(spec), [self.instance(pick(rng, near)) for _ in range(pick(rng, [0, 0, 1, 1, 1, 2, 2, 3, 4])) if near]
         spec = procedural(rng, GENERIC)
         if spec.verb == "calculate":
             return Instance(rng, spec), [Instance(rng, procedural(rng, GENERIC)) for _ in range(int(rng.random() * 2))]
@@ -146,11 +147,28 @@ class Generator:
             kind = pick(rng, [one for one in kinds if phrases[one] for _ in range({"A": 5, "N": 3, "Q": 4, "M": 1}[one])] or [""])
             if not kind:
                 return None
-            phrase = self.described(instance) if kind == "A" and rng.random() < 0.12 else expand(rng, pick(rng, phrases[kind]))
+            if kind == "A" and rng.random() < 0.12:
+                phrase = self.described(instance)
+            else:
+                phrase = expand(rng, pick(rng, phrases[kind]))
+                chance = rng.random()
+                phrase = reworded(rng, phrase) if chance < 0.3 else self.estranged(instance, phrase) if chance < 0.38 else phrase
             made = self.fill(instance, phrase, kind, optional, fixed or {})
             if made:
                 return made
         return None
+
+    def estranged(self, instance, phrase):
+        """The phrase with a word or two that nobody knows; what it has in common with the declaration stays."""
+        declared = stems(instance.name + " " + instance.tool["description"])
+        words = [m for part in re.finditer(r"[^{}]+(?![^{]*\})", phrase) for m in re.finditer(r"[a-z]{4,}", part[0])]
+        foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON]
+        if not foreign or not any(m[0][:5] in declared for m in words):
+            return phrase
+        for _ in range(1 + (self.rng.random() < 0.35)):
+            strange = pseudo(self.rng, 1 + int(self.rng.random() * 2)) if self.rng.random() < 0.6 else pick(self.rng, NOUNS)
+            phrase = re.sub(r"(?<![\w{+.-])" + pick(self.rng, foreign) + r"(?![\w}:])", strange, phrase, count=1)
+        return phrase
 
     def described(self, instance):
         """A request in the words of the declaration."""
@@ -214,10 +232,15 @@ class Generator:
                 added += 1
             else:
                 item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
+                if drawable[0] not in ("enum", "digits") and item == said and is_common(item):
+                    item, tail = self.whole(instance, argument, param, item, tail)
+                    said = item
                 arguments[argument] = item
                 marks[argument] = len(self.said)
                 again[key] = self.mark(said)
-                named = self.kind_word(argument, drawable, param, text, tail) if key not in fixed else ""
+                named = self.kind_word(argument, drawable, param, text, tail) if key not in fixed and not is_common(item) else ""
+                if not named and leaf(drawable) in ("first", "name") and rng.random() < 0.04 and BARE.search(text):
+                    named = pick(rng, BEFORE_NAMES) + " {}"
                 text += named.replace("{}", again[key]) + tail if named else again[key] + tail
                 open_end = not tail and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
         if kind != "M":
@@ -249,6 +272,17 @@ class Generator:
         if added and said[0].isalpha() and not said.startswith(("and ", "but ")) and self.rng.random() < 0.25:
             return pick(self.rng, ["and ", "and ", "and ", ", and ", "and also "]) + said
         return said
+
+    def whole(self, instance, argument, param, item, tail):
+        """What has no name of its own is called by its kind too: "the reef tank" is the `reef tank`, though "the Apollo tank" is `Apollo`."""
+        kinds = {word.replace("_", " ") for word in getattr(instance.spec, "thing", ())} | {word for name in param.names for word in words_of(name)}
+        behind = next((word for word in sorted(kinds, key=len, reverse=True) if re.match(f" {re.escape(word)}(?![a-z])", tail)), "")
+        if behind and behind in KNOWN - VAGUE and self.rng.random() < 0.75:
+            return f"{item} {behind}", tail[len(behind) + 1:]
+        words = spoken_name(argument, param)
+        if not behind and words in KNOWN - VAGUE and words not in item and words not in tail and self.rng.random() < 0.06:
+            return f"{item} {words}", tail
+        return item, tail
 
     def kind_word(self, argument, drawable, param, text, tail):
         """`{}` with the word for what it is: "the borrower Ann" for "Ann"."""
@@ -528,19 +562,24 @@ class Generator:
     def spread(self, ask):
         """This request for several values of one argument; false where it has none."""
         rng, places = self.rng, self.places(ask)
-        if not places:
+        if not places or any(" and " in str(item) for item in ask.arguments.values()):
             return False
         argument, kind = pick(rng, places)
         values, saids = [], []
         for _ in range(pick(rng, [2, 2, 2, 3, 3, 4])):
             item, said = self.drawn(kind, values)
-            if item not in values and ", " not in said:
+            if item not in values and ", " not in said and " and " not in said:
                 values.append(item)
                 saids.append(said)
         if len(values) < 2:
             return False
-        self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as "]) + saids[-1]
-        self.user(self.finish(self.sentence(ask), ask.open_end))
+        if rng.random() < 0.2 and not ask.open_end and isinstance(values[0], str) and kind[0] != "enum" and sum(leaf(other) == leaf(kind) for _, other, _ in ask.instance.params.values()) == 1:
+            self.said[ask.marks[argument]] = saids[0]
+            rest = listed([self.mark(said) for said in saids[1:]])
+            self.user(self.finish(self.sentence(ask).rstrip("?.") + pick(rng, SAME).replace("{}", rest), True))
+        else:
+            self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as ", " and then ", " plus "]) + saids[-1]
+            self.user(self.finish(self.sentence(ask), ask.open_end))
         self.answer(self.round([Ask(ask.kind, "", ask.instance, {**ask.arguments, argument: item}) for item in values]))
         return True
 
@@ -867,8 +906,11 @@ FIELDS = [
 
 RELATIVES = "my sister,my brother,my neighbor,a friend,my cousin,the boss,my aunt,our guest,my roommate,the kids,my partner,my uncle,the team,a colleague,somebody,my son,my daughter".split(",")
 LEADS = re.compile(r"(on|for|in|at|from|with|by|until|due|starting|near|to|using|under|within|via|through|about|after|before|during|because of|as|since) .", re.I)
+BARE = re.compile(r"(^|\b(to|for|from|with|by|of|and|tell|ask|call|invite|let|give|send|about|pay|put|book|remind|is) )$")
 MOVABLE = re.compile("(.{12,}) ((?:in|at|on|for|from|to|with|by|near|under|about) (?:the |my |our )?[\ue000-\uf8ff])$")
 DESCRIBED = re.compile(r"(The |Number of |Name of |Title of |Kind of |Date of |Price of |Amount of )?[A-Za-z]+( [a-z]+)?$")
+SAME = [", and the same for {}", ", same for {}", ". The same for {}", ", likewise {}", ", {} too", ". {} too", ", and {} as well", ". And {} as well", ", and so for {}", ". Same with {}", ", also {}", ". Also {}", "; {} as well", ", the same goes for {}", " and do likewise for {}"]
+BEFORE_NAMES = ["little", "old", "young", "our", "my son", "my sister", "my friend", "poor", "our colleague", "my neighbor", "good old", "the famous", "a certain", "dear", "our own", "my boss", "their"]
 APART = ["The {w} is {}", "The {w} should be {}", "{w}: {}", "Use {} as the {w}", "Make the {w} {}", "Set the {w} to {}", "And the {w} is {}", "The {w} must be {}", "As for the {w}, take {}", "{} is the {w}", "I'd like {} as the {w}", "For the {w}, use {}"]
 APART_BOOL = {True: ["{w}: yes", "With {w}, please", "And {w} on", "{w} should be true", "I want {w}", "Turn {w} on"], False: ["{w}: no", "Without {w}, please", "And {w} off", "{w} should be false", "I don't want {w}", "Turn {w} off"]}
 PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
@@ -890,6 +932,16 @@ def weighted(frames):
         total += weight
         weights.append(total)
     return lambda rng: rng.choices(texts, cum_weights=weights)[0]
+
+
+KNOWN = set(NOUNS) | {noun.split(" ")[-1] for noun in NOUNS} | set(WORDS["noun"])
+VAGUE = set("name item object person thing color colour kind type title code number text subject incident was product user word value one part piece place site doctor department food note task what group new old area asset label term source target variable city person which that".split())
+DESCRIBING = KNOWN | {word for noun in NOUNS for word in noun.split(" ")} | set(WORDS["adj"]) | set(WORDS["word"]) | set(WORDS["animal"]) | set(WORDS["plant"]) | set(WORDS["food"])
+
+
+def is_common(item):
+    """Whether it is said in words of the language, not by a name."""
+    return isinstance(item, str) and item.islower() and all(word in DESCRIBING for word in item.split(" "))
 
 
 def plain_words(text):

@@ -1,5 +1,5 @@
 """Writes the model as a GGUF file that llama.cpp runs as `gemma3`: matrices as q5_0, which training rounded them to, the vectors of tokens as
-q8_0, norms as floats.
+q8_0, norms as floats; and reads such a file, so that training can go on from it.
 
     python3 gguf.py WEIGHTS_DIR [WEIGHTS_DIR ...] dragoman-tiny.gguf
 
@@ -117,6 +117,73 @@ def write_model(path, weights, shape, tokenizer):
     content = head + bytes(-len(head) % 32) + bytes(data)
     Path(path).write_bytes(content)
     return len(content)
+
+
+# ---- Reading
+
+
+def halves(raw, blocks, size):
+    """Blocks of a half float and some bytes."""
+    rows = np.frombuffer(raw, np.uint8).reshape(blocks, size)
+    return rows[:, :2].copy().view("<f2").astype(np.float32), rows[:, 2:]
+
+
+def from_q8_0(raw, count):
+    scale, rest = halves(raw, count // 32, 34)
+    return rest.view(np.int8).astype(np.float32) * scale
+
+
+def from_q5_0(raw, count):
+    scale, rest = halves(raw, count // 32, 22)
+    high = (rest[:, :4].copy().view("<u4") >> np.arange(32, dtype=np.uint32)) & 1
+    low = np.concatenate([rest[:, 4:] & 15, rest[:, 4:] >> 4], axis=1)
+    return ((low | high << 4).astype(np.float32) - 16) * scale
+
+
+STORED = {0: (4, lambda raw, count: np.frombuffer(raw, "<f4")), Q8_0: (34 / 32, from_q8_0), Q5_0: (22 / 32, from_q5_0)}
+
+
+def read_model(path, layers):
+    """The weights that write_model wrote."""
+    data, at = Path(path).read_bytes(), 24
+
+    def take(form):
+        nonlocal at
+        at += struct.calcsize(form)
+        return struct.unpack_from(form, data, at - struct.calcsize(form))[0]
+
+    def text():
+        nonlocal at
+        size = take("<Q")
+        at += size
+        return data[at - size:at].decode()
+
+    def skip(kind):
+        if kind == STRING:
+            text()
+        elif kind == ARRAY:
+            kind, size = take("<I"), take("<Q")
+            for _ in range(size):
+                skip(kind)
+        else:
+            take({U32: "<I", I32: "<i", F32: "<f", BOOL: "<?"}[kind])
+
+    tensors, fields = struct.unpack_from("<QQ", data, 8)
+    for _ in range(fields):
+        text()
+        skip(take("<I"))
+    infos = []
+    for _ in range(tensors):
+        name = text()
+        sizes = [take("<Q") for _ in range(take("<I"))]
+        infos.append((name, sizes[::-1], take("<I"), take("<Q")))
+    start, found = at + -at % 32, {}
+    for name, sizes, kind, offset in infos:
+        count = int(np.prod(sizes))
+        size, decode = STORED[kind]
+        found[name] = decode(data[start + offset:start + offset + int(count * size)], count).reshape(sizes)
+    weights = {"embed": found["token_embd.weight"], "out_norm": found["output_norm.weight"]}
+    return weights | {ours: np.stack([found[f"blk.{layer}.{theirs}.weight"] for layer in range(layers)]) for ours, theirs in NAMES.items()}
 
 
 def main():

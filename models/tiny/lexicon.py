@@ -46,7 +46,8 @@ THEN = [" and then ", ", then ", ", and after that ", ". After that, ", ". Then 
 GERUND = {"set": "setting", "put": "putting", "get": "getting", "run": "running", "stop": "stopping", "cut": "cutting", "let": "letting", "shut": "shutting", "drop": "dropping", "plan": "planning", "swap": "swapping", "jot": "jotting",
           "tag": "tagging", "log": "logging", "snap": "snapping", "wrap": "wrapping", "dim": "dimming", "zip": "zipping", "flip": "flipping", "skip": "skipping", "quit": "quitting", "begin": "beginning", "submit": "submitting", "commit": "committing",
           "ban": "banning", "scan": "scanning", "unzip": "unzipping", "grab": "grabbing", "tap": "tapping", "hit": "hitting", "ship": "shipping", "bet": "betting", "rm": "removing", "cancel": "canceling", "split": "splitting", "sum": "summing", "ping": "pinging",
-          "grep": "grepping", "crop": "cropping", "pop": "popping", "kick": "kicking", "see": "seeing", "tie": "tying"}
+          "grep": "grepping", "crop": "cropping", "pop": "popping", "kick": "kicking", "see": "seeing", "tie": "tying",
+          **{verb: verb + verb[-1] + "ing" for verb in "chop enrol jog swim shop trim clip dig tip mop rub scrub sip snip spin stir trap tug win bin slot fit transfer refer defer nab pin prep strip slim rig drag hop step tan tip tot wed whet wet zap".split()}}
 
 
 def gerund(command):

@@ -16,12 +16,14 @@ CONTROL = [
     "<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|think|>", "<|tool>", "<tool|>", "<|tool_call>", "<tool_call|>",
     "<|tool_response>", "<tool_response|>", '<|"|>',
 ]
+VISIBLE = {"<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>'}
+"""Of these, what llama.cpp's own files of Gemma 4 write out as text, so that its server finds calls."""
 ASCII = ["\n", "\t"] + [chr(code) for code in range(33, 127)]
 SPACE = "\u2581"
 PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 SPLIT = re.compile("(" + "|".join(re.escape(token) for token in BASE + CONTROL) + r")|([A-Za-z]+)|(.)", re.DOTALL)
 VOCAB = Path(__file__).parent / "vocab.txt"
-NORMAL, UNKNOWN, CONTROL_TYPE, BYTE = 1, 2, 3, 6
+NORMAL, UNKNOWN, CONTROL_TYPE, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 
 
 class Tokenizer:
@@ -83,7 +85,7 @@ class Tokenizer:
         return out.decode(errors="replace")
 
     def types(self):
-        special = [CONTROL_TYPE] * self.byte0
+        special = [USER_DEFINED if token in VISIBLE else CONTROL_TYPE for token in BASE + CONTROL]
         special[3] = UNKNOWN
         return special + [BYTE] * 256 + [NORMAL] * (len(self) - self.byte0 - 256)
 

@@ -1,6 +1,6 @@
 """Trains the model on one GPU in a given time, on conversations that other processes make meanwhile.
 
-    python3 train.py --seconds 480 --out DIR [--resume DIR]      # writes weights-*.npz, dragoman-tiny.gguf and train.log to DIR
+    python3 train.py --seconds 480 --out DIR [--resume DIR|GGUF]      # writes weights-*.npz, dragoman-tiny.gguf and train.log to DIR
     python3 train.py --cpu --steps 3 --out DIR                   # a few small steps, to see that all of it runs
 
 Matrices are trained with Muon, the rest with AdamW. A run measures how long a step takes and then sets the number of its steps, with which the
@@ -155,9 +155,12 @@ def save(model, out, log):
     log(f"saved {sum(array.size for array in weights.values()):,} parameters, dragoman-tiny.gguf has {size:,} bytes")
 
 
-def load(model, folder, torch):
-    found = {}
-    for path in sorted(Path(folder).glob("weights-*.npz")):
+def load(model, source, torch):
+    """From a folder of weights, or from the GGUF file, which has the matrices as they were trained and the vectors of tokens rounded."""
+    from gguf import read_model
+
+    found = read_model(source, model.shape["layers"]) if Path(source).is_file() else {}
+    for path in sorted(Path(source).glob("weights-*.npz")):
         with np.load(path) as part:
             found.update({name: part[name] for name in part.files})
     with torch.no_grad():
@@ -224,7 +227,7 @@ def main():
             total = step + int((options.seconds - 12 - (now - began)) / ((now - first_step) / (step - 1)) * 0.985)
             log(f"--steps {total}")
         progress = step / total if total else 0.0
-        scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / (1 - options.flat))
+        scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / max(1 - options.flat, 1e-9))
         tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
         weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else 0.06, 0.0))
@@ -253,8 +256,8 @@ def main():
             sums.zero_()
             now = time.time()
             log(f"{now - began:6.1f} s  step {step:6d}  {seen / 1e6:8.1f} M tokens  {seen / (now - first_step) / 1e6:.2f} M/s  model {a / max(b, 1):.4f}  prompt {c / max(d, 1):.4f}  waited {rows.waited:.1f} s  rate {options.rate * scale:.4f}")
-        if total and saved < 4 * step // total < 4:
-            saved = 4 * step // total
+        if total and saved < 8 * step // total < 8:
+            saved = 8 * step // total
             save(model, options.out, log)
     rows.close()
     save(model, options.out, log)

@@ -436,8 +436,20 @@ def value(rng, spec):
 
 
 MIXED = [key for key in WORDS if key not in CLOSED | {"filler", "after", "foreign_text", "verb_obj", "ext", "dir", "stem", "column", "table", "odd_city"}]
-SMALL = ["of", "of the", "and", "and the", "in", "in the", "for", "on the", "with", "without", "to", "at", "by the", "from", "or", "&", "vs", "-", "/", "'n'"]
+SMALL = ["of", "of the", "and", "in", "in the", "for", "on the", "with", "without", "to", "at", "by the", "from", "&", "vs", "-", "/", "'n'"]
 ENDINGS = ["s", "s", "s", "er", "ers", "ing", "ed", "ly", "ness", "ful", "less", "ish", "land", "ville", "ton", "berg", "son", "ova", "escu", "ini", "ez"]
+
+
+def compound(rng):
+    """Words that stand together, all of them the name: "spring water account 4"."""
+    words = [pick(rng, NOUNS) for _ in range(2 + (rng.random() < 0.25))]
+    if rng.random() < 0.3:
+        words.insert(0, pick(rng, WORDS["adj"]))
+    if rng.random() < 0.15:
+        words.append(pick(rng, [str(1 + int(rng.random() * 40)), pick(rng, "ABCDEFGH"), f"no. {1 + int(rng.random() * 20)}", f"{5 * (1 + int(rng.random() * 40))} {pick(rng, ['mg', 'mm', 'kg', 'ml', 'cm', 'W'])}"]))
+    if rng.random() < 0.12:
+        words.insert(1, pick(rng, ["and", "of", "for", "with", "in"]))
+    return " ".join(words)
 
 
 def unheard(rng, capital):
@@ -445,21 +457,24 @@ def unheard(rng, capital):
     kind = rng.random()
     if kind < 0.02:
         return pick(rng, WORDS[pick(rng, ["odd_name", "odd_city", "foreign_text"])])
-    if kind < 0.2:
+    if kind < 0.16:
         out = " ".join(pseudo(rng) for _ in range(1 + (rng.random() < 0.3)))
         return out.title() if capital else out
-    if kind < 0.5:
+    if kind < 0.46:
         out = pick(rng, WORDS[pick(rng, MIXED)])
         return out if len(out) < 40 else pick(rng, NOUNS)
+    if kind < 0.62:
+        out = compound(rng)
+        return out.title() if capital and rng.random() < 0.6 else out
     one, two = (pick(rng, NOUNS) if rng.random() < 0.45 else pick(rng, WORDS[pick(rng, ["word", "adj", "animal", "plant", "last", "food", "color", "city"])]) if rng.random() < 0.6 else pseudo(rng) for _ in range(2))
-    if kind < 0.58:
+    if kind < 0.66:
         one = one.split(" ")[-1] + pick(rng, ENDINGS)
     if capital:
         one, two = one.title(), two.title()
-    if kind < 0.66:
+    if kind < 0.7:
         return one
     n, letter = 1 + int(rng.random() * 99), pick(rng, "ABCDEFGHKLMNPRSTVXZ")
-    if kind < 0.74:
+    if kind < 0.78:
         return pick(rng, [f"{letter}{n}", f"{letter}-{n * 10}", f"{n}{letter}", f"{one} {letter}", f"{letter}&{pick(rng, 'BDMTPS')}", f"{one} {n}", f"{one}-{n}", f"v{n % 9}.{n % 7}", f"#{n}", f"{letter}.{pick(rng, 'BJKS')}. {two}", f"{one} ({two})", f"{one}+", f"No. {n}", f"{one} {n}%", f"{n}/{letter}", f"{one}: {two}", f"{letter.lower()}{one}", f"{n}-{n + 2} {two}"])
     return pick(rng, [f"{one} {two}", f"{one} {two}", f"{one}-{two}", f"{one}'s {two}", f"{one} {two}s", f"{one} {pick(rng, SMALL)} {two}", f"{one} {pick(rng, SMALL)} {two}", f"The {two}" if capital else f"{one}_{two}", f"{one} {two} {pseudo(rng)}", f"St. {one}" if capital else f"{one}{two}", f"{one} {two} {pick(rng, SMALL)} {pick(rng, WORDS['city'])}"])
 

@@ -17,6 +17,8 @@ export interface Opaque {
   data: Json;
   /** Bookkeeping of its API: no other wire need say that it was left out. */
   quiet?: true;
+  /** It is what is left of an object whose other fields were read. */
+  part?: true;
 }
 
 export interface Text {
@@ -126,6 +128,8 @@ export interface Sampling {
 }
 
 export interface Request {
+  /** The wire that it came in: what its own servers are told in their own words stays as it is. */
+  from?: WireId;
   model: string;
   messages: Message[];
   tools?: Tool[];

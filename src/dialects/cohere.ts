@@ -1,5 +1,5 @@
 /**
- * Cohere's Command R7B, Command A and their successors. Calls are a list behind a mark, each with a number for an id:
+ * Cohere's North; Command R7B and Command A write their calls alike, but their prompts are others. Calls are a list behind a mark, each with a number for an id:
  *
  *     <|START_THINKING|>I need the weather.<|END_THINKING|><|START_ACTION|>[
  *         {"tool_call_id": "0", "tool_name": "get_weather", "parameters": {"city": "Paris"}}
@@ -21,7 +21,7 @@ const STOPS = ["<|END_OF_TURN_TOKEN|>"];
 const TURNS = ["<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"];
 const ACTION = ["<|START_ACTION|>", "<|END_ACTION|>"] as const;
 /** What the model says to the user: the second pair is that of the older models. */
-const TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
+const TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"] as const;
 const THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"] as const;
 const RESULT = ["<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"];
 const IMAGE = "<|IMG_PATCH|>";
@@ -33,9 +33,9 @@ const calls = jsonCalls({ marks: [...ACTION, ...TEXT, ...THINKING, ...STOPS] });
 const createScanner = scannerOf({
   calls: { [ACTION[0]]: calls.marked },
   closers: [ACTION[1]],
-  thinking: { open: { [THINKING[0]]: think }, close: [THINKING[1]], stray: "control" },
+  thinking: { open: { [THINKING[0]]: think }, close: [THINKING[1], TEXT[0], TEXT[2]], stray: "control" },
   stops: STOPS,
-  control: [...TURNS, ...TEXT, ...RESULT, ACTION[1]],
+  control: [...TURNS, ...TEXT, ...RESULT, ACTION[1], IMAGE],
   callsInThinking: "promote",
 });
 
@@ -172,7 +172,7 @@ When generating JSON objects, do not generate block markers. Generate an object 
 export const cohere = dialectOf({
   id: "cohere",
   title: "Cohere",
-  models: ["command-r7b", "command-a", "North"],
+  models: ["North Mini Code"],
   variants: VARIANTS,
   stops: STOPS,
   createScanner,

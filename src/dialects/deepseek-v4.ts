@@ -14,7 +14,7 @@ import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered } from "./tools.ts";
-import { leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
 const WORD = "tool_calls";
@@ -27,11 +27,11 @@ Explicitly write out your entire deliberation process, documenting every interme
 
 function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
   const { messages, tools = [], output, thinking } = request;
-  const { system, rest } = messages[0]?.role === "system" ? leadingSystem(messages) : { rest: messages }; // a developer is a user here
+  const { system, rest } = hoisted(request, ["system"]); // a developer is a user here
   const thinks = thinkingOption(request, options) ?? false;
   const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
   const head = [
-    textOf(system ?? []),
+    system,
     tools.length > 0 ? toolPieces(tools) : "",
     output?.schema ? `## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n${pythonJson(output.schema)}` : "",
   ].filter((part) => part !== "");

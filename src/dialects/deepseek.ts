@@ -95,6 +95,7 @@ export const createScanner = scannerOf({
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: ENDS,
   control: [...calls.marks, ...SEPARATORS, ...TURNS],
+  inCalls: SEPARATORS,
   callsInThinking: "promote",
 });
 

@@ -413,6 +413,7 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Command R7B, Command A",
     id: "cohere",
+    doubtful: true,
     models: /command-?(?:r7b|a(?![a-z]))/,
     templates: [{ has: ["<|START_ACTION|>"] }],
     sample: /<\|START_ACTION\|>|<\|START_RESPONSE\|>/,

@@ -13,7 +13,7 @@ import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { broken, nameTooLong, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
 const TURNS = ["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"];
@@ -59,12 +59,14 @@ const createScanner = scannerOf({
   thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
   stops: STOPS,
   control: [...calls.marks, ARGUMENTS_BEGIN, ...TURNS],
+  inCalls: [ARGUMENTS_BEGIN],
   callsInThinking: "promote",
 });
 
 // ---- Rendering
 
-const t = markup([...[...TURNS, ...STOPS, "<think>", "</think>"], ...[...calls.marks, ARGUMENTS_BEGIN]]);
+const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
+const t = markup([...TURNS, ...STOPS, "<think>", "</think>", ...calls.marks, ARGUMENTS_BEGIN, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;
@@ -98,7 +100,8 @@ function render(request: Request, variant: Variant): Rendered {
       tools.length > 0 ? t`<|im_system|>tool_declare<|im_middle|>${toolPieces(tools)}<|im_end|>` : [],
       system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
+        other: (side, content) =>
+          turnPieces(side === "user" ? "user" : "system", contentPieces(content, { image: "<|media_pad|>" }, shown)),
         said: (parts) => turnPieces("assistant", said(parts)),
         results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
       }),
@@ -106,6 +109,8 @@ function render(request: Request, variant: Variant): Rendered {
     open: t`<|im_assistant|>assistant<|im_middle|>`,
   };
 }
+
+const shown = (image: Pieces): Pieces => t`<|media_start|>image<|media_content|>${image}<|media_end|>\n`;
 
 const OPEN = { system: t`<|im_system|>`, user: t`<|im_user|>`, assistant: t`<|im_assistant|>` };
 const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role], t`${role}<|im_middle|>${text}<|im_end|>`];

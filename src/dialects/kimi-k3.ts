@@ -4,18 +4,20 @@
  *     <|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>
  */
 import type { Json, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
+import { MAX_NAME } from "../core/reader.ts";
 import { typeOf } from "../core/schema.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
 import { argumentTexts, attribute, compactJson, dictsort, entriesOf, Numeral, type Tree } from "./print.ts";
-import { markup, mediaPiece, type Pieces } from "./prompt.ts";
+import { markup, type Pieces } from "./prompt.ts";
 import { attributesOf, type Head } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
-import { think } from "./scan/steps.ts";
+import type { Step } from "./scan/scan.ts";
+import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { type Answer, type Content, callsOf, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { type Answer, callsOf, contentPieces, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_msg|>"];
 const SEP = "<|sep|>";
@@ -59,14 +61,34 @@ const calls = tagCalls({
   ],
   stops: [closed("message"), ...STOPS],
   bareNames: "never",
+  opaque: true,
 });
+
+/** Behind `<|open|>` or `<|close|>`: the name of an element that is no call and no thought, and its attributes. */
+const header: Step = (s) => {
+  s.word = "";
+  return inHeader;
+};
+const HEADER_ENDS = new Marks(TOKENS);
+const inHeader: Step = (s) => {
+  const mark = s.readWord(HEADER_ENDS);
+  if (mark === undefined) return undefined;
+  if (mark === null) {
+    s.sayRaw(MAX_NAME);
+    return speak;
+  }
+  if (mark === SEP) s.pos += mark.length;
+  return control;
+};
 
 const createScanner = scannerOf({
   calls: { [opened("tools")]: calls.block, [CALL]: calls.bare },
   closers: [closed("tools")],
-  thinking: { open: { [opened("think")]: think }, close: [closed("think")], stray: "control" },
+  thinking: { open: { [opened("think")]: think }, close: [closed("think"), opened("response")], stray: "control" },
   stops: STOPS,
-  control: [opened("response"), closed("response"), closed("message"), closed("call"), closed("argument"), ...TOKENS],
+  control: [closed("tools"), SEP, IMAGE],
+  headers: { "<|open|>": header, "<|close|>": header },
+  inCalls: ["<|open|>", "<|close|>", SEP],
   callsInThinking: "promote",
 });
 
@@ -88,7 +110,8 @@ function render(request: Request, most: keyof typeof EFFORTS, options: RenderOpt
       tools.length > 0 ? toolPieces(tools) : [],
       thinks ? internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`) : [],
       turnsOf(request.messages).map((turn) => {
-        if (turn.side !== "assistant") return message(`role="${turn.side === "user" ? turn.side : "system"}"`, contentPieces(turn.content));
+        if (turn.side !== "assistant")
+          return message(`role="${turn.side === "user" ? turn.side : "system"}"`, contentPieces(turn.content, { image: IMAGE }));
         return turn.rounds.map(({ said, results }) => [
           said ? message('role="assistant"', saidPieces(said, thinks)) : [],
           resultPieces(inOrder(results, callsOf(said ?? []))),
@@ -152,9 +175,6 @@ const inOrder = (results: readonly Answer[], calls: readonly ToolCall[]): readon
   results.every(({ id, call }) => call?.id === id && calls.includes(call))
     ? calls.flatMap((call) => results.filter((result) => result.call === call))
     : results;
-
-const contentPieces = (content: Content): Pieces =>
-  content.map((part) => (part.type === "text" ? part.text : mediaPiece(part.mediaType.startsWith("image/") ? IMAGE : "", part)));
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   results.map(({ name, output }, i) => message(`role="tool" tool=${attribute(name)} index="${i + 1}"`, resultText(output)));

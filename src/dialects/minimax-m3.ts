@@ -9,20 +9,21 @@ import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
 import { argumentsTree, entriesOf, Numeral, pythonJson, pythonNumber, quoted, type Tree } from "./print.ts";
-import { markup, mediaPiece, type Pieces } from "./prompt.ts";
+import { markup, type Pieces } from "./prompt.ts";
 import { elementArguments } from "./scan/elements.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionObject, type Rendered } from "./tools.ts";
-import { type Content, callsOf, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
 const MARK = "]<]minimax[>[";
 const IMAGE = "]<]image[>[";
 const VIDEO = "]<]video[>[";
+const INVOKE = `${MARK}<invoke `;
 const [OPEN, CLOSE] = [`${MARK}<tool_call>`, `${MARK}</tool_call>`];
 
 // ---- Scanning
@@ -30,7 +31,7 @@ const [OPEN, CLOSE] = [`${MARK}<tool_call>`, `${MARK}</tool_call>`];
 const calls = tagCalls({
   open: [OPEN],
   close: [CLOSE],
-  calls: [{ open: `${MARK}<invoke `, head: ATTRIBUTES }],
+  calls: [{ open: INVOKE, head: ATTRIBUTES }],
   callClose: `${MARK}</invoke>`,
   params: [],
   stops: STOPS,
@@ -44,7 +45,9 @@ const createScanner = scannerOf({
   thinking: { open: { "<mm:think>": think }, close: ["</mm:think>"], stray: "control" },
   stops: STOPS,
   control: [...TURNS, MARK, IMAGE, VIDEO],
+  inCalls: [MARK],
   callsInThinking: "promote",
+  inLine: { [INVOKE]: calls.bare },
 });
 
 // ---- Rendering
@@ -81,11 +84,11 @@ You have a thinking capability that allows you to reason step by step before res
 Current thinking mode: ${rule}
 </thinking_instructions>[e~[\n`,
       turn("developer", [
-        system && system.length > 0 ? contentPieces(system) : "You are a helpful assistant.",
+        system && system.length > 0 ? contentPieces(system, PLACEHOLDERS) : "You are a helpful assistant.",
         tools.length > 0 ? ["\n\n", toolPieces(tools)] : [],
       ]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turn(side === "user" ? "user" : "developer", contentPieces(content)),
+        other: (side, content) => turn(side === "user" ? "user" : "developer", contentPieces(content, PLACEHOLDERS)),
         said: (said) => turn("ai", saidPieces(said)),
         results: (results) => t`]~b]tool${resultPieces(results)}[e~[\n`,
       }),
@@ -96,9 +99,7 @@ Current thinking mode: ${rule}
 
 const turn = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text}[e~[\n`;
 
-const PLACEHOLDERS: Readonly<Record<string, string>> = { image: IMAGE, video: VIDEO };
-const contentPieces = (content: Content): Pieces =>
-  content.map((part) => (part.type === "text" ? part.text : mediaPiece(PLACEHOLDERS[part.mediaType.split("/")[0] ?? ""] ?? "", part)));
+const PLACEHOLDERS = { image: IMAGE, video: VIDEO };
 
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said);

@@ -11,13 +11,13 @@ import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderOptions } from "./dialect.ts";
 import { keepThinking } from "./options.ts";
 import { argumentsText, compactJson, pythonJson, readLossless } from "./print.ts";
-import { joined, markup, mediaPiece, type Pieces } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { type Content, callsOf, dialogue, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["</s>"];
 const CALLS = "[TOOL_CALLS]";
@@ -79,13 +79,15 @@ const createScanner = scannerOf({
   thinking: { open: { "[THINK]": think, "<think>": think }, close: ["[/THINK]", "</think>"], stray: "text" },
   stops: STOPS,
   control: TOKENS,
+  inCalls: [ARGS, CALL_ID],
   callsInThinking: "promote",
   mintId: (n) => `call${n.toString(36).padStart(5, "0")}`,
 });
 
 // ---- Rendering
 
-const t = markup([...TOKENS, ...STOPS, CALLS, "[IMG]"]);
+const IMAGES = { image: "[IMG]" };
+const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image]);
 
 const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
 
@@ -189,7 +191,7 @@ function render(request: Request, variant: Variant, options: RenderOptions): Ren
   const turns = turnsOf(rest);
   const last = turns.findLastIndex((turn) => turn.side === "user");
   const tools = request.tools?.length ? toolPieces(request.tools) : [];
-  const rules = system ? contentPieces(system) : variant.system?.(isoDate(options.now ?? new Date()));
+  const rules = system ? contentPieces(system, IMAGES) : variant.system?.(isoDate(options.now ?? new Date()));
   const systemPieces = (text: Pieces): Pieces => (systemLast ? userPieces(text) : t`[SYSTEM_PROMPT]${text}[/SYSTEM_PROMPT]`);
   return {
     bos: t`<s>`,
@@ -198,9 +200,9 @@ function render(request: Request, variant: Variant, options: RenderOptions): Ren
       toolsLast && last >= 0 ? [] : tools,
       dialogue(turns, {
         other: (side, content, n) => {
-          if (side !== "user") return systemPieces(contentPieces(content));
+          if (side !== "user") return systemPieces(contentPieces(content, IMAGES));
           const before = systemLast && n === last && rules !== undefined ? [rules, "\n\n"] : [];
-          return [toolsLast && n === last ? tools : [], userPieces([before, contentPieces(content)])];
+          return [toolsLast && n === last ? tools : [], userPieces([before, contentPieces(content, IMAGES)])];
         },
         said: (said) => saidPieces(said, variant, keeps),
         results: (results) => results.map(({ id, call, output }) => variant.result(nineCharacters(call?.id ?? id), output)),
@@ -227,9 +229,6 @@ function alternating(messages: readonly Message[]): Message[] {
 }
 
 const userPieces = (text: Pieces): Pieces => t`[INST]${text}[/INST]`;
-
-const contentPieces = (parts: Content): Pieces =>
-  parts.map((part) => (part.type === "text" ? part.text : mediaPiece(part.mediaType.startsWith("image/") ? "[IMG]" : "", part)));
 
 function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: boolean): Pieces {
   const calls = callsOf(said);

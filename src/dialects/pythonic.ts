@@ -13,7 +13,7 @@ import { pythonCalls } from "./scan/python.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 import type { TurnMarks } from "./turns.ts";
 
 const STOPS = ["<|im_end|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
@@ -46,8 +46,8 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup(LFM);
-const llama = markup(LLAMA);
+const t = markup([...LFM, "<image>"]);
+const llama = markup([...LLAMA, "<|image|>"]);
 
 interface Variant extends TurnMarks {
   /** The tools, and how they are told where the caller says nothing else. */
@@ -58,6 +58,7 @@ interface Variant extends TurnMarks {
   readonly string: (text: string) => string;
   readonly resultRole: string;
   readonly result: (text: string) => Pieces;
+  readonly image: string;
   readonly thinks?: boolean;
   /** Where thinking that a server left in the text may stand: in the current turn, or in the last message alone. */
   readonly leaked?: "turn" | "message";
@@ -73,6 +74,7 @@ const LFM25: Variant = {
   string: pythonLiteral,
   resultRole: "tool",
   result: (text) => text,
+  image: "<image>",
 };
 
 /** The templates of the second and third write no calls, only their results. */
@@ -94,6 +96,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     string: pythonJson,
     resultRole: "ipython",
     result: pythonJson,
+    image: "<|image|>",
   },
 };
 
@@ -157,7 +160,7 @@ function render(request: Request, variant: Variant): Rendered {
     messages: [
       head.length > 0 ? variant.turn("system", joined(head, "\n")) : [],
       dialogue(turnsOf(rest), {
-        other: (side, content) => variant.turn(side === "user" ? "user" : "system", textOf(content)),
+        other: (side, content) => variant.turn(side === "user" ? "user" : "system", contentPieces(content, { image: variant.image })),
         said: (parts, current) => variant.turn("assistant", said(parts, current)),
         results: (results) => resultPieces(results, variant),
       }),

@@ -15,14 +15,25 @@ import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
-import { joined, markup, type Pieces } from "./prompt.ts";
+import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
 import { element, NAME } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { dialogue, leadingSystem, printedResult, resultText, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
+import {
+  type Content,
+  contentPieces,
+  dialogue,
+  leadingSystem,
+  printedResult,
+  resultText,
+  textOf,
+  textThenCalls,
+  thoughtAndText,
+  turnsOf,
+} from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
@@ -69,14 +80,15 @@ const createScanner = scannerOf({
 const t = markup([
   ...["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"],
   ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
+  ...["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"],
 ]);
 
 interface Variant {
   readonly head: (system: string | undefined, tools: readonly Tool[]) => Pieces;
   readonly said: (said: readonly Part[], current: boolean) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
-  /** The text of everybody else. */
-  readonly text: (text: string) => string;
+  /** What everybody else said. */
+  readonly content: (content: Content) => Pieces;
   /** Whose turn a system message is that comes later. */
   readonly lateSystem: "system" | "user";
   readonly thinks: boolean;
@@ -90,7 +102,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     },
     said: (said) => textAndCalls(said, textOf(said)),
     results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
-    text: (text) => text,
+    content: (content) => textOf(content),
     lateSystem: "system",
     thinks: false,
   },
@@ -108,11 +120,13 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
         results.map(({ output }) => t`<tool_response>\n${resultText(output).trim()}\n</tool_response>`),
         "\n",
       ),
-    text: (text) => text.trim(),
+    content: (content) => trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown)),
     lateSystem: "user",
     thinks: true,
   },
 };
+
+const shown = (placeholder: Pieces): Pieces => t`<|vision_start|>${placeholder}<|vision_end|>`;
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 
@@ -125,7 +139,7 @@ function render(request: Request, variant: Variant, options: RenderOptions): Ren
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.text(textOf(content))),
+        other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.content(content)),
         said: (said, current) => turnPieces("assistant", variant.said(said, current || (request.thinking?.keep ?? false))),
         results: (results) => turnPieces("user", variant.results(results)),
       }),

@@ -5,7 +5,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Message, Part, Request, Text, ToolCall, ToolResult } from "../core/nouns.ts";
 import { pythonJson, pythonLiteral } from "./print.ts";
-import { joined, type Pieces } from "./prompt.ts";
+import { joined, mediaPiece, type Pieces } from "./prompt.ts";
 
 export type Content = readonly (Text | Media)[];
 
@@ -31,9 +31,12 @@ export function leadingSystem(messages: readonly Message[]): { system?: Content;
   return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
 }
 
-/** System texts stand in front, wherever they come. */
-export function hoisted({ messages }: Request): { system: string; rest: Message[] } {
-  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
+/** System texts stand in front, wherever they come; `roles`: whose texts these are. */
+export function hoisted(
+  { messages }: Request,
+  roles: readonly Message["role"][] = ["system", "developer"],
+): { system: string; rest: Message[] } {
+  const isSystem = ({ role }: Message) => roles.includes(role);
   const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
   return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
 }
@@ -145,6 +148,18 @@ export function withJoinedTexts(request: Request): Request {
 }
 
 const isText = (part: Part): part is Text => part.type === "text";
+
+/** Text, and what is no text where it was shown. `tokens`: the placeholders, by kind of media; `around`: what stands around one. */
+export const contentPieces = (
+  content: Content,
+  tokens: Readonly<Record<string, string>>,
+  around: (placeholder: Pieces) => Pieces = (placeholder) => placeholder,
+): Pieces =>
+  content.map((part) => {
+    if (part.type === "text") return part.text;
+    const token = tokens[part.mediaType.split("/")[0] ?? ""];
+    return token === undefined ? mediaPiece("", part) : around(mediaPiece(token, part));
+  });
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
 export function resultText(output: Json): string {

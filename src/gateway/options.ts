@@ -50,8 +50,8 @@ export interface Patience {
 export type Changes = Pick<GatewayOptions, "upstreams" | "models" | "keys" | "names" | "origins" | "bodyLimit" | "patience">;
 
 const BODY_LIMIT = 64 * 1024 * 1024;
-/** `wholeMs`: gemini-cli, nginx and most load balancers give up after 60 s. */
-const PATIENCE = { requestMs: 120_000, headersMs: 10_000, wholeMs: 50_000, heartbeatMs: 15_000 } as const;
+/** `wholeMs`: whoever wants the status of errors that come later may wait longer; gemini-cli, nginx and most load balancers give up after 60 s. */
+const PATIENCE = { requestMs: 120_000, headersMs: 10_000, wholeMs: 10_000, heartbeatMs: 15_000 } as const;
 
 /** What holds for a request from its beginning to its end, however the configuration changes meanwhile. */
 export class State {

@@ -5,6 +5,7 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
+import { schemaTypes } from "../core/schema.ts";
 import { argumentsText } from "../dialects/print.ts";
 import { functionTool } from "../dialects/tools.ts";
 import { callsOf, plainOutput, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
@@ -17,30 +18,32 @@ export interface Conversation {
 export interface Form {
   /** Arguments as a JSON text: what older templates paste between two strings. */
   argumentsAsText: boolean;
+  /** No tools as an empty list: what templates want that walk through them without looking. */
+  emptyTools?: boolean;
 }
 
 export function conversationOf({ messages, tools = [] }: Request, template: string, form: Form): Conversation {
   const hasDevelopers = template.includes("developer");
   return {
-    messages: messagesOf(messages, form).map((message) =>
+    messages: messagesOf(messages, template, form).map((message) =>
       message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
     ),
-    ...(tools.length > 0 && { tools: tools.map((tool) => templateTool(tool, template)) }),
+    ...((tools.length > 0 || form.emptyTools) && { tools: tools.map((tool) => templateTool(tool, template)) }),
   };
 }
 
-const messagesOf = (messages: readonly Message[], form: Form): JsonObject[] =>
+const messagesOf = (messages: readonly Message[], template: string, form: Form): JsonObject[] =>
   turnsOf(messages).flatMap((turn): JsonObject[] => {
-    if (turn.side !== "assistant") return [{ role: turn.side, content: contentOf(turn.content) }];
+    if (turn.side !== "assistant") return [{ role: turn.side, content: contentOf(turn.content, template) }];
     return turn.rounds.flatMap(({ said, results }) => [
       ...(said ? [saidMessage(said, form)] : []),
       ...results.map(({ id, name, output }) => ({ role: "tool", tool_call_id: id, name, content: resultText(plainOutput(output)) })),
     ]);
   });
 
-/** A plain text where there is no more to it: half of the templates know nothing else. */
-function contentOf(parts: readonly Part[]): Json {
-  if (!parts.some(({ type }) => type === "media")) return textOf(parts);
+/** A plain text where there is no more to it that the template knows of: half of the templates know nothing else. */
+function contentOf(parts: readonly Part[], template: string): Json {
+  if (!parts.some((part) => part.type === "media" && template.includes(part.mediaType.split("/")[0] ?? ""))) return textOf(parts);
   return parts.flatMap((part): Json[] => {
     if (part.type === "text") return [{ type: "text", text: part.text }];
     return part.type === "media" ? [{ type: part.mediaType.split("/")[0] ?? "image" }] : [];
@@ -71,14 +74,20 @@ function templateTool(tool: Tool, template: string): JsonObject {
   return functionTool({ ...tool, description: tool.description ?? "", parameters: singleTypes(parameters) });
 }
 
-function singleTypes(schema: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]): [string, Json][] => {
-      if (key !== "type" || !Array.isArray(value)) return [[key, inside(value)]];
-      const types = value.filter((type) => type !== "null");
-      return [["type", types[0] ?? "null"], ...(types.length < value.length ? [["nullable", true] satisfies [string, Json]] : [])];
-    }),
-  );
+function singleTypes(schema: JsonObject, root = schema): JsonObject {
+  const types = schemaTypes({ schema, root });
+  const type = types.find((one) => one !== "null") ?? types[0] ?? "string"; // a template would fail without any
+  return {
+    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, root)])),
+    type: typeof schema.type === "string" ? schema.type : type,
+    ...(types.length > 1 && types.includes("null") && { nullable: true }),
+  };
 }
 
-const inside = (value: Json): Json => (Array.isArray(value) ? value.map(inside) : isObject(value) ? singleTypes(value) : value);
+function insideOf(key: string, value: Json, root: JsonObject): Json {
+  if (key === "items" && isObject(value)) return singleTypes(value, root);
+  if (key !== "properties" || !isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, property]) => [name, isObject(property) ? singleTypes(property, root) : property]),
+  );
+}

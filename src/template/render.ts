@@ -2,7 +2,7 @@
 import type { Json, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
 import { thinkingOption } from "../dialects/options.ts";
-import { type Conversation, conversationOf } from "./conversation.ts";
+import { type Conversation, conversationOf, type Form } from "./conversation.ts";
 
 export interface TemplateOptions extends Omit<RenderOptions, "variant" | "bos"> {
   /** What the tokenizer's configuration says; empty by default, because most tokenizers add the first themselves. */
@@ -26,8 +26,10 @@ export async function renderWithTemplate(template: string, request: Request, opt
   try {
     return render(conversationOf(request, template, { argumentsAsText: false }));
   } catch (error) {
-    const again = hasCalls(request) ? attempt(() => render(conversationOf(request, template, { argumentsAsText: true }))) : undefined;
-    if (again !== undefined) return again;
+    for (const form of FORMS) {
+      const again = attempt(() => render(conversationOf(request, template, form)));
+      if (again !== undefined) return again;
+    }
     throw new TemplateError(`the template failed: ${lineOf(error)}`, { cause: error });
   }
 }
@@ -43,8 +45,8 @@ async function loadJinja(): Promise<typeof import("@huggingface/jinja")> {
   }
 }
 
-const hasCalls = ({ messages }: Request): boolean =>
-  messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
+/** What a template that fails is tried with. */
+const FORMS: readonly Form[] = [{ argumentsAsText: true }, { argumentsAsText: false, emptyTools: true }];
 
 function attempt<T>(action: () => T): T | undefined {
   try {

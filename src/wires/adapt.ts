@@ -19,9 +19,9 @@ import type {
 } from "../core/nouns.ts";
 import { readMalformed } from "./accumulate.ts";
 import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
-import { errorText, outputText } from "./media.ts";
+import { errorText, outputText, textsOf } from "./media.ts";
 import { type NameRule, Names } from "./names.ts";
-import { putExtra, withState } from "./opaque.ts";
+import { hasOwn, putExtra, withState } from "./opaque.ts";
 import { isEmpty, textOf } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import { Warnings } from "./warnings.ts";
@@ -42,10 +42,12 @@ export interface Abilities {
   /** A call of the history that was cut. */
   readonly cutCalls?: boolean;
   /** Results that are no text; that are errors; that have media. */
-  readonly result?: (output: ToolResult["output"]) => boolean;
+  readonly result?: (result: ToolResult) => boolean;
   readonly errors?: boolean;
   readonly resultMedia?: boolean;
   readonly media: (media: Media, role: Message["role"]) => boolean;
+  /** Files that only Google's servers can read. */
+  readonly googleFiles?: boolean;
   readonly thinking?: (thinking: Thinking) => boolean;
   readonly customTools?: boolean;
   readonly strictTools?: boolean;
@@ -62,6 +64,8 @@ export interface Abilities {
   readonly sampling: Readonly<Record<string, keyof Sampling>>;
   /** How many stop strings there may be; absent: any number. */
   readonly stops?: number;
+  /** How long the ids of calls may be; absent: as long as they are. */
+  readonly ids?: number;
   /** Another wire's state that has a place here. */
   readonly carries?: (opaque: Opaque) => boolean;
 }
@@ -75,11 +79,13 @@ export interface Out {
   readonly profile: WireProfile;
   readonly warnings: Warnings;
   readonly names: Names;
+  /** The ids of calls, as they are sent. */
+  readonly ids: Names;
   /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
   readonly nulls: Record<string, JsonObject>;
 }
 
-const ANY_NAME: NameRule = { forbidden: /[^\s\S]/g, max: Number.POSITIVE_INFINITY };
+const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
 
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
@@ -126,7 +132,8 @@ export function adaptSettings(given: Request, able: Abilities, profile: WireProf
     if (forced) warnings.dropped("a tool choice without tools");
   }
   const declared = known.map(({ name }) => name);
-  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), nulls: {} };
+  const ids = new Names([], { max: able.ids ?? ANY_NAME.max });
+  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
 }
 
 function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
@@ -138,7 +145,7 @@ function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
 export const hasServerTools = (extra: readonly Opaque[] | undefined, target: WireId): boolean =>
   extra?.some(({ wire, kind }) => wire === target && kind.startsWith("tools[")) ?? false;
 
-export const hasCalls = ({ messages }: Request): boolean =>
+export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
   messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
 
 /** A tool must be called. */
@@ -177,19 +184,36 @@ function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[]
   return mode ? undefined : [choice.name];
 }
 
+/** In a bucket, or uploaded to the Files API: no other server can fetch it. */
+const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
+
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
-/** A template that takes a system text only at the beginning takes only one: codex begins with two. */
-function oneSystem(messages: readonly Message[]): readonly Message[] {
-  const end = messages.findIndex((message) => !isSystem(message));
-  if (end === 0 || end === 1) return messages;
-  const first = messages.slice(0, end < 0 ? messages.length : end);
-  const parts = first.flatMap((message): Part[] => (message.role === "tool" ? [] : message.content));
-  const texts = parts.filter((part) => part.type === "text");
-  if (first.length < 2 || texts.length < parts.length) return messages;
-  const text: Text = { type: "text", text: texts.map((part) => part.text).join("\n\n") };
-  const content = [withState(text, ...[...first, ...texts].map(({ state }) => state))];
-  return [{ role: "system", content }, ...messages.slice(first.length)];
+type Spoken = Exclude<Message, ToolResult>;
+
+/**
+ * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
+ * role become one message. Codex begins with two system texts, and tells the user's folder in a message of its own.
+ */
+function alternating(messages: readonly Message[], wire: WireId): Message[] {
+  const out: Message[] = [];
+  for (const message of messages) {
+    const last = out.at(-1);
+    const isNext = last?.role === message.role && !hasOwn(wire, last, message);
+    if (isNext && last.role !== "tool" && !hasCalls({ messages: [last] })) out[out.length - 1] = merged(last, message as Spoken, wire);
+    else out.push(message);
+  }
+  return out;
+}
+
+/** Texts that meet are paragraphs. */
+function merged(first: Spoken, next: Spoken, wire: WireId): Message {
+  const [end, begin, ...rest] = [first.content.at(-1), ...next.content] as (Part | undefined)[];
+  const areTexts = end?.type === "text" && begin?.type === "text" && !hasOwn(wire, end, begin);
+  const content = areTexts
+    ? [...first.content.slice(0, -1), withState({ ...end, text: `${end.text}\n\n${begin.text}` }, end.state, begin.state), ...rest]
+    : [...first.content, ...next.content];
+  return withState({ ...first, content } as Message, first.state, next.state);
 }
 
 /** A system text as the user's, with a label. */
@@ -214,16 +238,15 @@ class Conversation {
   }
 
   adapt(given: readonly Message[]): Message[] {
-    const messages = this.#profile.systemAnywhere === false ? oneSystem(given) : given;
-    for (const message of messages) if (message.role === "tool") this.#answered.add(message.id);
-    const first = messages.findIndex((message) => !isSystem(message));
+    for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
+    const first = given.findIndex((message) => !isSystem(message));
     const out: Message[] = [];
-    messages.forEach((message, i) => {
+    given.forEach((message, i) => {
       if (message.role !== "tool") this.#release(out);
       out.push(this.#message(message, first < 0 ? !this.#able.systemAnywhere : i > first));
     });
     this.#release(out);
-    return out;
+    return this.#profile.systemAnywhere === false ? alternating(out, this.#able.wire) : out;
   }
 
   #release(out: Message[]): void {
@@ -252,8 +275,12 @@ class Conversation {
     return parts.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#media(part, role) : part));
   }
 
+  #takes(media: Media, role: Message["role"]): boolean {
+    return this.#able.media(media, role) && (this.#able.googleFiles === true || !GOOGLE_FILE.test(media.url ?? ""));
+  }
+
   #media(media: Media, role: Message["role"]): Text | Media {
-    if (this.#able.media(media, role)) return media;
+    if (this.#takes(media, role)) return media;
     const { mediaType, name, url } = media;
     this.#warnings.converted(`media of the type ${mediaType}`, "a label");
     return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
@@ -269,15 +296,15 @@ class Conversation {
     const { media = [], output, ...rest } = result;
     const able = this.#able;
     const out: ToolResult = { ...rest, output };
-    if (typeof output !== "string" && !able.result?.(output)) {
-      this.#warnings.converted("a tool result that is no text", "its JSON text");
+    if (typeof output !== "string" && !able.result?.(result)) {
+      if (!textsOf(output)) this.#warnings.converted("a tool result that is no text", "its JSON text");
       out.output = outputText(output);
     }
     if (rest.isError && !able.errors) {
       this.#warnings.converted("a failed tool's result", 'text that begins with "Error:"');
       out.output = errorText(output);
     }
-    const stays = media.length > 0 && able.resultMedia === true && media.every((part) => able.media(part, "tool"));
+    const stays = media.length > 0 && able.resultMedia === true && media.every((part) => this.#takes(part, "tool"));
     if (stays) out.media = media;
     else if (media.length > 0)
       this.#hoist(`media of the result of ${rest.name || "a tool"}, call ${rest.id}`, media, "media in a tool result");
@@ -285,9 +312,9 @@ class Conversation {
   }
 
   #assistant(message: Message & { role: "assistant" }): Message {
-    const { media, order } = this.#able;
+    const { order } = this.#able;
     const content = message.content.flatMap((part) => this.#part(part));
-    const made = content.filter((part) => part.type === "media" && !media(part, "assistant")) as Media[];
+    const made = content.filter((part) => part.type === "media" && !this.#takes(part, "assistant")) as Media[];
     if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
     if (!order && isOutOfOrder(content))
       this.#warnings.converted("an answer with thinking or text behind its calls", "thinking, text and calls, in this order");
@@ -296,7 +323,7 @@ class Conversation {
 
   /** A text without words that holds the place of what only another wire knows. */
   #isNothing(part: Part): boolean {
-    if (part.type !== "text" || part.text !== "" || !part.state || part.state.some(({ wire }) => wire === this.#able.wire)) return false;
+    if (part.type !== "text" || part.text !== "" || !part.state || hasOwn(this.#able.wire, part)) return false;
     this.#warnings.foreign(part.state);
     return true;
   }

@@ -250,6 +250,8 @@ export class Fields {
   /** As the state of what the object became. */
   state(): Opaque[] | undefined {
     const rest = this.rest();
-    return rest && opaques(this.#reading.wire, rest, this.#reading.quiet);
+    return (
+      rest && opaques(this.#reading.wire, rest, this.#reading.quiet, (kind) => this.#inner?.some((inner) => inner.#key === kind) ?? false)
+    );
   }
 }

@@ -1,6 +1,7 @@
 /** Media and tool results, as far as several wires treat them alike. */
 import { isObject } from "../core/json.ts";
 import type { Json, Media } from "../core/nouns.ts";
+import { listOf } from "./read.ts";
 
 /** Media from a URL; the bytes of a `data:` URL are taken out. */
 export function mediaFromUrl(url: string | undefined, mediaType: string): Media {
@@ -18,14 +19,15 @@ export const urlOfMedia = (media: Media): string | undefined =>
 /** `image` of `image/png`. */
 export const mediaKind = (media: Media): string => media.mediaType.slice(0, media.mediaType.indexOf("/"));
 
-/** A tool's output as text; of a list of text parts, their texts. */
-export function outputText(output: Json): string {
-  if (typeof output === "string") return output;
-  const texts = Array.isArray(output)
-    ? output.map((part: Json) => (isObject(part) && part.type === "text" ? part.text : undefined))
-    : [undefined];
-  return texts.every((text) => typeof text === "string") ? texts.join("") : JSON.stringify(output);
+/** The texts of an output that is text, or a list of text parts. */
+export function textsOf(output: Json): string[] | undefined {
+  const parts = typeof output === "string" ? [{ type: "text", text: output }] : listOf(output);
+  const texts = parts.map((part) => (isObject(part) && part.type === "text" ? part.text : undefined));
+  return texts.length > 0 && texts.every((text) => typeof text === "string") ? texts : undefined;
 }
+
+/** A tool's output as text; of a list of text parts, their texts. */
+export const outputText = (output: Json): string => textsOf(output)?.join("\n") ?? JSON.stringify(output);
 
 /** The result of a tool that failed, where nothing else tells so. Most say it themselves. */
 export function errorText(output: Json): string {

@@ -1,8 +1,8 @@
 /** Tool names that a target forbids go there under another name, and come back under their own. */
 
 export interface NameRule {
-  /** Matches one character that is forbidden; with the flag `g`. */
-  readonly forbidden: RegExp;
+  /** Matches one character that is forbidden; with the flag `g`. Absent: none is. */
+  readonly forbidden?: RegExp;
   readonly max: number;
   /** What a name must begin with, if the first character is special. */
   readonly first?: RegExp;
@@ -27,7 +27,7 @@ export class Names {
     const known = this.#sent.get(name);
     if (known !== undefined) return known;
     const { forbidden, max, first } = this.#rule;
-    let base = name.replace(forbidden, "_");
+    let base = forbidden ? name.replace(forbidden, "_") : name;
     if (first && !first.test(base)) base = `_${base}`;
     let sent = base;
     if (base !== name || base.length > max) {

@@ -12,12 +12,14 @@ import type { Draft } from "./wire.ts";
 const NONE: ReadonlySet<string> = new Set();
 
 /** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is, and nothing at all. */
-export function opaques(wire: WireId, rest: JsonObject, quiet = NONE): Opaque[] | undefined {
+export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (kind: string) => boolean): Opaque[] | undefined {
   let state: Opaque[] | undefined;
   for (const kind in rest) {
-    const data = rest[kind]!;
+    const opaque: Opaque = { wire, kind, data: rest[kind]! };
+    if (opaque.data === null || kind === "cache_control" || quiet.has(kind)) opaque.quiet = true;
+    else if (isPart?.(kind)) opaque.part = true;
     state ??= [];
-    state.push(data === null || kind === "cache_control" || quiet.has(kind) ? { wire, kind, data, quiet: true } : { wire, kind, data });
+    state.push(opaque);
   }
   return state;
 }
@@ -38,11 +40,19 @@ export function withState<T extends object>(thing: T, ...states: (readonly Opaqu
 
 // ---- Out
 
-/** Puts a wire's own state back. */
+/** Puts a wire's own state back. What begins with `#` is no field, but a mark for the wire itself. */
 export function putState<T extends object>(wire: WireId, target: T, state: readonly Opaque[] | undefined): T {
-  for (const opaque of state ?? []) if (opaque.wire === wire) merge(target as Draft, opaque.kind, opaque.data);
+  for (const { wire: from, kind, data } of state ?? []) if (from === wire && kind[0] !== "#") merge(target as Draft, kind, data);
   return target;
 }
+
+interface Carrier {
+  readonly state?: readonly Opaque[] | undefined;
+}
+
+/** Whether any of these things carries what is this wire's own. */
+export const hasOwn = (wire: WireId, ...things: readonly Carrier[]): boolean =>
+  things.some(({ state }) => state?.some((opaque) => opaque.wire === wire));
 
 /** What this wire has left under that name. */
 export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kind: string): Json | undefined =>

@@ -1,6 +1,6 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
-import type { JsonObject, Opaque, Request, ThinkingSettings, Tool, ToolChoice, Usage, WireId } from "../core/nouns.ts";
+import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import { type Out, told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
 import { effortOf } from "./effort.ts";
@@ -28,17 +28,10 @@ export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> 
   return isGrammar ? { grammar: { syntax, definition } } : {};
 }
 
-/** What OpenAI's clients call strict is so by its own rules; what others do, may have to be said otherwise. */
-const STRICT = "strict";
-export const strictMark = (wire: WireId, { strict }: Partial<Tool>): Opaque[] =>
-  strict ? [{ wire, kind: STRICT, data: true, quiet: true }] : [];
-const isMarked = ({ wire, kind }: Opaque): boolean => kind === STRICT && wire.startsWith("openai");
-export const withoutMark = (state: readonly Opaque[] = []): Opaque[] => state.filter((opaque) => !isMarked(opaque));
-
-/** A tool with the schema that its server takes: OpenAI's own refuse some, all others get it as it is. */
-export function sayable(tool: Tool, { profile, warnings, nulls }: Out): Tool {
-  const { name, parameters, strict, state } = tool;
-  if (!parameters || !profile.official || (strict && state?.some(isMarked))) return tool;
+/** A tool with the schema that its server takes: OpenAI's own refuse some, and what is strict is so by their rules; others get it as it is. */
+export function sayable(tool: Tool, { request, profile, warnings, nulls }: Out): Tool {
+  const { name, parameters, strict } = tool;
+  if (!parameters || !profile.official || (strict && request.from?.startsWith("openai"))) return tool;
   const closed = strict ? strictSchema(parameters) : undefined;
   if (closed?.nulls) nulls[name] = parameters;
   if (closed) return { ...tool, parameters: closed.schema };

@@ -1,9 +1,23 @@
 /** What the readers of all requests share: a client's request, what of it the nouns have no place for, and the calls that were read so far. */
 import { isObject } from "../core/json.ts";
-import type { Json, Malformed, Opaque, Request, Sampling, Text, Tool, ToolCall, Warning, WireId } from "../core/nouns.ts";
+import type {
+  Json,
+  Malformed,
+  Media,
+  Opaque,
+  Request,
+  Sampling,
+  Text,
+  Tool,
+  ToolCall,
+  ToolResult,
+  Warning,
+  WireId,
+} from "../core/nouns.ts";
 import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
 import { type FieldNames, Fields, fail, type Reading, readBody } from "./fields.ts";
+import { withState } from "./opaque.ts";
 import { defined, someOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
 
@@ -58,6 +72,7 @@ export class Source implements Reading {
       ?.map((opaque) => (/[.[\]]/.test(opaque.kind) ? { ...opaque, kind: "", data: { [opaque.kind]: opaque.data } } : opaque));
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
     request.warnings = someOf(this.warnings);
+    request.from = this.wire;
     return defined<Request>(request as Request);
   }
 
@@ -69,6 +84,19 @@ export class Source implements Reading {
     if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
     if (content && !Array.isArray(content)) given.fail(key, "must be a string or a list of parts");
     return given.each(key, part).flat() as T[];
+  }
+
+  /** What a tool returned, in parts. Text, then media: more than that the nouns do not say, so the parts go along under their key. */
+  result(given: Fields, key: string, named: { id: string; name: string }, parts: readonly (Text | Media)[]): ToolResult {
+    const result: ToolResult = {
+      role: "tool",
+      ...named,
+      output: parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n"),
+    };
+    const media = parts.filter((part) => part.type === "media");
+    if (media.length > 0) result.media = media;
+    const isPlain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
+    return isPlain ? result : withState(result, [{ wire: this.wire, kind: key, data: given.json(key) ?? null, quiet: true }]);
   }
 
   /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */

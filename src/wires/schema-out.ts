@@ -213,19 +213,12 @@ export function objectSchema(schema: JsonObject): SchemaOut {
   return { schema: { ...out, type: "object" }, lost };
 }
 
-/** Whether it is an object; then it allows nothing but its properties. */
-function close(draft: Draft, lose: Lose): boolean {
-  if (draft.type !== "object" && !isObject(draft.properties)) return false;
-  if (isObject(draft.additionalProperties) || draft.additionalProperties === true) lose("additionalProperties");
-  draft.additionalProperties = false;
-  return true;
-}
-
-/** Every object closed, as structured output wants it. */
+/** Every object closed, as structured output wants it: it allows nothing but its properties. */
 export const closedSchema = (schema: JsonObject): SchemaOut =>
   rewrite({ schema, lost: [] }, unchanged, (draft, lose) => {
-    close(draft, lose);
-    return draft;
+    if (draft.type !== "object" && !isObject(draft.properties)) return draft;
+    if (draft.additionalProperties) lose("additionalProperties");
+    return { ...draft, additionalProperties: false };
   });
 
 // ---- OpenAI's strict mode

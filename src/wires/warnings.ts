@@ -1,5 +1,6 @@
 /** What a target cannot express, said once each. */
 import type { Opaque, Warning, WireId } from "../core/nouns.ts";
+import { objectOf } from "./read.ts";
 
 export class Warnings {
   readonly list: Warning[] = [];
@@ -29,6 +30,14 @@ export class Warnings {
 
   /** State of other wires, of which nobody here has a place to put it. */
   foreign(state: readonly Opaque[] | undefined): void {
-    for (const { wire, kind, quiet } of state ?? []) if (wire !== this.#target && !quiet) this.dropped(`${kind} of ${wire}`);
+    for (const opaque of state ?? [])
+      if (opaque.wire !== this.#target && !opaque.quiet) for (const what of lostIn(opaque)) this.dropped(`${what} of ${opaque.wire}`);
   }
+}
+
+/** By its own name, not by that of what it stands in. */
+function lostIn({ kind, data, part }: Opaque): string[] {
+  const given = objectOf(data);
+  if (part) return Object.keys(given).map((key) => `${kind}.${key}`);
+  return [kind.replace("#", "") + (given.type === undefined ? "" : ` (${given.type})`)];
 }

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Request } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
-import { listDialects } from "../../src/dialects/registry.ts";
-import { cutAnyhow, endsOf, textOf, thinkingOf } from "./scanning.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
+import { cutAnyhow, endsOf, lines, textOf, thinkingOf } from "./scanning.ts";
 
 const messages: Request["messages"] = [
   { role: "system", content: [{ type: "text", text: "Be brief." }] },
@@ -47,4 +47,26 @@ describe("a stop that ends the output cuts a call, and is no part of its argumen
     const [end] = endsOf(cutAnyhow(dialect, text, { tools }));
     expect(end?.arguments.a).toBe(`one${mark}two`);
   });
+});
+
+test.each([
+  ["mistral", '[THINK]a [TOOL_CALLS]f[ARGS]{"x": 1} b[/THINK]t', 'a [TOOL_CALLS]f[ARGS]{"x": 1} b'],
+  [
+    "kimi-k2",
+    "<think>a <|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|></think>t",
+    "a <|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+  ],
+  [
+    "deepseek-v3.1",
+    "<think>a <｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜></think>t",
+    "a <｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+  ],
+  [
+    "kimi-k3",
+    "<|open|>think<|sep|>a <|open|>tools<|sep|><|close|>tools<|sep|><|close|>think<|sep|>t",
+    "a <|open|>tools<|sep|><|close|>tools<|sep|>",
+  ],
+  ["minimax-m3", "<mm:think>a ]<]minimax[>[<tool_call></mm:think>t", "a ]<]minimax[>[<tool_call>"],
+])("%s: a call in thinking that is ignored is thinking with all its tokens", (id, input, thinking) => {
+  expect(lines(getDialect(id), input, { callsInThinking: "ignore" })).toEqual([`thinking ${thinking}`, "text t"]);
 });

@@ -48,6 +48,21 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(grammar("required").triggers).toEqual([]);
   });
 
+  test.each<[string, JsonObject]>([
+    ["nothing", {}],
+    ["a title", { title: "f" }],
+    ["an object or null", { type: ["object", "null"], properties: { a: { type: "string" } } }],
+    ["a nullable object", { type: "object", nullable: true, properties: {} }],
+  ])("arguments are an object, also where a schema says %s", (_, parameters) => {
+    const drawn = numbers(3);
+    const required = new Gbnf(dialect.grammar([{ name: "f", parameters }], "required").gbnf);
+    for (let i = 0; i < 40; i++) {
+      const sample = required.sample((n) => drawn.next().value % n);
+      const ends = endsOf(scanPieces(dialect, [sample], { tools: [{ name: "f", parameters }] }));
+      expect([...new Set(ends.map(({ name }) => name))], sample).toEqual(["f"]);
+    }
+  });
+
   test("whatever it allows the scanner reads: calls of declared tools, and all of it", () => {
     const drawn = numbers(7);
     const required = new Gbnf(grammar("required").gbnf);
@@ -247,7 +262,8 @@ describe("XML parameters of the dialects", () => {
     const takes = speaks("qwen3-coder", free);
     const call = (key: string, text: string) => `<function=f>\n<parameter=${key}>\n${text}\n</parameter>\n</function>\n</tool_call>`;
     for (const text of ["True", "true", "False"]) expect(takes(`<tool_call>\n${call("b", text)}`), text).toBe(true);
-    for (const text of ["x", "7", "null", "None"]) expect(takes(call("c", text)), text).toBe(true);
+    for (const text of ["x", "7", "null"]) expect(takes(call("c", text)), text).toBe(true);
+    expect(takes(call("c", "None")), "where a string may stand, only JSON's own word is null").toBe(false);
     for (const text of ["TRUE", "1"]) expect(takes(call("b", text)), text).toBe(false);
   });
 
@@ -483,10 +499,10 @@ describe("the syntaxes of dialects to come", () => {
       {
         ...base,
         values: xmlValues({
-          open: (key, kind) => `<｜DSML｜parameter name="${key}" string="${kind === "strings"}">`,
+          open: (key, kind) => `<｜DSML｜parameter name="${key}" string="${kind === "string"}">`,
           close: "</｜DSML｜parameter>",
           behind: "\n",
-          typed: true,
+          typed: "string",
         }),
         call: (name) => [`<｜DSML｜invoke name="${name}">\n`, ARGUMENTS, "</｜DSML｜invoke>"],
         between: "\n",
@@ -567,4 +583,27 @@ describe("the matcher refuses what llama.cpp refuses", () => {
       expect(() => new Gbnf(text)).toThrow();
     },
   );
+});
+
+test("kimi-k3: the word for the type of a value is the one of its schema", () => {
+  const properties = { n: { type: "integer" }, u: { type: ["boolean", "null"] }, l: { type: "array" } };
+  const grammar = speakers
+    .find(({ id }) => id === "kimi-k3")!
+    .grammar([{ name: "f", parameters: { type: "object", properties } }], "required");
+  const call = (key: string, type: string, value: string) =>
+    `<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|><|open|>argument key="${key}" type="${type}"<|sep|>${value}<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>`;
+  for (const [key, type, value] of [
+    ["n", "number", "172"],
+    ["u", "null", "null"],
+    ["u", "boolean", "true"],
+    ["l", "array", "[1]"],
+  ] as const)
+    expect(accepts(grammar, call(key, type, value)), value).toBe(true);
+  for (const [key, type, value] of [
+    ["n", "null", "172"],
+    ["n", "array", "7"],
+    ["u", "null", "true"],
+    ["u", "boolean", "null"],
+  ] as const)
+    expect(accepts(grammar, call(key, type, value)), `${type} ${value}`).toBe(false);
 });

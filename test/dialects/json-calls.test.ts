@@ -1,6 +1,7 @@
 // Calls as JSON objects: what the vectors leave open. Each row is an input and what becomes of it, event by event.
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../../src/core/nouns.ts";
+import { cohere } from "../../src/dialects/cohere.ts";
 import type { ScannerOptions } from "../../src/dialects/dialect.ts";
 import { hermes } from "../../src/dialects/hermes.ts";
 import { json } from "../../src/dialects/json.ts";
@@ -215,4 +216,33 @@ test("a fence around something else is text, both ends of it", () => {
       "call f{}",
     ]);
   }
+});
+
+describe("ids that the model wrote", () => {
+  const ids = (input: string, dialect = hermes) =>
+    cutAnyhow(dialect, input).flatMap((event) => (event.type === "tool-end" ? [[event.id, event.nativeId]] : []));
+  const call = (id: string) => `<tool_call>{"id": ${JSON.stringify(id)}, "name": "f", "arguments": {}}</tool_call>`;
+
+  test("a blank one is none, and of a doubled one the second is new", () => {
+    expect(ids(call("") + call(" "))).toEqual([
+      ["call_0", undefined],
+      ["call_1", undefined],
+    ]);
+    expect(ids(call("a") + call("a") + call("call_3") + call("a"))).toEqual([
+      ["a", "a"],
+      ["call_1", "a"],
+      ["call_3", "call_3"],
+      ["call_3_", "a"],
+    ]);
+  });
+  test("a malformed call takes back the start that it had", () => {
+    const events = cutAnyhow(hermes, '<tool_call>{"id": "", "name": "f", "arguments": 5}</tool_call>');
+    const starts = events.flatMap((event) => (event.type === "tool-start" ? event.id : []));
+    expect(events.flatMap((event) => (event.type === "malformed" ? event.id : []))).toEqual(starts);
+  });
+  test("cohere: a call that cannot be read does not take its neighbour with it", () => {
+    const item = (n: number, args: string) => `{"tool_call_id": "${n}", "tool_name": "f", "parameters": ${args}}`;
+    const input = `<|START_ACTION|>[${item(0, "{bad}")}, ${item(1, "{}")}]<|END_ACTION|>`;
+    expect(lines(cohere, input)).toEqual(["malformed bad-arguments", "call f{}", "control ]", "control <|END_ACTION|>"]);
+  });
 });

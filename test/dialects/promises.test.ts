@@ -54,6 +54,9 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "deepseek-v4": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
 };
 
+/** Where a mark closes a block of calls and stands nowhere else. */
+const CLOSED: ReadonlySet<string> = new Set(["cohere", "deepseek-v3.2", "functiongemma", "gemma4", "granite", "hermes", "minimax-m2"]);
+
 /** Where values have no types in band, the schema gives them back. */
 const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "seed-oss"]);
 /** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */
@@ -160,6 +163,14 @@ const someCalls = (dialect: Dialect): fc.Arbitrary<RenderableCall[]> =>
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
+/** A text without a part of it, or with that part twice, or behind all else. */
+function damaged(text: string, [position, length, fate]: readonly [number, number, string]): string {
+  const at = position % (text.length + 1);
+  const part = text.slice(at, at + length);
+  const rest = text.slice(0, at) + (fate === "twice" ? part + part : "") + text.slice(at + length);
+  return fate === "later" ? rest + part : rest;
+}
+
 /** The rules of DESIGN's "Life of the events". */
 function expectOrderly(events: readonly Event[]): void {
   let thinking = false;
@@ -261,6 +272,22 @@ for (const dialect of listDialects()) {
       );
     });
 
+    test("a call with something missing, doubled or moved is read to its end, however it is cut", () => {
+      const spans = fc.array(fc.tuple(fc.nat(), fc.nat({ max: 12 }), fc.constantFrom("", "twice", "later")), {
+        minLength: 1,
+        maxLength: 3,
+      });
+      fc.assert(
+        fc.property(someCalls(dialect), spans, cuts, options, (calls, spans, positions, options) => {
+          const text = spans.reduce(damaged, callsText(dialect, calls));
+          const whole = scanPieces(dialect, [text], options);
+          expectSound(whole, text);
+          expect(scanPieces(dialect, cutAt(text, positions), options)).toEqual(whole);
+        }),
+        { numRuns: 600 },
+      );
+    });
+
     test("text that cannot begin a mark leaves at once, and so does a call's name and a string's text", () => {
       const plain = dialect.createScanner();
       expect(textOf(plain.feed("Hello, wor"))).toBe("Hello, wor");
@@ -324,6 +351,18 @@ for (const dialect of listDialects()) {
       expect(scanPieces(dialect, units(text), { tools, maxCallChars: 200 })).toEqual(whole);
       expect(endsOf(scanPieces(dialect, [text], { tools, maxCallChars: text.length }))).toHaveLength(1);
     });
+
+    if (CLOSED.has(dialect.id))
+      test("behind a call that is too long its closer is found, wherever the limit is", () => {
+        const text = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "x".repeat(40) } }]);
+        // A limit that is smaller than a mark cannot hold one.
+        for (let maxCallChars = 32; maxCallChars < text.length; maxCallChars++) {
+          const events = scanPieces(dialect, [`${text}TAIL`], { tools, maxCallChars });
+          expect(scanPieces(dialect, units(`${text}TAIL`), { tools, maxCallChars })).toEqual(events);
+          if (events.some((event) => event.type === "malformed" && event.code === "too-long"))
+            expect(events.at(-1), String(maxCallChars)).toEqual({ type: "text", text: "TAIL" });
+        }
+      });
 
     test("a name of more than 256 characters is malformed, or text, at the same character however it is cut", () => {
       const name = "n".repeat(600);

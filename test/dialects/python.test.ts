@@ -213,3 +213,10 @@ test("a model that thinks gets its thinking of this turn back once the request i
   expect(promptText(pythonic.render(request))).toContain("assistant\n4<");
   expect(promptText(pythonic.render(pythonic.adapt?.(request) ?? request))).toContain("assistant\n<think>Hm.</think>4<");
 });
+
+test.each([
+  ["<|tool_call_start|>f()]<|tool_call_end|>", ["call f{}", "malformed no-name", "control <|tool_call_end|>"]],
+  ["<function_calls>f(), g()]</function_calls>", ["call f{}", "call g{}", "malformed no-name", "control </function_calls>"]],
+])("a bracket that nothing opened ends: %s", (text, expected) => {
+  expect(read(text)).toEqual(expected);
+});

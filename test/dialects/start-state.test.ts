@@ -4,7 +4,7 @@ import type { Prompt } from "../../src/dialects/dialect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { json } from "../../src/dialects/json.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
-import { listDialects } from "../../src/dialects/registry.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 
 const firstEvent = (prompt: Prompt | string, dialect = gemma4) => dialect.createScanner({ prompt }).feed("Hm.")[0]?.type;
 
@@ -23,6 +23,12 @@ describe("the tail of the prompt says whether the model is thinking", () => {
   });
   test("in a new turn, and behind an empty block, it is not", () => {
     for (const thinking of [true, false]) expect(firstEvent(gemma4.render({ model: "", messages: [user] }, { thinking }))).toBe("text");
+  });
+  test("an opener of several tokens counts", () => {
+    const { render } = getDialect("kimi-k3");
+    const prompt = render({ model: "", messages: [user] });
+    for (const tail of [prompt, promptText(prompt)]) expect(firstEvent(tail, getDialect("kimi-k3"))).toBe("thinking-start");
+    expect(firstEvent(render({ model: "", messages: [user] }, { thinking: false }), getDialect("kimi-k3"))).toBe("text");
   });
   test("an opener in somebody's message does not count", () => {
     expect(firstEvent("<|turn>user\n<|channel>thought\n<turn|>\n<|turn>model\n")).toBe("text");

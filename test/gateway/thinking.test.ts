@@ -12,37 +12,41 @@ const chunk = (delta: object, finish: string | null = null) => ({
 const call = { index: 0, id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
 /** Thinks and calls in each round, and thinks something else each time. */
-async function start() {
+async function start(field: Field) {
   let round = 0;
   const upstream = await startServer((response, { method }) => {
     if (method === "GET") return void response.writeHead(404).end();
     const thought = `Because ${++round}.`;
     const made = { ...call, id: `call_${round}` };
-    const events = sse(chunk({ reasoning_content: thought }), chunk({ tool_calls: [made] }), chunk({}, "tool_calls"), "[DONE]");
+    const events = sse(chunk({ [field]: thought }), chunk({ tool_calls: [made] }), chunk({}, "tool_calls"), "[DONE]");
     response.writeHead(200, { "content-type": "text/event-stream" }).end(events);
   });
   const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
   const post = (path: string, body: object) => ask(url, "POST", path, { headers: json, body: JSON.stringify(body) });
-  const sent = () => JSON.parse(upstream.seen.at(-1)?.body ?? "").messages as { role: string; reasoning_content?: string }[];
+  const sent = () => JSON.parse(upstream.seen.at(-1)?.body ?? "").messages as Sent[];
   return { post, sent };
 }
 
 const dataOf = (body: string) => [...body.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
 const ROUNDS = 3;
+/** As servers call it: each gets it back under its own name. */
+const FIELDS = ["reasoning_content", "reasoning"] as const;
+type Field = (typeof FIELDS)[number];
+type Sent = { role: string; tool_calls?: { id: string }[] } & { [field in Field]?: string };
 
 /** After the first answer, each request has the thoughts of all rounds before it, each with its call. */
-function checkThoughts(messages: { role: string; reasoning_content?: string; tool_calls?: { id: string }[] }[], round: number): void {
-  const thoughts = messages.filter(({ role }) => role === "assistant").map((message) => message.reasoning_content);
+function checkThoughts(messages: Sent[], round: number, field: Field): void {
+  const thoughts = messages.filter(({ role }) => role === "assistant").map((message) => message[field]);
   expect(thoughts).toEqual(Array.from({ length: round - 1 }, (_, i) => `Because ${i + 1}.`));
 }
 
-test("Claude Code: thinking blocks with their signatures", async () => {
-  const { post, sent } = await start();
+test.each(FIELDS)("%s through Claude Code: thinking blocks with their signatures", async (field) => {
+  const { post, sent } = await start(field);
   const base = { model: "m", max_tokens: 9, stream: true, tools: [{ name: "f", input_schema: { type: "object" } }] };
   const messages: object[] = [{ role: "user", content: "Hi" }];
   for (let round = 1; round <= ROUNDS; round++) {
     const events = dataOf((await post("/v1/messages", { ...base, messages })).body);
-    checkThoughts(sent(), round);
+    checkThoughts(sent(), round, field);
     const signature = events.map(({ delta }) => delta?.signature ?? "").join("");
     const thinking = events.map(({ delta }) => delta?.thinking ?? "").join("");
     const { id } = events.find(({ content_block }) => content_block?.type === "tool_use").content_block;
@@ -54,8 +58,8 @@ test("Claude Code: thinking blocks with their signatures", async () => {
   }
 });
 
-test("Codex: the items of the answer, as they were done", async () => {
-  const { post, sent } = await start();
+test.each(FIELDS)("%s through Codex: the items of the answer, as they were done", async (field) => {
+  const { post, sent } = await start(field);
   const base = {
     model: "m",
     stream: true,
@@ -66,20 +70,20 @@ test("Codex: the items of the answer, as they were done", async () => {
   const input: object[] = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] }];
   for (let round = 1; round <= ROUNDS; round++) {
     const events = dataOf((await post("/v1/responses", { ...base, input })).body);
-    checkThoughts(sent(), round);
+    checkThoughts(sent(), round, field);
     const items = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
     const { call_id } = items.find(({ type }) => type === "function_call");
     input.push(...items, { type: "function_call_output", call_id, output: "ok" });
   }
 });
 
-test("gemini-cli: it drops thoughts, and keeps the signature of the call", async () => {
-  const { post, sent } = await start();
+test.each(FIELDS)("%s through gemini-cli: it drops thoughts, and keeps the signature of the call", async (field) => {
+  const { post, sent } = await start(field);
   const tools = [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }];
   const contents: object[] = [{ role: "user", parts: [{ text: "Hi" }] }];
   for (let round = 1; round <= ROUNDS; round++) {
     const answer = await post("/v1beta/models/m:streamGenerateContent?alt=sse", { contents, tools });
-    checkThoughts(sent(), round);
+    checkThoughts(sent(), round, field);
     const parts = dataOf(answer.body).flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
     const calls = parts.filter(({ functionCall }) => functionCall);
     const { id } = calls[0].functionCall;

@@ -69,5 +69,8 @@ test("a server of open models gets what its templates know", async () => {
   for await (const _ of engine.generate({ model: "m", messages, maxTokens: 5, stream: "sse" }));
   const body = JSON.parse(server.seen[0]?.body ?? "");
   expect(body).toMatchObject({ max_tokens: 5 });
-  expect(body.messages.map(({ role }: { role: string }) => role)).toEqual(["system", "user", "user", "user"]);
+  expect(body.messages).toEqual([
+    { role: "system", content: "A" },
+    { role: "user", content: "B\n\n<system>\nC\n</system>\n\nD" },
+  ]);
 });

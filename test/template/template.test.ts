@@ -1,6 +1,6 @@
 // A model's own template: what it is given, what it says, and how that differs from a dialect.
 import { describe, expect, test } from "vitest";
-import type { Message, Request, Tool } from "../../src/core/nouns.ts";
+import type { JsonObject, Message, Request, Tool } from "../../src/core/nouns.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
 import { json } from "../../src/dialects/json.ts";
 import { compareTemplate, renderWithTemplate, type TemplateOptions } from "../../src/template/index.ts";
@@ -45,9 +45,11 @@ describe("what templates stumble over is put right", () => {
     expect(await dumped([developer])).toEqual([{ role: "system", content: "Be brief." }]);
     expect(await dumped([developer], `{# developer #}${DUMP}`)).toEqual([{ role: "developer", content: "Be brief." }]);
   });
-  test("media are parts of the content", async () => {
+  test("media are parts of the content, if the template knows of them", async () => {
     const looked: Message = { role: "user", content: [{ type: "media", mediaType: "image/png", data: "AA==" }, ...user.content] };
-    expect(await dumped([looked])).toEqual([{ role: "user", content: [{ type: "image" }, { type: "text", text: "Weather in Oslo?" }] }]);
+    const parts = [{ type: "image" }, { type: "text", text: "Weather in Oslo?" }];
+    expect(await dumped([looked], `{# image #}${DUMP}`)).toEqual([{ role: "user", content: parts }]);
+    expect(await dumped([looked])).toEqual([{ role: "user", content: "Weather in Oslo?" }]);
   });
   test("a type is one type, where the template walks through properties", async () => {
     const tool: Tool = { name: "f", parameters: { type: "object", properties: { a: { type: ["string", "null"], enum: ["x"] } } } };
@@ -57,6 +59,19 @@ describe("what templates stumble over is put right", () => {
       function: { name: "f", description: "", parameters },
     });
     expect(await dumpedTool(tool, "{{ tools[0] | tojson }}")).toEqual({ type: "function", function: tool });
+  });
+  test.each<[JsonObject, string]>([
+    [{ anyOf: [{ type: "integer" }, { type: "null" }] }, "integer"],
+    [{ enum: ["x"] }, "string"],
+    [{ $ref: "#/$defs/list" }, "array"],
+    [{ description: "anything" }, "string"],
+  ])("a property without a type gets one: %j", async (property, type) => {
+    const parameters = { type: "object", properties: { a: property }, $defs: { list: { type: "array" } } };
+    const template = "{{ tools[0].function.parameters.properties.a.type | tojson }}";
+    expect(await dumpedTool({ name: "f", parameters }, template)).toBe(type);
+  });
+  test("no tools are an empty list for a template that walks through them without looking", async () => {
+    expect(await renderWithTemplate("{% if tools is none %}{{ raise_exception('no') }}{% endif %}ok", asked([user]))).toBe("ok");
   });
 });
 

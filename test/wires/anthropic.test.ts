@@ -193,7 +193,7 @@ describe("what the nouns hold", () => {
     });
   });
   test("nothing is said that was not asked for", () => {
-    expect(asking({})).toEqual({ model: "m", messages: [user], maxTokens: 9 });
+    expect(asking({})).toEqual({ from: "anthropic", model: "m", messages: [user], maxTokens: 9 });
   });
   test("the billing line is only for Anthropic's books", () => {
     expect(request.messages[0]).toMatchObject({ role: "system", content: [{ text: "", state: [{ quiet: true }] }, { text: "Be brief." }] });
@@ -387,10 +387,7 @@ describe("turns as the API wants them", () => {
       { role: "assistant", content: "Yes" },
       said("<system>\nC\n</system>"),
     ]);
-    expect(encode({ messages: [user, system("C")] }, { systemAnywhere: false }).messages).toEqual([
-      said("Hi"),
-      said("<system>\nC\n</system>"),
-    ]);
+    expect(encode({ messages: [user, system("C")] }, { systemAnywhere: false }).messages).toEqual([said("Hi\n\n<system>\nC\n</system>")]);
   });
   test("blank texts and empty messages are left out", () => {
     expect(
@@ -520,18 +517,19 @@ describe("tools and settings as the API wants them", () => {
     expect(warningsOf({ tools: [{ name: "f", parameters }] })).toHaveLength(1);
   });
   test.each<[Request["thinking"], object]>([
-    [{ enabled: true }, { thinking: { type: "adaptive" } }],
+    [{ enabled: true }, { thinking: { type: "adaptive", display: "summarized" } }],
     [
       { enabled: true, show: false, effort: "high" },
       { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "high" } },
     ],
     [{ enabled: true, budget: 4000, show: true }, { thinking: { type: "enabled", budget_tokens: 4000, display: "summarized" } }],
-    [{ budget: 10 }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
-    [{ budget: 99_999 }, { thinking: { type: "enabled", budget_tokens: 31_999 } }],
+    [{ budget: 10, show: true }, { thinking: { type: "enabled", budget_tokens: 1024, display: "summarized" } }],
+    [{ budget: 99_999, show: true }, { thinking: { type: "enabled", budget_tokens: 16_000, display: "summarized" } }],
+    [{ budget: 31_000, show: true }, { thinking: { type: "enabled", budget_tokens: 31_000, display: "summarized" } }],
     [{ enabled: false }, { thinking: { type: "disabled" } }],
     [{ show: true }, { thinking: { type: "adaptive", display: "summarized" } }],
     [{ show: false }, {}],
-    [{ effort: "minimal" }, { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
+    [{ effort: "minimal" }, { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "low" } }],
     [undefined, {}],
   ])("thinking %j", (thinking, expected) => {
     const body = encode(thinking ? { thinking } : {});
@@ -634,7 +632,7 @@ describe("decoding what was encoded gives the same request", () => {
       optional(tools, "tools"),
       fc.constantFrom(
         {},
-        { thinking: { enabled: true } },
+        { thinking: { enabled: true, show: true } },
         { thinking: { enabled: true, budget: 1500, show: true } },
         { thinking: { enabled: false } },
         { thinking: { enabled: true, effort: "high", show: false } },
@@ -664,7 +662,11 @@ describe("decoding what was encoded gives the same request", () => {
         const { extra, ...decoded } = anthropic.decodeRequest({ path: "/v1/messages", query: {}, headers, body: bytes });
         const kept = extra?.filter(({ kind }) => kind !== "headers" && kind !== "context_management") ?? [];
         const { extra: given, ...expected } = request;
-        expect(decoded).toEqual(expected);
+        // A conversation with calls needs tools: where there are none, the next test says what becomes of it.
+        const { tools = [], toolChoice, ...others } = decoded;
+        if (expected.tools) expect(decoded).toEqual({ from: "anthropic", ...expected });
+        else expect(others).toEqual({ from: "anthropic", ...expected });
+        expect(toolChoice ?? "auto").toBe(expected.tools || tools.length === 0 ? "auto" : "none");
         expect(kept).toEqual(given ?? []);
       }),
       { numRuns: 150 },

@@ -539,6 +539,7 @@ describe("settings", () => {
     };
     const request = config({ ...generationConfig, candidateCount: 1 });
     expect(request).toEqual({
+      from: "gemini",
       model: "m",
       messages: [user("Hi")],
       sampling: { temperature: 0.5, topP: 0.9, topK: 40, seed: 7, presencePenalty: 1, frequencyPenalty: 2 },
@@ -551,6 +552,7 @@ describe("settings", () => {
   });
   test("nothing is said that was not asked for", () => {
     expect(config({ responseMimeType: "text/plain", thinkingConfig: {}, stopSequences: [] })).toEqual({
+      from: "gemini",
       model: "m",
       messages: [user("Hi")],
     });
@@ -605,9 +607,10 @@ describe("token counts and models", () => {
   test("a count may hold contents or a whole request", () => {
     const path = "/v1beta/models/m:countTokens";
     const whole = { model: "models/m", contents: [hi], systemInstruction: { parts: [{ text: "S" }] }, safetySettings: [{ a: 1 }] };
-    expect(decode({ contents: [hi] }, path)).toEqual({ model: "m", messages: [user("Hi")] });
+    expect(decode({ contents: [hi] }, path)).toEqual({ from: "gemini", model: "m", messages: [user("Hi")] });
     const request = decode({ generateContentRequest: whole }, path);
     expect(request).toEqual({
+      from: "gemini",
       model: "m",
       messages: [{ ...user("S"), role: "system" }, user("Hi")],
       extra: [mine("safetySettings", [{ a: 1 }])],
@@ -1082,7 +1085,7 @@ describe("what is encoded decodes to the same", () => {
     );
     fc.assert(
       fc.property(requests as fc.Arbitrary<unknown> as fc.Arbitrary<Request>, (request) => {
-        expect(roundTrip(request)).toEqual(request);
+        expect(roundTrip(request)).toEqual({ from: "gemini", ...request });
         expect(gemini.encodeRequest(request).context.warnings.filter(({ code }) => code !== "converted")).toEqual([]);
       }),
       { numRuns: 200 },
@@ -1149,7 +1152,7 @@ describeShared("recorded requests", () => {
     const encoded = gemini.encodeRequest(request);
     expect(validateRequest("gemini", encoded.body)).toEqual([]);
     expect(encoded.context.warnings).toEqual([]);
-    expect(roundTrip(request)).toEqual(request);
+    expect(roundTrip(request)).toEqual({ from: "gemini", ...request });
     if (!path.endsWith("countTokens")) expect(encoded.path).toBe(path + (query.alt ? `?alt=${query.alt}` : ""));
   });
 });

@@ -33,7 +33,7 @@ const again = (request: Request): Request => {
 
 /** Without the text of arguments: only a body that is text has it. */
 const bare = (request: Request): unknown =>
-  JSON.parse(JSON.stringify(request, (key, value: unknown) => (key === "json" ? undefined : value)));
+  JSON.parse(JSON.stringify(request, (key, value: unknown) => (key === "json" || key === "from" ? undefined : value)));
 
 const complaint = (body: unknown): string => complaintOf(decode, body);
 
@@ -177,7 +177,7 @@ describe("settings", () => {
     const options = { temperature: 0.5, top_k: 40, num_predict: 9, stop: "END", num_ctx: 8192, num_gpu: 1 };
     const request = asking({ options });
     expect(request).toMatchObject({ sampling: { temperature: 0.5, topK: 40 }, maxTokens: 9, stop: ["END"] });
-    expect(request.extra).toEqual([{ wire: "ollama", kind: "options", data: { num_ctx: 8192, num_gpu: 1 } }]);
+    expect(request.extra).toEqual([{ wire: "ollama", kind: "options", data: { num_ctx: 8192, num_gpu: 1 }, part: true }]);
     expect(encode(request).body.options).toEqual({ ...options, stop: ["END"] });
   });
   test("num_predict below 1 is no limit, and survives", () => {
@@ -315,8 +315,8 @@ describe("what another wire said", () => {
     }));
     expect(sent(messages).messages.map(({ role }) => role)).toEqual(["system", "user", "system"]);
     const { messages: moved, warnings } = sent(messages, { systemAnywhere: false });
-    expect(moved.map(({ role }) => role)).toEqual(["system", "user", "user"]);
-    expect(moved[2]?.content).toContain("system");
+    expect(moved.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(moved[1]?.content).toBe("user\n\n<system>\nsystem\n</system>");
     expect(warnings).toHaveLength(1);
   });
   test("an output that is no text is JSON text; a failure says so", () => {

@@ -352,9 +352,60 @@ describe("profiles", () => {
   test("system texts in mid-conversation", () => {
     const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
     const { body } = encode({ messages: [system, system, user, system] }, { systemAnywhere: false });
-    expect(body.messages.map(({ role }) => role)).toEqual(["system", "user", "user"]); // those in front are one
-    expect(body.messages[0]?.content).toBe("s\n\ns");
-    expect(body.messages[2]?.content).toBe("<system>\ns\n</system>");
+    expect(body.messages).toEqual([
+      { role: "system", content: "s\n\ns" },
+      { role: "user", content: "Hi\n\n<system>\ns\n</system>" },
+    ]);
+  });
+  describe("neighbours of one role are one message where a template wants turns to alternate", () => {
+    const text = (text: string) => ({ type: "text" as const, text });
+    const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
+    const call = { type: "tool-call" as const, id: "c", name: "f", arguments: {} };
+    const roles = (messages: Message[], profile = { systemAnywhere: false }) => encode({ messages }, profile).body.messages;
+    const said = (role: "user" | "assistant", ...content: (ReturnType<typeof text> | typeof image)[]): Message => ({ role, content });
+
+    test("texts that meet are paragraphs, media stay parts", () => {
+      expect(roles([said("user", text("a"), image), said("user", text("b")), said("user", text("c"))])).toEqual([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "a" },
+            { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+            { type: "text", text: "b\n\nc" },
+          ],
+        },
+      ]);
+      expect(roles([user, said("assistant", text("a")), said("assistant", text("b"))])).toMatchObject([
+        {},
+        { role: "assistant", content: "a\n\nb" },
+      ]);
+    });
+    test("media of results stand with what the user says next", () => {
+      const result: Message = { role: "tool", id: "c", name: "f", output: "o", media: [image] };
+      const sent = roles([user, { role: "assistant", content: [call] }, result, said("user", text("And?"))]);
+      expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+      expect(sent[3]?.content).toMatchObject([{ type: "text" }, { type: "image_url" }, { text: "And?" }]);
+    });
+    test("calls and results stay apart, and so does what has fields of its own", () => {
+      const made: Message = { role: "assistant", content: [call] };
+      const result = (id: string): Message => ({ role: "tool", id, name: "f", output: "o" });
+      const named: Message = { ...user, state: [{ wire: "openai-chat", kind: "name", data: "Ann" }] } as Message;
+      expect(roles([user, named, made, made, result("c"), result("d")]).map(({ role }) => role)).toEqual([
+        "user",
+        "user",
+        "assistant",
+        "assistant",
+        "tool",
+        "tool",
+      ]);
+    });
+    test("a conversation that goes on keeps its prefix", () => {
+      const turns = [user, said("user", text("b")), said("assistant", text("c")), said("user", text("d")), said("user", text("e"))];
+      expect(roles(turns).slice(0, 2)).toEqual(roles(turns.slice(0, 3)));
+    });
+    test("others get them as they are", () => {
+      expect(roles([user, user], {} as never)).toHaveLength(2);
+    });
   });
 });
 

@@ -30,7 +30,7 @@ describe("messages", () => {
   });
   test("reasoning_content and reasoning are thinking, in front of the text", () => {
     for (const field of ["reasoning_content", "reasoning"]) {
-      const spelling = { wire: "openai-chat", kind: "spelling", data: field, quiet: true };
+      const spelling = { wire: "openai-chat", kind: "#spelling", data: field, quiet: true };
       const thought = { type: "thinking", text: "hm", ...(field === "reasoning" ? { state: [spelling] } : {}) };
       const content = [thought, { type: "text", text: "yes" }];
       expect(decoded([user, assistant({ content: "yes", [field]: "hm" })]).messages[1]).toEqual({ role: "assistant", content });
@@ -53,7 +53,7 @@ describe("messages", () => {
           type: "media",
           mediaType: "image/png",
           data: "AAAA",
-          state: [{ wire: "openai-chat", kind: "image_url", data: { detail: "low" } }],
+          state: [{ wire: "openai-chat", kind: "image_url", data: { detail: "low" }, part: true }],
         },
         { type: "media", mediaType: "image/*", url: "https://example.com/a,b.png" },
         { type: "media", mediaType: "audio/wav", data: "BBBB" },
@@ -61,7 +61,7 @@ describe("messages", () => {
         {
           type: "media",
           mediaType: "application/octet-stream",
-          state: [{ wire: "openai-chat", kind: "file", data: { file_id: "file-1" } }],
+          state: [{ wire: "openai-chat", kind: "file", data: { file_id: "file-1" }, part: true }],
         },
         { type: "media", mediaType: "image/*" },
       ],
@@ -122,7 +122,7 @@ describe("calls and results", () => {
   test("a custom call is a call with an input", () => {
     const custom = { id: "1", type: "custom", custom: { name: "patch", input: "*** Begin" } };
     expect(decoded([assistant({ tool_calls: [custom] })]).messages[0]).toMatchObject({
-      content: [{ type: "tool-call", id: "1", name: "patch", arguments: { input: "*** Begin" }, state: [{ kind: "custom" }] }],
+      content: [{ type: "tool-call", id: "1", name: "patch", arguments: { input: "*** Begin" }, state: [{ kind: "#custom" }] }],
     });
   });
   test.each([
@@ -158,13 +158,11 @@ describe("tools", () => {
   const f = { name: "f", description: "F", parameters: { type: "object" } };
 
   test("wrapped, bare, legacy and custom", () => {
-    expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([
-      { ...f, strict: true, state: [{ wire: "openai-chat", kind: "strict", data: true, quiet: true }] },
-    ]);
+    expect(asking({ tools: [{ type: "function", function: { ...f, strict: true } }] }).tools).toEqual([{ ...f, strict: true }]);
     expect(asking({ tools: [f] }).tools).toEqual([f]);
     expect(asking({ functions: [f] }).tools).toEqual([f]);
     expect(asking({ tools: [{ type: "custom", custom: { name: "c", format: { type: "text" } } }] }).tools).toEqual([
-      { name: "c", kind: "custom", state: [{ wire: "openai-chat", kind: "custom", data: { format: { type: "text" } } }] },
+      { name: "c", kind: "custom", state: [{ wire: "openai-chat", kind: "custom", data: { format: { type: "text" } }, part: true }] },
     ]);
     const grammar = { syntax: "lark", definition: "start: x" };
     expect(asking({ tools: [{ type: "custom", custom: { name: "c", format: { type: "grammar", grammar } } }] }).tools).toEqual([
@@ -224,6 +222,7 @@ describe("settings", () => {
       user: null,
     });
     expect(request).toEqual({
+      from: "openai-chat",
       model: "m",
       messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
       parallelCalls: false,
@@ -247,6 +246,7 @@ describe("settings", () => {
   });
   test("nothing is said that was not asked for", () => {
     expect(asking({ stop: null, temperature: null, response_format: { type: "text" } })).toEqual({
+      from: "openai-chat",
       model: "m",
       messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
     });

@@ -41,7 +41,7 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
-    if (key === "warnings" || item === undefined || (key === "stream" && item === false)) return [];
+    if (key === "warnings" || key === "from" || item === undefined || (key === "stream" && item === false)) return [];
     if (key !== "state" && key !== "extra") return [[key, key === "data" ? item : plain(item)]];
     const kept = loud(item as Opaque[]);
     return kept.length > 0 ? [[key, kept]] : [];

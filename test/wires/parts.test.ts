@@ -153,7 +153,7 @@ describe("what a wire does not model", () => {
     warnings.foreign(request.extra);
     expect(elsewhere).toEqual({ model: "m", tools: [{ name: "f" }] });
     expect(warnings.list.map(({ code, message }) => `${code}: ${message.split(" ")[0]}`)).toEqual(
-      ["dropped: odd", "dropped: odd", "dropped: deep", "dropped: tools[0]"].slice(1),
+      ["dropped: odd", "dropped: odd", "dropped: deep.odd", "dropped: tools[0]"].slice(1),
     );
   });
   test("what we say ourselves stays, and __proto__ is a key like any other", () => {

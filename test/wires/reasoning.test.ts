@@ -120,6 +120,16 @@ test("clients of chat completions get thinking under the name that the server ga
   expect(all("content").join("")).toBe("Yes");
 });
 
+test("details that come behind a call reach clients of chat completions in the message, and no call has them", () => {
+  const detail = { type: "reasoning.encrypted", data: "AAAA", id: "c1", index: 0 };
+  const encoder = chat.createStreamEncoder({ ...asked, stream: "sse" });
+  const text = read(streamed({ tool_calls: [{ index: 0, ...call }] }, { reasoning_details: [detail] }))
+    .map((event) => encoder.encode(event))
+    .join("");
+  expect(text).toContain(`"delta":{"reasoning_details":[${JSON.stringify(detail)}]}`);
+  expect(text.match(/reasoning_details/g)).toHaveLength(1);
+});
+
 test("OpenAI's own servers get neither thinking nor its details", () => {
   const answer = chat.decodeResponse(
     said({ reasoning: "Hm.", reasoning_details: [{ type: "reasoning.encrypted", data: "A" }], tool_calls: [call] }),

@@ -113,7 +113,7 @@ class Writer {
 
   #call(tool: Tool, write: ReturnType<typeof schemaRules>): Calls {
     const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
-    const args = write(parameters, name, (path, keyword) => this.#report(name, path, keyword), true);
+    const args = write(onlyObjects(parameters), name, (path, keyword) => this.#report(name, path, keyword), true);
     const { opener } = this.#format;
     const pieces = this.#format.call(name);
     const body = (pieces: readonly Piece[]) => this.#rules.rule(`call-${name}`, this.#pieces(pieces, args));
@@ -198,6 +198,13 @@ class Writer {
     const atoms = runs.flatMap((run, i) => [...(i > 0 ? [blanks(this.#rules)] : []), ...(run === "" ? [] : [literal(run)])]);
     return atoms.join(" ") || '""';
   }
+}
+
+/** Arguments are an object, whatever else their schema would allow. */
+function onlyObjects(parameters: JsonObject): JsonObject {
+  const { type, nullable: _nullable, ...rest } = parameters;
+  const says = ["$ref", "anyOf", "oneOf", "allOf"].some((key) => rest[key] !== undefined);
+  return type === undefined && says ? rest : { ...rest, type: "object" };
 }
 
 const NONE: JsonObject = { type: "object", properties: {} };

@@ -48,10 +48,10 @@ const DEEPSEEK = {
 /** DeepSeek's markup. `nothing`: what stands for no parameters. */
 const dsml = (word: string, nothing?: string): CallFormat => ({
   values: xmlValues({
-    open: (key, kind) => `<｜DSML｜parameter name=${quoted(key)} string="${kind === "strings"}">`,
+    open: (key, kind) => `<｜DSML｜parameter name=${quoted(key)} string="${kind === "string"}">`,
     close: "</｜DSML｜parameter>",
     behind: "\n",
-    typed: true,
+    typed: "string",
     ...(nothing !== undefined && { nothing }),
   }),
   call: (name) => [`<｜DSML｜invoke name=${quoted(name)}>\n`, ARGUMENTS, "</｜DSML｜invoke>"],
@@ -170,13 +170,10 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
   },
   "kimi-k3": {
     values: xmlValues({
-      open: (key, kind) => {
-        const head = `<|open|>argument key=${attribute(key)} type="`;
-        return kind === "strings" ? `${head}string"<|sep|>` : [head, ["number", "boolean", "object", "array", "null"], '"<|sep|>'];
-      },
+      open: (key, kind) => `<|open|>argument key=${attribute(key)} type="${kind}"<|sep|>`,
       close: "<|close|>argument<|sep|>",
       behind: "",
-      typed: true,
+      typed: "type",
     }),
     call: (name) => [
       `<|open|>call tool=${attribute(name)} index="`,

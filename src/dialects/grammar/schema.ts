@@ -1,7 +1,7 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot say is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { followRef, schemaTypes } from "../../core/schema.ts";
+import { followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { dictsort } from "../print.ts";
 import { optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
@@ -22,7 +22,9 @@ const NOTES = /^(?:title|description|default|examples?|deprecated|definitions|\$
 const WHOLE = '("0" | [1-9] [0-9]{0,31})'; // counted, since a weak model would write digits for ever
 const FRACTION = '("." [0-9]{1,31})? ([eE] [+-]? [0-9]{1,3})?';
 const TYPES = ["string", "number", "boolean", "null", "array", "object"];
-const kindOf = (type: string): Kind => (type === "string" ? "strings" : "others");
+/** Whether values of this type are of this kind. */
+const isOf = (kind: Kind, type: string): boolean =>
+  kind === "others" ? type !== "string" : kind === (type === "integer" ? "number" : type);
 const ANY: JsonObject = {};
 
 export type Report = (path: string, keyword: string) => void;
@@ -148,7 +150,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** Objects and lists are schemas of constants, so that blanks in them are free. */
   const constant = (one: Json, at: Place): string | undefined => {
     const { kind } = at.syntax;
-    if (kind && kindOf(typeof one) !== kind) return undefined;
+    if (kind && !isOf(kind, typeOf(one))) return undefined;
     const wrap = (item: Json): JsonObject => ({ const: item });
     if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), maxItems: one.length }, at);
     if (!isObject(one)) return at.syntax.scalar(one as Scalar);
@@ -171,7 +173,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 
   const ofType = (type: string, schema: JsonObject, at: Place): string | undefined => {
     const { scalar, kind } = at.syntax;
-    if (kind && (type === "integer" || TYPES.includes(type)) && kindOf(type) !== kind) return undefined;
+    if (kind && (type === "integer" || TYPES.includes(type)) && !isOf(kind, type)) return undefined;
     if (type === "string") return string(schema, at);
     if (type === "integer" || type === "number") return number(type, schema, at);
     if (type === "boolean") return rules.choice(type, [scalar(true), scalar(false)]);
@@ -247,7 +249,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** A pair for each kind of value that the schema allows. */
   const ofKinds = (schema: Json | undefined, place: Place, { syntax }: Place, pair: (atom: string, kind?: Kind) => string): string => {
     if (!syntax.innerOthers) return pair(written(schema, place));
-    const places = [place, { ...place, syntax: syntax.innerOthers }];
+    const places = [place, ...syntax.innerOthers.map((syntax) => ({ ...place, syntax }))];
     const pairs = (write: typeof value) =>
       places.flatMap((at) => {
         const atom = write(schema, at);

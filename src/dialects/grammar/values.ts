@@ -1,5 +1,6 @@
 /** How values look in a dialect: JSON text, Gemma's values, Python's literals, the text of XML parameters. Every member gives GBNF. */
 import { escapeJson } from "../../core/json.ts";
+import type { JsonType } from "../../core/schema.ts";
 import { pythonLiteral, pythonNumber } from "../print.ts";
 import { blanks, literal, otherWord, type Rules, row, until } from "./gbnf.ts";
 
@@ -12,8 +13,8 @@ export interface Brackets {
   readonly close: string;
 }
 
-/** Where strings and other values are written apart: which of them. */
-export type Kind = "strings" | "others";
+/** Where values of several types are written apart: which of them; `others`: all but strings. */
+export type Kind = JsonType | "others";
 
 export interface ObjectSyntax extends Brackets {
   /** A key and its value, which is an atom. */
@@ -38,8 +39,8 @@ export interface ValueSyntax {
   readonly kind?: Kind;
   /** How the values inside of an object or a list are written, if otherwise. */
   readonly inner?: ValueSyntax;
-  /** How those of them are written that are no strings, if otherwise. */
-  readonly innerOthers?: ValueSyntax;
+  /** How those of them are written that are no strings, if otherwise: one way for all, or one for each type. */
+  readonly innerOthers?: readonly ValueSyntax[];
 }
 
 /** A syntax needs the rules that it adds to. */
@@ -130,21 +131,18 @@ export const pythonValues: Values = (rules) => {
   return { ...inner, object, inner };
 };
 
-/** Text, or text with one of several words in it. */
-type OpeningTag = string | readonly [before: string, words: readonly string[], behind: string];
-
 /** What stands around the value of an XML parameter. */
 export interface XmlParameter {
   /** `kind`: which value it is, where the tag must say so. */
-  readonly open: (key: string, kind?: Kind) => OpeningTag;
+  readonly open: (key: string, kind?: Kind) => string;
   /** What a string cannot have in it. */
   readonly close: string;
   /** Behind every parameter. */
   readonly behind: string;
   /** For no parameters. */
   readonly nothing?: string;
-  /** The tags say whether the value is a string. */
-  readonly typed?: true;
+  /** What the tags say of a value: whether it is a string, or its type. */
+  readonly typed?: "string" | "type";
   /** `True` is `true`, and so on. */
   readonly python?: true;
   /** Newlines between tags may be there or not. */
@@ -157,28 +155,20 @@ export const xmlValues =
   (rules) => {
     const json = jsonValues(rules);
     const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
-    /** `key`: the rule of a key that is not known, where a NUL stands for it. */
-    const opening = (tags: OpeningTag, key = ""): string => {
-      const [head, words, tail] = typeof tags === "string" ? [tags] : tags;
-      const [before = "", after] = head.split("\0");
-      return row(
-        tag(before),
-        ...(after === undefined ? [] : [key, tag(after)]),
-        ...(words ? [rules.choice("word", words.map(literal)), tag(tail ?? "")] : []),
-      );
-    };
     const scalar = (value: Scalar): string => {
       if (typeof value === "string") return literal(value);
       const same = !python || typeof value === "number";
       return same ? json.scalar(value) : rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]);
     };
-    const others: ValueSyntax = { ...json, scalar, kind: "others", inner: json };
+    const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
+    const others = kinds.map((kind): ValueSyntax => ({ ...json, scalar, kind, inner: json }));
     const strings: ValueSyntax = {
       ...json,
-      scalar,
+      // What is read where a string may stand is one, but for the word of JSON itself.
+      scalar: (value) => (value === null ? json.scalar(value) : scalar(value)),
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
       verbatim: true,
-      ...(typed && { kind: "strings" }),
+      ...(typed && { kind: "string" }),
       inner: json,
     };
     const object: ObjectSyntax = {
@@ -186,10 +176,10 @@ export const xmlValues =
       comma: "",
       close: "",
       ...(nothing !== undefined && { nothing }),
-      pair: (name, atom, kind) => `${opening(open(name, kind))} ${atom} ${tag(close + behind)}`,
+      pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
       otherPair: (declared, atom, kind) => {
-        const key = otherWord(declared, '"<>\\x00-\\x20');
-        return `${opening(open("\0", kind), key)} ${atom} ${tag(close + behind)}`;
+        const [before = "", after = ""] = open("\0", kind).split("\0");
+        return `${tag(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${tag(after)} ${atom} ${tag(close + behind)}`;
       },
     };
     return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };

@@ -76,6 +76,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (s.elements.length >= s.maxDepth) return tooDeep;
     const key = s.word;
     const inList = top.kind === "list";
+    if (inList && key !== item) return broken(s, "bad-arguments", "an element of a list was expected");
     const schema = innerSchema(top.schema, inList ? undefined : key);
     if (!inList) s.json.key(key, `"${escapeJson(key)}":`);
     s.elements.push({ key, schema, kind: "unknown", text: "" });
@@ -146,6 +147,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (end === undefined) return undefined;
     if (end === "") return cut;
     const top = s.elements.at(-1);
+    if (end === ">" && s.word === call) return endCall(s);
     const fits = end === ">" && s.word === top?.key;
     if (!top || (!fits && top.kind !== "string" && top.kind !== "other"))
       return broken(s, "bad-arguments", "a tag closes what is not open");
@@ -156,7 +158,14 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     s.pos++;
     s.elements.pop();
     endElement(s, top);
-    if (s.elements.length > 0) return inside;
+    return inside;
+  };
+
+  /** Elements whose closers are missing end here, too. */
+  const endCall = (s: Scan): Step | undefined => {
+    s.pos++;
+    for (const element of s.elements.toReversed()) endElement(s, element);
+    s.elements = [];
     s.endCall();
     return s.behind;
   };

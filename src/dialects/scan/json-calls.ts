@@ -54,7 +54,7 @@ const STRICT = 8;
 
 /** How most call objects begin, and little else: so they are found in prose, and again behind what cannot be read. */
 export const OBJECT = '{"name"';
-const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"'];
+const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
 export function jsonCalls(form: JsonForm): JsonSteps {
   const { wrappers = {}, firstKeys, separators = [], tags = [], needsArguments = false } = form;

@@ -9,7 +9,7 @@
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { Tool } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import { MAX_NAME, NO_LIMIT, NO_MARKS, type Outcome } from "../../core/reader.ts";
+import { MAX_NAME, NO_LIMIT, NO_MARKS } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { type Head, MAX_TAG, openHead, readHead } from "./heads.ts";
 import type { Param, Scan, Step } from "./scan.ts";
@@ -55,6 +55,8 @@ export interface TagForm {
   readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may come as one JSON object, or in one parameter of such a name. */
   readonly wrappers?: readonly string[];
+  /** Nothing but its own closer ends a value. */
+  readonly opaque?: boolean;
   /** Reads the arguments and what closes the call, where they are no parameters. */
   readonly body?: Step;
   /** Where a JSON object follows the block's opener. */
@@ -89,7 +91,9 @@ export function tagCalls(form: TagForm): TagSteps {
   /** The same in a call of a declared tool: its name may be the closer. */
   const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
   const valueMarks = (closer: string, opener = ""): Marks =>
-    new Marks([...slipsOf(closer), opener, ...slipsOf(callClose), ...open, ...close, ...stops].filter(Boolean));
+    new Marks(
+      form.opaque ? [closer, ...stops] : [...slipsOf(closer), opener, ...slipsOf(callClose), ...open, ...close, ...stops].filter(Boolean),
+    );
   /** What no name can hold, be it in quotes. */
   const breaks = [...openers, ...opens(params), callClose, ...close, ...stops];
   const inQuotes = new Map([...`"'`].map((quote) => [quote, new Marks([quote, ...breaks])]));
@@ -188,7 +192,7 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === "") return cut;
       if (broke || name === "" || (slip && !s.declares(name))) return noName(s);
       if (!head.next.includes(mark)) s.pos += mark.length;
-      if (bare && mark !== "/>" && !s.declares(name)) return confirm(name);
+      if (bare && mark !== "/>" && !form.body && !s.declares(name)) return confirm(name);
       s.startCall(name);
       return mark === "/>" ? endCall(s) : (form.body ?? between);
     };
@@ -235,7 +239,8 @@ export function tagCalls(form: TagForm): TagSteps {
     if (mark === undefined) return s.last ? ended(s, legal) : undefined;
     if (mark === "") return s.param ? content(s, s.param, s.param.blanks) : body(s, code);
     const head = paramHeads.get(mark);
-    if (finish(s, !head) === "deep") return tooDeep;
+    const failed = finish(s, !head);
+    if (failed) return failed;
     const own = !head && !behindParam.list.includes(mark);
     if (head || (own && mark.charAt(1) !== "/")) {
       if (s.json.complete) return broken(s, "bad-arguments", "a parameter behind the arguments");
@@ -274,8 +279,7 @@ export function tagCalls(form: TagForm): TagSteps {
   /** The input ended here, perhaps inside a mark. That of the next call ends this one. */
   const ended = (s: Scan, legal: Marks): Step => {
     const rest = s.ahead;
-    if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest)))
-      return finish(s, true) === "deep" ? tooDeep : endCall(s);
+    if (legal.list.every((mark) => openers.includes(mark) || !mark.startsWith(rest))) return finish(s, true) ?? endCall(s);
     s.pos = s.stop;
     if (s.param) endParam(s, s.param, escaped, true);
     return cut;
@@ -314,7 +318,8 @@ export function tagCalls(form: TagForm): TagSteps {
       const broke = mark === null || name === undefined || isBreak(head, mark) || (mark === "<" && rest !== "");
       if (inside && (broke || head.next.includes(mark) || !fits(s, name))) return content(s, inside, s.word);
       if (broke) return broken(s, "bad-arguments", "a parameter has no name");
-      if (inside && finish(s, false) === "deep") return tooDeep;
+      const failed = inside && finish(s, false);
+      if (failed) return failed;
       if (!head.next.includes(mark)) s.pos += mark.length;
       const next = beginParam(s, tag, name, type);
       return mark === "/>" ? between : next;
@@ -402,7 +407,8 @@ export function tagCalls(form: TagForm): TagSteps {
       param.blanks = "";
       return openedEarly;
     }
-    if (finish(s, true) === "deep") return tooDeep;
+    const failed = finish(s, true);
+    if (failed) return failed;
     const next = endCall(s);
     if (!closesBlock) return next;
     s.unclosed = false;
@@ -417,18 +423,23 @@ export function tagCalls(form: TagForm): TagSteps {
     const mark = s.match(nextCalls, true);
     if (mark === undefined && !s.last) return undefined;
     if (!mark) return content(s, param, param.blanks);
-    if (finish(s, true) === "deep") return tooDeep;
+    const failed = finish(s, true);
+    if (failed) return failed;
     endCall(s);
     return block;
   };
 
-  /** The parameter that was read last, if any, is whole; `lone`: the call ends behind it. */
-  const finish = (s: Scan, lone: boolean): Outcome => {
+  /** The parameter that was read last, if any, is whole; `lone`: the call ends behind it. Answers with a step if it cannot be read. */
+  const finish = (s: Scan, lone: boolean): Step | undefined => {
     const { param } = s;
-    if (!param) return "done";
+    if (!param) return undefined;
     const text = param.text.toString();
-    if (param.all && lone && holdsArguments(s, text)) return readJson(text, s.json, s.maxDepth);
-    return endParam(s, param, escaped, false);
+    const isSure = param.all && param.key === "";
+    if (isSure && text.trim() === "") return undefined;
+    if (isSure && !(lone && holdsArguments(s, text))) return broken(s, "bad-arguments", "the arguments are no object");
+    const isAll = param.all && lone && holdsArguments(s, text);
+    const outcome = isAll ? readJson(text, s.json, s.maxDepth) : endParam(s, param, escaped, false);
+    return outcome === "deep" ? tooDeep : undefined;
   };
 
   return { block, bare };

@@ -276,7 +276,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       const { quote } = s;
       const mark = s.until(inQuotes.get(quote) ?? brackets);
       if (mark === undefined) return undefined;
-      const separates = mark === "," || mark === "]" || (mark === ")" && is(IN_PRINT)) || (mark === "\n" && !is(LIST));
+      const separates = mark === "," || (mark === ")" && is(IN_PRINT)) || mark === (is(LIST) ? "]" : "\n");
       if (mark === "" || marks.includes(mark) || (separates && quote === "" && s.depth === 0)) {
         const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "" };
         s.malformed(code, reason);

@@ -110,6 +110,8 @@ export class Scan extends Reader implements Scanner {
   behind: Step | undefined;
   /** In a block of several calls: where to go on at a mark behind one that cannot be read. */
   resume: ((mark: string) => Step) | undefined;
+  /** Where reading stood when a limit was reached: half a mark may stand behind it. */
+  reached = 0;
   /** Why the block that is being passed over cannot be read. */
   fault: { code: MalformedCode; reason: string } | undefined;
 
@@ -120,6 +122,8 @@ export class Scan extends Reader implements Scanner {
   #tool: Tool | undefined;
   #schema: SchemaNode | undefined;
   #index = 0;
+  /** The ids of all calls. */
+  readonly #ids = new Set<string>();
   /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
   readonly #raw = new Pile();
   #rawFrom = 0;
@@ -187,6 +191,7 @@ export class Scan extends Reader implements Scanner {
       for (let next = this.step(this); next; next = this.step(this)) this.step = next;
       if (this.stop === this.end || !this.#onLimit) break;
       // The limit was reached at this very character, wherever the pieces were cut.
+      this.reached = this.pos;
       this.pos = this.stop;
       this.step = this.#onLimit;
       this.quiet = this.half = undefined;
@@ -308,9 +313,11 @@ export class Scan extends Reader implements Scanner {
     return this.thinking ? { type: "thinking-delta", text } : { type: "text", text };
   }
 
-  control(): void {
+  /** Whether there was anything to say. */
+  control(): boolean {
     const raw = this.takeRaw();
     if (raw !== "") this.#emit({ type: "control", raw });
+    return raw !== "";
   }
 
   openThinking(): void {
@@ -339,11 +346,19 @@ export class Scan extends Reader implements Scanner {
     const call = this.call ?? this.openCall();
     call.name = name;
     call.index = this.#index;
-    call.id = id ?? this.#mintId(this.#index);
-    if (id !== undefined) call.nativeId = id;
+    const own = id?.trim() ? id : undefined;
+    call.id = own === undefined || this.#ids.has(own) ? this.#newId() : own;
+    if (own !== undefined) call.nativeId = own;
+    this.#ids.add(call.id);
     this.#index++;
     this.#emit({ type: "tool-start", id: call.id, index: call.index, name });
     return call;
+  }
+
+  #newId(): string {
+    let id = this.#mintId(this.#index);
+    while (this.#ids.has(id)) id += "_";
+    return id;
   }
 
   #sayDelta(): void {
@@ -358,7 +373,7 @@ export class Scan extends Reader implements Scanner {
     const call = this.call;
     if (call?.id === undefined) return;
     const { json } = this;
-    const { id, index, name, nativeId = lateId } = call;
+    const { id, index, name, nativeId = lateId?.trim() ? lateId : undefined } = call;
     if (!truncated && !json.complete) {
       json.open(false);
       json.shut();
@@ -412,6 +427,7 @@ export class Scan extends Reader implements Scanner {
     if (!held) return;
     this.#held = undefined;
     this.#index = held.index;
+    for (const event of held.events) if (event.type === "tool-start") this.#ids.delete(event.id);
     this.call = undefined;
     this.fault = undefined;
     this.unbound();

@@ -220,8 +220,14 @@ const rest: Step = (s) => {
   return s.resume?.(mark) ?? speak;
 };
 
+/** So much of the rest leaves, but for half a mark at its end. */
 const restOn: Step = (s) => {
-  s.control();
+  const limit = s.pos;
+  s.pos = s.reached;
+  if (!s.control()) {
+    s.pos = limit;
+    s.control();
+  }
   s.bound(restOn);
   return rest;
 };

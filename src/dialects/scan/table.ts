@@ -36,6 +36,10 @@ export interface Spec {
   readonly stops: readonly string[];
   /** All other control tokens: never text. */
   readonly control?: readonly string[];
+  /** The same where something stands behind them that is no text either, and the step that reads it. */
+  readonly headers?: Readonly<Record<string, Step>>;
+  /** Those of them that stand in calls: where a call in thinking is thinking, they are, too. */
+  readonly inCalls?: readonly string[];
   /** What begins a turn in a prompt, without being a control token. */
   readonly turns?: readonly string[];
   readonly callsInThinking: CallsInThinking;
@@ -76,6 +80,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     }
   };
   both(tokens, control);
+  for (const [mark, step] of Object.entries(spec.headers ?? {})) both([mark], step);
   both(stops, stop);
   for (const [mark, step] of Object.entries(open)) both([mark], step);
   for (const mark of close) {
@@ -89,7 +94,8 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
     else if (policy === "promote-if-unclosed") thinking.set(mark, promoteIfUnclosed(step));
   }
   for (const [mark, step] of Object.entries({ ...inLine, ...spec.bare })) text.set(mark, step);
-  if (policy === "ignore") for (const mark of [...Object.keys(calls), ...closers]) if (!close.includes(mark)) thinking.delete(mark);
+  if (policy === "ignore")
+    for (const mark of [...Object.keys(calls), ...closers, ...(spec.inCalls ?? [])]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
@@ -138,5 +144,5 @@ function leavesThinkingOpen(spec: Spec, prompt: Prompt | string = ""): boolean {
   const openers = Object.keys(open);
   const last = (marks: readonly string[]) => Math.max(-1, ...marks.map((mark) => tail.lastIndexOf(mark)));
   const others = [...close, ...spec.stops, ...(spec.control ?? []), ...(spec.turns ?? []), ...Object.keys(spec.calls), ...spec.closers];
-  return last(openers) > last([...others, ...new Set(tokens)].filter((mark) => !openers.some((opener) => opener.startsWith(mark))));
+  return last(openers) > last([...others, ...new Set(tokens)].filter((mark) => !openers.some((opener) => opener.includes(mark))));
 }

@@ -39,7 +39,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   const { root } = from;
   if (objectOf(root.value.thread).type === "continue") throw new BadRequest(LOST);
   const config = root.inner("output_config");
-  const thinking = { ...readThinking(root, from), ...readEffort(config, root, from), ...readKeep(root) };
+  const thinking = { ...readThinking(root, from), ...readEffort(config, from), ...readKeep(root) };
   const tools = readTools(root, from);
   const choice = root.object("tool_choice");
   const oneCall = choice?.flag("disable_parallel_tool_use");
@@ -175,21 +175,11 @@ function readCall(block: Fields, from: Source): Part {
 }
 
 function readResult(block: Fields, from: Source): ToolResult {
-  const parts = from.content(block, "content", readPart);
-  const media = parts.filter((part) => part.type === "media");
-  const texts = parts.filter((part) => part.type === "text");
-  // Text, then media: more than that the nouns do not say, so the blocks go along.
-  const plain = texts.length <= 1 && parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-  const blocks: Opaque[] = plain ? [] : [{ wire: WIRE, kind: CONTENT, data: block.json("content") ?? null, quiet: true }];
-  const result = defined<ToolResult>({
-    role: "tool",
-    ...from.calls.answer({ id: block.text("tool_use_id"), name: undefined }),
-    output: texts.map((part) => part.text).join("\n"),
-    media: someOf(media),
-    isError: block.flag("is_error") || undefined,
-  });
+  const named = from.calls.answer({ id: block.text("tool_use_id"), name: undefined });
+  const result = from.result(block, CONTENT, named, from.content(block, CONTENT, readPart));
+  if (block.flag("is_error")) result.isError = true;
   block.ask("type");
-  return withState(result, blocks, block.state());
+  return withState(result, result.state, block.state());
 }
 
 // Tools
@@ -247,12 +237,11 @@ function readThinking(root: Fields, from: Source): ThinkingSettings {
   return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: DISPLAY[display ?? ""] });
 }
 
-function readEffort(config: Fields, root: Fields, from: Source): ThinkingSettings {
+function readEffort(config: Fields, from: Source): ThinkingSettings {
   const word = config.text("effort");
   if (word === undefined) return {};
   const effort = EFFORTS[word];
-  // Between `high` and `max` the nouns have nothing; and for Anthropic's models an effort alone is no wish to think.
-  if (word !== effort || !root.value.thinking) from.take(EFFORT, word, true);
+  if (word !== effort) from.take(EFFORT, word, true); // between `high` and `max` the nouns have nothing
   return effort ? { effort } : {};
 }
 

@@ -53,7 +53,7 @@ const MIN_BUDGET = 1024;
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
   const headers = own(given.extra, HEADERS);
-  const out = adapt({ ...given, extra: given.extra?.filter(({ data }) => data !== headers) ?? [] }, ABLE, profile);
+  const out = adapt({ ...given, ...declared(given), extra: given.extra?.filter(({ data }) => data !== headers) ?? [] }, ABLE, profile);
   const { request, warnings } = out;
   const { stream, thinking: wish, extra } = request;
   const max_tokens = request.maxTokens ?? profile.maxTokens ?? MAX_TOKENS;
@@ -81,6 +81,15 @@ const COUNTED = words("model messages system tools tool_choice thinking output_c
 
 export const encodeTokenCountRequest = (request: Request, profile?: WireProfile): Encoded =>
   counted(encodeRequest(request, profile), "/v1/messages/count_tokens", COUNTED);
+
+/** A conversation with calls needs tools, even where none may be called any more: a summary, a title. */
+function declared(given: Request): Pick<Request, "tools" | "toolChoice"> {
+  if (given.from === WIRE || given.tools?.length || !hasCalls(given) || hasServerTools(given.extra, WIRE)) return {};
+  const names = given.messages.flatMap((message) =>
+    message.role === "assistant" ? message.content.flatMap((part) => (part.type === "tool-call" ? part.name : [])) : [],
+  );
+  return { tools: [...new Set(names)].map((name) => ({ name })), toolChoice: "none" };
+}
 
 // Messages
 
@@ -118,6 +127,7 @@ class Turns {
       }
     }
     said.push(...this.#userSide(run));
+    this.#trim(said.at(-1));
     if (said[0]?.role !== "user") {
       said.unshift({ role: "user", content: [text(".")] });
       this.#out.warnings.converted("a conversation that no user begins", "one that begins with a dot");
@@ -126,6 +136,14 @@ class Turns {
       system: system.length > 0 ? shortest(system) : undefined,
       messages: said.map(({ role, content, state }) => putState(WIRE, { role, content: shortest(content) }, state)),
     };
+  }
+
+  /** An answer that the model shall go on with may not end in blanks. */
+  #trim(last: Said | undefined): void {
+    const block = last?.role === "assistant" ? (last.content.at(-1) as Draft) : undefined;
+    if (block?.type !== "text" || typeof block.text !== "string" || block.text.trimEnd() === block.text) return;
+    block.text = block.text.trimEnd();
+    this.#out.warnings.dropped("the blank at the end of the last answer");
   }
 
   /** All that stands between two turns of the assistant. */
@@ -252,13 +270,14 @@ function writeChoice({ request, names }: Out): Draft | undefined {
 
 // Settings
 
-function writeThinking({ request, warnings }: Out, maxTokens: number): Draft | undefined {
+function writeThinking({ request, warnings, profile }: Out, maxTokens: number): Draft | undefined {
   const { enabled, effort, budget, show } = request.thinking ?? {};
+  const isOwn = request.from === WIRE; // its words go on as they are
   const exact = own(request.extra, "thinking");
   if (isObject(exact) && exact.type) return undefined; // a kind that the nouns do not have: its whole rides along
   if (enabled === false || budget === 0) return { type: "disabled" };
   // An effort of Anthropic's own clients is no wish to think; that of others is.
-  if (!enabled && !show && budget === undefined && (effort === undefined || own(request.extra, EFFORT))) {
+  if (!enabled && !show && budget === undefined && (effort === undefined || isOwn)) {
     if (show !== undefined) warnings.dropped("thinking.show");
     return undefined;
   }
@@ -266,10 +285,14 @@ function writeThinking({ request, warnings }: Out, maxTokens: number): Draft | u
     warnings.dropped("thinking beside a forced call or a small limit"); // the API would refuse it
     return undefined;
   }
+  // Models that show nothing unless they are told to would show it to no client of another API.
+  const shown = show ?? (isOwn || profile.unsignedThinking ? undefined : true);
+  const isTooMuch = budget !== undefined && budget >= maxTokens && !isOwn;
+  if (isTooMuch) warnings.converted("a budget for thinking that leaves nothing for the answer", "half of the limit");
   return defined<Draft>({
     type: budget ? "enabled" : "adaptive",
-    budget_tokens: budget && Math.min(Math.max(budget, MIN_BUDGET), maxTokens - 1),
-    display: show === undefined ? undefined : show ? "summarized" : "omitted",
+    budget_tokens: budget && Math.max(isTooMuch ? Math.floor(maxTokens / 2) : budget, MIN_BUDGET),
+    display: shown === undefined ? undefined : shown ? "summarized" : "omitted",
   });
 }
 

@@ -1,5 +1,5 @@
 /** Answers of servers: one `{"candidates": [{"content": {"parts": […]}, "finishReason": "STOP"}], "usageMetadata": {…}}`, or a stream of them. */
-import type { Json, JsonObject, Usage } from "../../core/nouns.ts";
+import type { Json, JsonObject, Opaque, Usage } from "../../core/nouns.ts";
 import { AnswerReader, type Framing } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
@@ -85,12 +85,24 @@ export class GeminiReader extends AnswerReader {
         state: joined(part.state(), capsule?.state),
         done: true,
       });
-    } else if (text === undefined) this.text("", [{ wire: WIRE, kind: PART, data: part.value }]);
+    } else if (text === undefined) this.#other(part.value);
     else if (part.json("thought") !== true) this.text(text, part.state());
     else {
       const state = part.state();
       this.thinking(text);
       if (state) this.endThinking(state);
+    }
+  }
+
+  /** A part that no noun stands for keeps its place as a text: of an image, others can read that it is one. */
+  #other(data: JsonObject): void {
+    const label = textOf(objectOf(data.inlineData).mimeType);
+    const state: Opaque[] = [{ wire: WIRE, kind: PART, data, part: true }];
+    if (label === undefined) this.text("", state);
+    else {
+      this.extend({}, true); // texts side by side stay apart
+      this.text(`[${label}]`, state);
+      this.extend({}, true);
     }
   }
 

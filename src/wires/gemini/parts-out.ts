@@ -1,6 +1,6 @@
 /** Parts, as requests and answers write them alike: `{"text": "Hi"}`, `{"functionCall": {"id": "1", "name": "f", "args": {}}}`. */
 import type { Media, Text, Thinking, ToolCall } from "../../core/nouns.ts";
-import { ownState, putState } from "../opaque.ts";
+import { hasOwn, ownState, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { objectOf, written } from "../read.ts";
 import type { Draft } from "../wire.ts";
@@ -11,7 +11,7 @@ export function encodePart(part: Text | Media | Thinking | ToolCall, name?: stri
   const own = ownState(WIRE, part.state, PART);
   if (own) return [{ ...objectOf(own) }];
   const draft = putState(WIRE, draftOf(part, name), part.state);
-  return draft.text === "" && !part.state?.some(({ wire }) => wire === WIRE) ? [] : [draft];
+  return draft.text === "" && !hasOwn(WIRE, part) ? [] : [draft];
 }
 
 function draftOf(part: Text | Media | Thinking | ToolCall, name: string | undefined): Draft {

@@ -4,7 +4,8 @@ import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
 import { BUDGETS } from "../effort.ts";
-import { putState } from "../opaque.ts";
+import { textsOf } from "../media.ts";
+import { hasOwn, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
 import { geminiSchema, inlineRefs } from "../schema-out.ts";
 import type { Draft, WireProfile } from "../wire.ts";
@@ -15,11 +16,9 @@ const ABLE: Abilities = {
   wire: WIRE,
   names: { forbidden: /[^A-Za-z0-9_.:-]/g, max: 128, first: /^[A-Za-z_]/ },
   order: true,
-  // Gemini 3 would look for what a `$ref` refers to, and refuse the request.
-  result: (output) => !hasRef(output),
   errors: true,
-  resultMedia: true,
   media: ({ data, url }, role) => (data ?? url) !== undefined && role !== "system" && role !== "developer",
+  googleFiles: true,
   responses: true,
   toolChoice: "allowed",
   sampling: SAMPLING,
@@ -41,7 +40,13 @@ export function encodeTokenCountRequest(request: Request, profile?: WireProfile)
 }
 
 function encode(given: Request, profile: WireProfile | undefined, method: string): Encoded {
-  const out = adapt(given, { ...ABLE, resultMedia: !isOld(given) }, profile);
+  const able = {
+    ...ABLE,
+    resultMedia: !isOld(given),
+    // Gemini 3 would look for what a `$ref` refers to, and refuse the request; and texts are data only if they came as such.
+    result: ({ output }: ToolResult) => !hasRef(output) && (given.from === WIRE || !textsOf(output)),
+  };
+  const out = adapt(given, able, profile);
   const { tools, request } = out;
   const body = defined<Draft>({
     ...writeMessages(out),
@@ -74,7 +79,7 @@ function writeMessages(out: Out): Draft {
     const content = writeMessage(message, out);
     const last = contents.at(-1);
     // All results of a turn stand in one content, and what the user says beside them does, too: the answers must follow the calls at once.
-    const beside = (message.role === "tool" || before?.role === "tool") && !contentState(message).some(({ wire }) => wire === WIRE);
+    const beside = (message.role === "tool" || before?.role === "tool") && !hasOwn(WIRE, { state: contentState(message) });
     if (beside && last?.role === "user" && content.role === "user") last.parts.push(...content.parts);
     else contents.push(content);
     before = message;

@@ -57,7 +57,7 @@ export class ChatReader extends AnswerReader {
   #choice(choice: Fields, whole: boolean): void {
     if ((choice.number("index") ?? 0) !== 0) return; // one answer was asked for
     const delta = choice.object("delta") ?? choice.object("message");
-    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json(LOGPROBS) : undefined);
+    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
     if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
     this.#stop = choice.text("stop_reason") ?? this.#stop;
@@ -69,7 +69,7 @@ export class ChatReader extends AnswerReader {
 
   #delta(delta: Fields, whole: boolean, logprobs: Json | undefined): void {
     delta.ask("role");
-    this.#detail(delta.list(DETAILS));
+    this.#detail(delta.list("reasoning_details"));
     const [usual, other] = THINKING;
     const thought = delta.text(usual, other) ?? "";
     if (thought !== "" && !delta.value[usual]) {
@@ -116,7 +116,7 @@ export class ChatReader extends AnswerReader {
     this.#details = known;
   }
   #sayDetails(pieces: readonly Json[]): void {
-    this.extend({ choices: [{ delta: { [DETAILS]: pieces } }] }, true);
+    this.extend({ choices: [{ delta: { reasoning_details: pieces } }] }, true);
   }
   #takeDetails(): Opaque[] {
     const details = this.#details as JsonObject[] | undefined;

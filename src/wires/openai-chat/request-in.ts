@@ -5,7 +5,7 @@ import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput, strictMark } from "../openai.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
 import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -50,7 +50,7 @@ function readMessage(message: Fields, from: Source): Message {
   if (role === "tool") return readResult(message, from);
   const parts = readContent(message, "content", from);
   if (role === "assistant") return readAssistant(message, parts, from);
-  const content = parts.map((part): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part));
+  const content = parts.map(spoken);
   return withState({ role, content }, message.state());
 }
 
@@ -75,10 +75,10 @@ function readResult(message: Fields, from: Source): Message {
   const named = from.calls.answer({ id: message.text("tool_call_id"), name: message.text("name") });
   const content = message.json("content");
   const parts = isPartList(content) ? readContent(message, "content", from) : [];
-  const media = parts.filter((part) => part.type === "media");
+  const result = from.result(message, "content", named, parts.map(spoken));
   // Without media the parts stay as they are: templates differ in what they make of them.
-  const output = media.length > 0 ? { output: joined(parts), media } : { output: content ?? "" };
-  return withState({ role: "tool", ...named, ...output }, message.state());
+  if (!result.media) Object.assign(result, { output: content ?? "" });
+  return withState(result, result.state, message.state());
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -129,6 +129,9 @@ const refusalPart = (said: string): Text => ({
   state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }],
 });
 
+/** Only the model thinks. */
+const spoken = (part: ContentPart): Text | Media => (part.type === "thinking" ? { ...part, type: "text" } : part);
+
 const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (part.type === "media" ? "" : part.text)).join("");
 
 // Calls
@@ -150,7 +153,7 @@ const readFunction = (fn: Fields, id: string | undefined, from: Source): ToolCal
 
 function readCustom(custom: Fields, id: string | undefined, from: Source): ToolCall {
   const named = from.calls.add(id, custom.name("name"));
-  const mark: Opaque = { wire: WIRE, kind: "custom", data: true, quiet: true };
+  const mark: Opaque = { wire: WIRE, kind: "#custom", data: true, quiet: true };
   return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [mark] };
 }
 
@@ -163,5 +166,5 @@ function readTool(tool: Fields, from: Source): Tool[] {
   const name = spec.name("name");
   const made: Tool = { ...spec.read<Tool>(TOOL), name };
   if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
-  return [withState(made, strictMark(WIRE, made), tool.state())];
+  return [withState(made, tool.state())];
 }

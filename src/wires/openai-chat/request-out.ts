@@ -1,16 +1,16 @@
 /** A request for a server, written. */
-import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
 import { type Abilities, adapt, type Encoded, encoded, type Out } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
-import { defined, listOf, someOf, written } from "../read.ts";
+import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
+import { defined, isEmpty, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { DETAILS, LOGPROBS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, WIRE } from "./tables.ts";
+import { DETAILS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -18,7 +18,7 @@ const ABLE: Abilities = {
   developer: true,
   systemAnywhere: true,
   textArguments: true,
-  result: isPartList,
+  result: ({ output }) => isPartList(output),
   media: (media, role) => role !== "assistant" && writeMedia(media) !== undefined,
   customTools: true,
   strictTools: true,
@@ -35,6 +35,7 @@ const OFFICIAL: Abilities = {
   responses: false,
   sampling: OFFICIAL_SAMPLING,
   stops: 4,
+  ids: 40,
   thinking: () => false,
   carries: () => false,
 };
@@ -66,20 +67,24 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
 
 function writeMessage(message: Message, out: Out): Draft {
   const { role, state } = message;
-  if (role === "tool") return putState(WIRE, { role, tool_call_id: message.id, content: message.output }, state);
+  if (role === "tool") return putState(WIRE, { role, tool_call_id: out.ids.out(message.id), content: message.output }, state);
   if (role !== "assistant") return putState(WIRE, { role, content: writeContent(message.content) }, state);
   const said = message.content.filter((part) => part.type === "text" || part.type === "media");
-  const thoughts = message.content.filter((part) => part.type === "thinking");
   const { official, thinkingField } = out.profile;
-  const field = thinkingField || (thoughts.map((part) => spellingOf(part.state)).find(Boolean) ?? THINKING[0]);
-  const thinking = thoughts.map((part) => part.text).join("");
-  const parts: readonly { state?: Opaque[] }[] = official || thinkingField === false ? [] : message.content;
-  const details = parts.flatMap(({ state }) => listOf(ownState(WIRE, state, DETAILS)));
+  const details: Json[] = [];
+  let [thinking, field] = ["", thinkingField || undefined] as [string, string | undefined];
+  for (const part of message.content) {
+    if (part.type === "thinking") {
+      thinking += part.text;
+      field ??= spellingOf(part.state);
+    }
+    if (part.state && !official && thinkingField !== false) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
+  }
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
   const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
-  const draft = { role, content, [field]: thinking || undefined, [DETAILS]: someOf([...details]), tool_calls, extra_content };
-  return putState(WIRE, defined<Draft>(draft), state);
+  const thought = { [field ?? THINKING[0]]: thinking || undefined, reasoning_details: someOf(details) };
+  return putState(WIRE, defined<Draft>({ role, content, ...thought, tool_calls, extra_content }), state);
 }
 
 /** Gemini's signature; the official API knows of none. */
@@ -92,16 +97,11 @@ function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft |
 function writeContent(parts: readonly (Text | Media)[]): unknown {
   const [first] = parts;
   if (!first) return "";
-  const hasOwn = first.state?.some(({ wire, kind }) => wire === WIRE && kind !== LOGPROBS);
-  if (parts.length === 1 && first.type === "text" && !hasOwn) return first.text;
+  if (parts.length === 1 && first.type === "text" && isEmpty(putState(WIRE, {}, first.state))) return first.text;
   return parts.map((part) => {
     const isRefusal = ownState(WIRE, part.state, "refusal") !== undefined;
     const draft = part.type === "media" ? writeMedia(part) : isRefusal ? { type: "refusal" } : { type: "text", text: part.text };
-    return putState<Draft>(
-      WIRE,
-      draft ?? {},
-      part.state?.filter(({ kind }) => kind !== LOGPROBS),
-    );
+    return putState<Draft>(WIRE, draft ?? {}, part.state);
   });
 }
 
@@ -120,9 +120,9 @@ function writeMedia(media: Media): Draft | undefined {
 
 function writeCall(call: ToolCall, out: Out): Draft {
   const { request, profile, names } = out;
-  const { id } = call;
+  const id = out.ids.out(call.id);
   const name = names.out(call.name);
-  const was = ownState(WIRE, call.state, "custom");
+  const was = ownState(WIRE, call.state, "#custom");
   const isCustom = profile.customTools !== false && (was !== undefined || toolKind(request.tools, call.name) === "custom");
   const draft: Draft = isCustom
     ? { id, type: "custom", custom: { name, input: customInput(call) } }
@@ -132,7 +132,7 @@ function writeCall(call: ToolCall, out: Out): Draft {
   return putState(
     WIRE,
     draft,
-    call.state?.filter(({ kind }) => kind !== DETAILS && (isCustom || kind !== "custom")),
+    call.state?.filter(({ kind }) => isCustom || kind !== "custom"),
   );
 }
 
@@ -142,5 +142,5 @@ function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
   const sent = written({ ...sayable(tool, out), name: out.names.out(tool.name) }, TOOL);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
-  return putState(WIRE, { type: kind, [kind]: sent }, withoutMark(state));
+  return putState(WIRE, { type: kind, [kind]: sent }, state);
 }

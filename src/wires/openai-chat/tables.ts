@@ -10,15 +10,13 @@ export const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
 
 /** Remembers how thinking was spelled: many servers read only what they write themselves (vllm#38488). */
 export const spelled = (field: string | undefined): Opaque[] =>
-  field === undefined || field === THINKING[0] ? [] : [{ wire: WIRE, kind: "spelling", data: field, quiet: true }];
+  field === undefined || field === THINKING[0] ? [] : [{ wire: WIRE, kind: "#spelling", data: field, quiet: true }];
 
-export const spellingOf = (state: readonly Opaque[] | undefined): string | undefined => textOf(ownState(WIRE, state, "spelling"));
+export const spellingOf = (state: readonly Opaque[] | undefined): string | undefined => textOf(ownState(WIRE, state, "#spelling"));
 
-/** The state of a text: it stands beside the text that it is about. */
-export const LOGPROBS = "logprobs";
-
-/** What OpenRouter wants back of the thinking of others: their signatures and seals. */
-export const DETAILS = "reasoning_details";
+/** The kinds of other marks: what stands beside a text, and the signatures and seals of thinking that OpenRouter wants back with its message. */
+export const LOGPROBS = "#logprobs";
+export const DETAILS = "#reasoning_details";
 
 export const OFFICIAL_SAMPLING = {
   temperature: "temperature",

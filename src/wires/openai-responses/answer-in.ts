@@ -149,7 +149,7 @@ export class ResponseReader extends AnswerReader {
     if (kind === "text") {
       // A message's own fields ride on its first text.
       const fields = Object.fromEntries(item.state.map(({ kind, data }) => [kind, data]));
-      this.text(delta, item.state.length > 0 ? [quietState("message", fields), ...state] : state);
+      this.text(delta, item.state.length > 0 ? [quietState("#message", fields), ...state] : state);
       item.state = [];
     } else if (kind === "refusal") this.refusal(delta);
     else if (kind === "arguments" || kind === "input") this.call({ index, [kind]: delta });

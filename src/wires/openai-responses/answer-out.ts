@@ -172,10 +172,9 @@ export class ResponseAnswer extends Answer {
   }
 
   #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
-    const item = own(state, "message");
+    const item = own(state, "#message");
     if (item) this.#closeMessage("completed"); // the next one begins
-    const others = state.filter(({ kind }) => kind !== "message");
-    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, others);
+    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
       Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
       return;

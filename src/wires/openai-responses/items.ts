@@ -2,7 +2,7 @@
 import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { ownState } from "../opaque.ts";
+import { hasOwn, ownState } from "../opaque.ts";
 import { listOf, objectOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
@@ -54,21 +54,22 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
 }
 
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
-export const FOUND = "found";
+export const FOUND = "#found";
 
 /** A search of tools that the client runs is a function to any other server; its mark, and that of its items, which go back as they came. */
 export const SEARCH = "tool_search";
-export const ITEM = "item";
+export const SEARCHING = "#search";
+export const ITEM = "#item";
 
 export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
-  own(tools?.find((tool) => tool.name === name)?.state, SEARCH) !== undefined;
+  own(tools?.find((tool) => tool.name === name)?.state, SEARCHING) !== undefined;
 
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 
 export const flatName = (namespace: Json | undefined, name: string): string =>
   typeof namespace === "string" ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
 
-export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "namespace")).name);
+export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "#namespace")).name);
 
 /** How a call names a tool. `namespace`: what the call itself says; `otherwise`: how a name is sent that is in none. */
 export function calledBy(
@@ -110,9 +111,7 @@ export const fileName = ({ mediaType }: Media): string => `file.${mediaType.slic
 
 /** A plain system text in front stands apart from the items; it is as plain with the cache marks of another wire. */
 export function instructionsOf(message: Message | undefined): string | undefined {
-  if (message?.role !== "system" || hasOwn(message) || message.content.length !== 1) return undefined;
+  if (message?.role !== "system" || hasOwn(WIRE, message) || message.content.length !== 1) return undefined;
   const [text] = message.content;
-  return text?.type === "text" && !hasOwn(text) ? text.text || undefined : undefined;
+  return text?.type === "text" && !hasOwn(WIRE, text) ? text.text || undefined : undefined;
 }
-
-const hasOwn = ({ state }: { state?: readonly Opaque[] }): boolean => state?.some(({ wire }) => wire === WIRE) ?? false;

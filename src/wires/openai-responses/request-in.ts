@@ -5,8 +5,8 @@ import { signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
-import { EFFORTS, readChoice, readFormat, readOutput, strictMark } from "../openai.ts";
-import { defined, someOf } from "../read.ts";
+import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
+import { someOf } from "../read.ts";
 import { readSampling, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -23,6 +23,7 @@ import {
   readReasoning,
   SAMPLING,
   SEARCH,
+  SEARCHING,
   TOOL,
   WIRE,
 } from "./items.ts";
@@ -32,6 +33,7 @@ const NOT_KEPT = "is not kept here: send the whole conversation as input";
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: NOT_KEPT,
   conversation: NOT_KEPT,
+  prompt: "is not kept here: send its text as instructions or input",
   background: "is not possible here: stream the answer, or wait for it",
 };
 
@@ -127,7 +129,7 @@ class Items {
       if (this.#afterText) this.#push({ role, content: [] });
       const [first = { type: "text" as const, text: "" }, ...others] = content;
       // The item that texts stand in is not the message that it becomes a part of: what it has rides on its first text.
-      const mark = state.length > 0 ? [quietState("message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
+      const mark = state.length > 0 ? [quietState("#message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
       if (content.length + mark.length > 0) this.#say(withState(first, mark, first.state), ...others);
       this.#afterText = true;
     } else {
@@ -152,8 +154,8 @@ class Items {
     const named = this.#from.calls.add(item.text("call_id"), called);
     const state: Opaque[] = [];
     // What the tools tell need not be kept.
-    if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("namespace", namespace));
-    if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("custom", true));
+    if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("#namespace", namespace));
+    if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("#custom", true));
     const args = isCustom ? item.text("input") : item.text("arguments");
     const call: Part = isCustom
       ? { type: "tool-call", ...named, arguments: { input: args ?? "" } }
@@ -164,14 +166,11 @@ class Items {
 
   #result(item: Fields): void {
     const named = this.#from.calls.answer({ id: item.text("call_id"), name: item.text("name") });
-    const given = item.json("output") ?? "";
-    const parts = Array.isArray(given) ? readContent(item, "output", this.#from) : [];
-    const output = Array.isArray(given) ? parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n") : given;
-    const media = someOf(parts.filter((part) => part.type === "media"));
-    // Text, then media: more than that the nouns do not say, so the parts go along.
-    const plain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    const exact = plain ? [] : [quietState("output", given)];
-    this.#push(withState(defined<ToolResult>({ role: "tool", ...named, output, media }), exact, itemState(item)));
+    const output = item.json("output") ?? "";
+    const result: ToolResult = Array.isArray(output)
+      ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
+      : { role: "tool", ...named, output };
+    this.#push(withState(result, result.state, itemState(item)));
   }
 
   #push(message: Message): void {
@@ -211,7 +210,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   output_text: readText,
   text: readText,
   /** A refusal is text that the model said; the state tells the same wire what it was. */
-  refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("refusal", true)] }),
+  refusal: (part) => ({ type: "text", text: part.text("refusal") ?? "", state: [quietState("#refusal", true)] }),
   input_image: (part) => mediaFromUrl(part.text("image_url"), "image/*"),
   input_file(part) {
     const [data, url, named] = [part.text("file_data"), part.text("file_url"), part.text("filename")];
@@ -234,11 +233,11 @@ const readTools = (given: Fields, from: Source): Tool[] =>
       if (type === "namespace") {
         const name = tool.name("name");
         const inner = readTools(tool, from);
-        const mark = quietState("namespace", { name, ...tool.rest() });
+        const mark = quietState("#namespace", { name, ...tool.rest() });
         return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
       }
       if (type === SEARCH && tool.json("execution") === "client")
-        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCH, true)], tool.state())];
+        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCHING, true)], tool.state())];
       return type === "function" || type === "custom" ? [readTool(tool, type)] : from.unknown(tool, "tool");
     })
     .flat();
@@ -249,7 +248,7 @@ function readTool(tool: Fields, kind: "function" | "custom"): Tool {
   if (kind === "custom") return withState({ ...read, name, kind, ...readFormat(tool) }, tool.state());
   // Only here a function is strict unless it says that it is not.
   const made: Tool = { ...read, name, ...(strict ? { strict } : {}) };
-  return withState(made, strict === undefined ? [quietState("strict", null)] : strictMark(WIRE, made), tool.state());
+  return withState(made, strict === undefined ? [quietState("strict", null)] : tool.state());
 }
 
 // Settings

@@ -4,9 +4,9 @@ import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolR
 import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
-import { Names } from "../names.ts";
-import { putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, withoutMark, writeChoice, writeOutput } from "../openai.ts";
+import type { Names } from "../names.ts";
+import { hasOwn, putState } from "../opaque.ts";
+import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import {
@@ -21,6 +21,7 @@ import {
   own,
   SAMPLING,
   SEARCH,
+  SEARCHING,
   TOOL,
   WIRE,
 } from "./items.ts";
@@ -36,7 +37,7 @@ const ABLE: Abilities = {
   resultMedia: true,
   media: (media, role) =>
     role !== "assistant" && !/^(audio|video)/.test(media.mediaType) && (urlOfMedia(media) ?? own(media.state, "file_id")) !== undefined,
-  thinking: ({ state }) => state?.some(({ wire }) => wire === WIRE) ?? false,
+  thinking: (part) => hasOwn(WIRE, part),
   customTools: true,
   strictTools: true,
   responses: true,
@@ -44,6 +45,7 @@ const ABLE: Abilities = {
   parallelCalls: true,
   sampling: SAMPLING,
   stops: 0,
+  ids: 64,
 };
 
 /** Tools that wait to be found need the tool that finds them. */
@@ -73,14 +75,15 @@ export const settingsOf = (request: Request): Draft => settings(adaptSettings(re
 class Items {
   readonly items: Draft[] = [];
   readonly #names: Names;
-  readonly #ids = new Names([], { forbidden: /[^\s\S]/g, max: 64 });
+  readonly #ids: Names;
   readonly #profile: WireProfile;
   readonly #tools: readonly Tool[] | undefined;
   /** The calls whose results are results of custom tools. */
   readonly #custom = new Set<string>();
 
-  constructor({ request, profile, names }: Out, messages: readonly Message[]) {
+  constructor({ request, profile, names, ids }: Out, messages: readonly Message[]) {
     this.#names = names;
+    this.#ids = ids;
     this.#profile = profile;
     this.#tools = request.tools;
     for (const message of messages) {
@@ -97,7 +100,7 @@ class Items {
     let texts: Draft[] | undefined;
     for (const part of content) {
       if (part.type === "text") {
-        const item = own(part.state, "message");
+        const item = own(part.state, "#message");
         if (part.text === "" && !item) continue;
         if (!texts || item) texts = this.#texts(objectOf(item));
         texts.push(writeSaid(part));
@@ -116,22 +119,20 @@ class Items {
   }
 
   #thinking(text: string, state: Opaque[] = []): void {
-    const isOwn = state.some(({ wire }) => wire === WIRE);
-    const said = isOwn ? {} : { content: [{ type: "reasoning_text", text }] };
+    const said = hasOwn(WIRE, { state }) ? {} : { content: [{ type: "reasoning_text", text }] };
     const { summary = [], ...rest } = putState<Draft>(WIRE, {}, state);
     this.#put({ type: "reasoning", id: mintedId("rs", this.items.length), summary, ...said, ...rest });
   }
 
   #call({ id, name, arguments: args, json, truncated, state = [] }: ToolCall): void {
-    const called = calledBy(this.#tools, name, this.#names.out, textOf(own(state, "namespace")));
+    const called = calledBy(this.#tools, name, this.#names.out, textOf(own(state, "#namespace")));
     const call = { call_id: this.#ids.out(id), ...called };
-    const others = state.filter(({ kind }) => !/^(namespace|custom)$/.test(kind));
-    if (this.#profile.customTools !== false && (toolKind(this.#tools, name) === "custom" || own(state, "custom"))) {
+    if (this.#profile.customTools !== false && (toolKind(this.#tools, name) === "custom" || own(state, "#custom"))) {
       this.#custom.add(id);
-      this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, others);
+      this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
     } else {
       const status = truncated ? "incomplete" : "completed";
-      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, others);
+      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, state);
     }
   }
 
@@ -163,9 +164,8 @@ function writePart(part: Text | Media): Draft {
 
 /** What the model said. */
 function writeSaid({ text, state = [] }: Text): Draft {
-  const others = state.filter(({ kind }) => !/^(message|refusal)$/.test(kind));
-  if (own(state, "refusal")) return putState(WIRE, { type: "refusal", refusal: text }, others);
-  return { annotations: [], ...putState<Draft>(WIRE, { type: "output_text", text }, others) };
+  if (own(state, "#refusal")) return putState(WIRE, { type: "refusal", refusal: text }, state);
+  return { annotations: [], ...putState<Draft>(WIRE, { type: "output_text", text }, state) };
 }
 
 // Settings
@@ -198,7 +198,7 @@ function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
   let open: { name: unknown; tools: Draft[] } | undefined;
   for (const tool of out.tools) {
     if (own(tool.state, FOUND)) continue;
-    const namespace = own(tool.state, "namespace");
+    const namespace = own(tool.state, "#namespace");
     if (!isObject(namespace)) open = undefined;
     else if (open?.name !== namespace.name) {
       open = { name: namespace.name, tools: [] };
@@ -211,7 +211,7 @@ function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
 
 function writeTool(tool: Tool, name: string, out: Out): Draft {
   const { kind: type = "function", grammar, state = [] } = tool;
-  const isSearching = own(state, SEARCH) !== undefined;
+  const isSearching = own(state, SEARCHING) !== undefined;
   const sent: Draft = { type, ...written({ ...tool, name: isSearching ? undefined : name }, TOOL) };
   if (isSearching) Object.assign(sent, { type: SEARCH, execution: "client" });
   else if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
@@ -219,6 +219,5 @@ function writeTool(tool: Tool, name: string, out: Out): Draft {
     const { parameters = null, strict = own(state, "strict") === null ? null : false } = sayable(tool, out);
     Object.assign(sent, { parameters, strict });
   }
-  const others = withoutMark(state).filter(({ kind }) => kind !== "namespace" && kind !== SEARCH);
-  return putState(WIRE, sent, others);
+  return putState(WIRE, sent, state);
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
 import type { Event, Json, Message, Request, Tool } from "../../../src/core/nouns.ts";
 import { getDialect } from "../../../src/dialects/registry.ts";
+import { type GgufList, readGguf } from "../../../src/engines/gguf.ts";
 import { createLlama, EMBEDDED, type Llama } from "../../../src/engines/llama/index.ts";
 import { compareTemplate } from "../../../src/template/index.ts";
 
@@ -126,5 +127,13 @@ if (existsSync(EMBEDDED)) {
     expect(dialect).toBe("gemma4");
     await engine.close();
     if (template !== undefined) expect((await compareTemplate(getDialect(dialect), template, { variant })).differences).toEqual([]);
+  });
+
+  test("the marks of its calls are tokens that llama.cpp's own server writes out, as in its files of Gemma 4", async () => {
+    const { metadata } = (await readGguf(EMBEDDED)) ?? {};
+    const list = (key: string) => metadata?.get(`tokenizer.ggml.${key}`) as GgufList;
+    const [tokens, types] = [list("tokens").strings ?? [], list("token_type").numbers ?? []];
+    const written = tokens.filter((_, i) => types[i] === 4);
+    expect(written).toEqual(["<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>']);
   });
 } else test.skip("the embedded model (models/tiny/dragoman-tiny.gguf is not there)", () => {});

@@ -1,0 +1,95 @@
+// Calls in elements, Kimi K3's and MiniMax-M3's: what the vectors leave open.
+import { describe, expect, test } from "vitest";
+import type { Tool } from "../../src/core/nouns.ts";
+import { kimiK3 } from "../../src/dialects/kimi-k3.ts";
+import { minimaxM3 } from "../../src/dialects/minimax-m3.ts";
+import { lines } from "./scanning.ts";
+
+describe("kimi-k3", () => {
+  const element = (tag: string, body: string, name = tag) => `<|open|>${tag}<|sep|>${body}<|close|>${name}<|sep|>`;
+  const call = (body: string, name = "f") => element(`call tool="${name}" index="1"`, body, "call");
+  const block = (...calls: string[]) => element("tools", calls.join(""));
+  const string = (text: string) => element('argument key="a" type="string"', text, "argument");
+  const json = (text: string) => element('json type="object"', text, "json");
+
+  test.each<[string, string, string[]]>([
+    ["arguments as one JSON object", block(call(json('{"a": 1}'))), ['call f{"a":1}']],
+    ["none of them", block(call(json(" "))), ["call f{}"]],
+    ["what is no object is malformed", block(call(json("[1]")), call("", "g")), ["malformed bad-arguments", "call g{}"]],
+    ["half an object is malformed", block(call(json('{"a": 1, "b": '))), ["malformed bad-arguments"]],
+    ["names are unescaped", block(call("", "a &quot;b&quot; &amp;amp;")), ['call a "b" &amp;{}']],
+    [
+      "a string that quotes the format is one",
+      block(call(string(block(call("", "g"))))),
+      [`call f${JSON.stringify({ a: block(call("", "g")) })}`],
+    ],
+  ])("%s", (_, input, expected) => {
+    expect(lines(kimiK3, input).filter((line) => !line.startsWith("control"))).toEqual(expected);
+  });
+
+  test("headers are never text, nor is half of one", () => {
+    const header = '<|open|>message role="assistant"<|sep|>';
+    expect(lines(kimiK3, `${header}${element("response", "Hi")}`)).toEqual([
+      `control ${header}`,
+      "control <|open|>response<|sep|>",
+      "text Hi",
+      "control <|close|>response<|sep|>",
+    ]);
+    expect(lines(kimiK3, "Hi<|open|>resp")).toEqual(["text Hi", "control <|open|>resp"]);
+  });
+
+  test("an answer ends thinking whose closer is missing", () => {
+    const text = "Hm.<|open|>response<|sep|>Hi";
+    expect(lines(kimiK3, text, { startInThinking: true })).toEqual(["thinking Hm.", "text Hi"]);
+  });
+});
+
+describe("minimax-m3", () => {
+  const mark = "]<]minimax[>[";
+  const invoke = (body: string, name = "f") => `${mark}<invoke name="${name}">${body}${mark}</invoke>\n`;
+  const block = (...calls: string[]) => `${mark}<tool_call>\n${calls.join("")}${mark}</tool_call>`;
+  const element = (key: string, body: string) => `${mark}<${key}>${body}${mark}</${key}>`;
+  const tools: Tool[] = [
+    {
+      name: "f",
+      parameters: {
+        type: "object",
+        properties: {
+          s: { type: "string" },
+          n: { type: "integer" },
+          list: { type: "array", items: { type: "number" } },
+          o: { type: "object" },
+        },
+      },
+    },
+  ];
+  const read = (text: string) => lines(minimaxM3, text, { tools }).filter((line) => !line.startsWith("control"));
+
+  test.each<[string, string, string[]]>([
+    ["typed by the schema", block(invoke(element("s", "1") + element("n", "2"))), ['call f{"s":"1","n":2}']],
+    [
+      "nothing is an empty value",
+      block(invoke(["s", "list", "o"].map((key) => element(key, "")).join(""))),
+      ['call f{"s":"","list":[],"o":{}}'],
+    ],
+    [
+      "an element inside one of its own name",
+      block(invoke(element("o", element("o", element("o", "x"))))),
+      ['call f{"o":{"o":{"o":"x"}}}'],
+    ],
+    [
+      "a call that cannot be read does not take its neighbour with it",
+      block(invoke("junk"), invoke("", "g")),
+      ["malformed bad-arguments", "call g{}"],
+    ],
+    ["a call without a block", `${invoke("", "g")}Hi`, ["call g{}", "text \nHi"]],
+    ["the call's end ends a value whose closer is missing", `${block(invoke(`${mark}<s>x`))}Hi`, ['call f{"s":"x"}', "text Hi"]],
+    [
+      "what is no item has no place in a list",
+      block(invoke(element("list", element("item", "1") + element("b", "2")))),
+      ["malformed bad-arguments"],
+    ],
+  ])("%s", (_, input, expected) => {
+    expect(read(input)).toEqual(expected);
+  });
+});

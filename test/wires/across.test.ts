@@ -1,0 +1,244 @@
+// What one API says and another says otherwise, or not at all: small promises, each between two wires.
+import { describe, expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
+import type { Event, Json, JsonObject, Message, Request, WireId } from "../../src/core/nouns.ts";
+import { getWire } from "../../src/wires/registry.ts";
+import type { WireProfile } from "../../src/wires/wire.ts";
+import { complaintOf, PATHS } from "./helpers.ts";
+
+const decode = (id: WireId, body: object): Request =>
+  getWire(id).decodeRequest({ path: PATHS[id] ?? "/api/chat", query: {}, headers: {}, body: { model: "m", ...body } });
+function send(to: WireId, request: Request, profile?: WireProfile) {
+  const { body, context } = getWire(to).encodeRequest(request, profile);
+  return { body: body as Record<string, never>, warnings: context.warnings.map(({ message }) => message) };
+}
+const hi = [{ role: "user", content: "Hi" }];
+
+describe("thinking at Anthropic's", () => {
+  const wishes: [WireId, object][] = [
+    ["ollama", { messages: hi, think: true }],
+    ["ollama", { messages: hi, think: "high" }],
+    ["openai-chat", { messages: hi, reasoning_effort: "low" }],
+    ["openai-responses", { input: "Hi", reasoning: { effort: "low" } }],
+    ["gemini", { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { thinkingConfig: { thinkingBudget: 4000 } } }],
+  ];
+  test.each(wishes)("is shown to a client of %s that asks for it: %j", (id, body) => {
+    expect(send("anthropic", decode(id, body)).body.thinking).toMatchObject({ display: "summarized" });
+  });
+  test("is not shown to one that wants none of it", () => {
+    const generationConfig = { thinkingConfig: { thinkingBudget: 4000, includeThoughts: false } };
+    const request = decode("gemini", { contents: [{ parts: [{ text: "Hi" }] }], generationConfig });
+    expect(send("anthropic", request).body.thinking).toMatchObject({ display: "omitted" });
+  });
+  test("stays in the words of Anthropic's own clients, and compatible servers hear nothing that they may not know", () => {
+    for (const thinking of [
+      { type: "adaptive" },
+      { type: "enabled", budget_tokens: 50_000 },
+      { type: "enabled", budget_tokens: 2000, display: "omitted" },
+    ])
+      expect(send("anthropic", decode("anthropic", { max_tokens: 9000, messages: hi, thinking })).body.thinking).toEqual(thinking);
+    expect(send("anthropic", decode(...wishes[0]!), { unsignedThinking: true }).body.thinking).toEqual({ type: "adaptive" });
+  });
+  test("leaves room for the answer, and that is told", () => {
+    const asked = (thinkingBudget: number, maxOutputTokens: number) =>
+      send(
+        "anthropic",
+        decode("gemini", {
+          contents: [{ parts: [{ text: "Hi" }] }],
+          generationConfig: { maxOutputTokens, thinkingConfig: { thinkingBudget } },
+        }),
+      );
+    const { body, warnings } = asked(24_576, 8192);
+    expect(body).toMatchObject({ max_tokens: 8192, thinking: { budget_tokens: 4096 } });
+    expect(warnings).toEqual([expect.stringContaining("leaves nothing for the answer")]);
+    expect(asked(4000, 8192)).toMatchObject({ body: { thinking: { budget_tokens: 4000 } }, warnings: [] });
+    expect(asked(4000, 1500).body).toMatchObject({ thinking: { budget_tokens: 1024 } });
+  });
+});
+
+describe("a conversation with calls and no tools", () => {
+  const call = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: '{"a":1}' } });
+  const messages = [
+    ...hi,
+    { role: "assistant", content: null, tool_calls: [call("1", "f"), call("2", "g"), call("3", "f")] },
+    ...["1", "2", "3"].map((tool_call_id) => ({ role: "tool", tool_call_id, content: "r" })),
+  ];
+  test("has its tools declared at Anthropic's, where none may be called", () => {
+    const input_schema = { type: "object", properties: {} };
+    expect(send("anthropic", decode("openai-chat", { messages })).body).toMatchObject({
+      tools: [
+        { name: "f", input_schema },
+        { name: "g", input_schema },
+      ],
+      tool_choice: { type: "none" },
+    });
+  });
+  test("is left alone where it came from Anthropic's own clients, or has no calls", () => {
+    const content = [{ type: "tool_use", id: "1", name: "f", input: {} }];
+    const results = [{ type: "tool_result", tool_use_id: "1", content: "r" }];
+    const own = decode("anthropic", {
+      max_tokens: 9,
+      messages: [...hi, { role: "assistant", content }, { role: "user", content: results }],
+    });
+    for (const request of [own, decode("openai-chat", { messages: hi })]) {
+      expect(send("anthropic", request).body).not.toHaveProperty("tools");
+      expect(send("anthropic", request).body).not.toHaveProperty("tool_choice");
+    }
+  });
+});
+
+test("the answer that a model shall go on with ends without blanks at Anthropic's", () => {
+  const begun = (text: string) => decode("openai-chat", { messages: [...hi, { role: "assistant", content: text }] });
+  const { body, warnings } = send("anthropic", begun("It is \n"));
+  expect(body.messages).toEqual([...hi, { role: "assistant", content: "It is" }]);
+  expect(warnings).toEqual([expect.stringContaining("blank")]);
+  expect(send("anthropic", begun("It is"))).toMatchObject({ warnings: [] });
+  const earlier = decode("openai-chat", { messages: [...hi, { role: "assistant", content: "It is " }, ...hi] });
+  expect(send("anthropic", earlier)).toMatchObject({ body: { messages: [{}, { content: "It is " }, {}] }, warnings: [] });
+});
+
+describe("a tool result of several texts", () => {
+  const call = { id: "1", type: "function", function: { name: "f", arguments: "{}" } };
+  const parts = [
+    { type: "text", text: "a" },
+    { type: "text", text: "b" },
+  ];
+  const request = decode("openai-chat", {
+    messages: [...hi, { role: "assistant", tool_calls: [call] }, { role: "tool", tool_call_id: "1", content: parts }],
+  });
+  test.each<[WireId, object]>([
+    ["anthropic", { messages: [{}, {}, { content: [{ content: "a\nb" }] }] }],
+    ["openai-responses", { input: [{}, {}, { output: "a\nb" }] }],
+    ["gemini", { contents: [{}, {}, { parts: [{ functionResponse: { response: { output: "a\nb" } } }] }] }],
+    ["ollama", { messages: [{}, {}, { content: "a\nb" }] }],
+  ])("is lines to %s, and nothing untrue is told", (to, body) => {
+    expect(send(to, request)).toMatchObject({ body, warnings: [] });
+  });
+  test("stays what it is in its own wire, and as data of Gemini's", () => {
+    expect(send("openai-chat", request).body).toMatchObject({ messages: [{}, {}, { content: parts }] });
+    const contents = [
+      { role: "user", parts: [{ text: "Hi" }] },
+      { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] },
+      { role: "user", parts: [{ functionResponse: { id: "1", name: "f", response: { output: parts } } }] },
+    ];
+    expect(send("gemini", decode("gemini", { contents })).body).toMatchObject({ contents: [{}, {}, contents[2]] });
+    expect(send("openai-chat", decode("gemini", { contents })).body).toMatchObject({ messages: [{}, {}, { content: parts }] });
+  });
+});
+
+describe("a warning names what was lost, not what it stood in", () => {
+  const image = { type: "image_url", image_url: { url: "https://x.example/a.png", detail: "low" } };
+  test.each<[WireId, object, string]>([
+    ["ollama", { messages: hi, options: { num_ctx: 9, temperature: 1 } }, "options.num_ctx of ollama"],
+    [
+      "gemini",
+      { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { responseLogprobs: true, topP: 1 } },
+      "generationConfig.responseLogprobs of gemini",
+    ],
+    ["openai-responses", { input: "Hi", text: { verbosity: "low" } }, "text.verbosity of openai-responses"],
+    ["openai-chat", { messages: [{ role: "user", content: [image] }] }, "image_url.detail of openai-chat"],
+    [
+      "anthropic",
+      { max_tokens: 9, messages: hi, tools: [{ type: "bash_20250124", name: "bash" }] },
+      "tools[0] (bash_20250124) of anthropic",
+    ],
+    ["openai-chat", { messages: hi, web_search_options: { a: { b: 1 } } }, "web_search_options of openai-chat"],
+  ])("%s %#", (from, body, what) => {
+    const target = from === "anthropic" ? "openai-chat" : "anthropic";
+    const { warnings } = send(target, decode(from, body));
+    expect(warnings).toEqual([`${what} has no place in ${target} and was left out`]);
+  });
+});
+
+test("a stored prompt is refused as all that is stored elsewhere", () => {
+  const complaint = complaintOf((body) => decode("openai-responses", body as object), { prompt: { id: "pmpt_1" }, input: "Hi" });
+  expect(complaint).toMatch(/^prompt is not kept here/);
+});
+
+describe("a file that only Google's servers can read", () => {
+  const uris = ["gs://bucket/a.png", "https://generativelanguage.googleapis.com/v1beta/files/abc"];
+  const asked = (fileUri: string, mimeType = "image/png") =>
+    decode("gemini", { contents: [{ role: "user", parts: [{ fileData: { mimeType, fileUri } }] }] });
+  test.each(uris)("%s is a label to others, with a warning, and itself to Gemini", (uri) => {
+    for (const to of ["openai-chat", "anthropic", "openai-responses", "ollama"] as const) {
+      const { body, warnings } = send(to, asked(uri));
+      expect(JSON.stringify(body)).toContain(`"[image/png ${uri}]"`);
+      expect(warnings).toEqual(["media of the type image/png was sent as a label"]);
+    }
+    expect(send("gemini", asked(uri))).toMatchObject({ body: { contents: [{ parts: [{ fileData: { fileUri: uri } }] }] }, warnings: [] });
+  });
+  test("any other link stays a link", () => {
+    expect(JSON.stringify(send("anthropic", asked("https://x.example/a.png")).body)).toContain(
+      '{"type":"url","url":"https://x.example/a.png"}',
+    );
+  });
+});
+
+describe("an image that a Gemini model made", () => {
+  const parts = [{ text: "Look: " }, { inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: "nice" }];
+  const answer = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
+  const gemini = getWire("gemini");
+  const stream = () => {
+    const decoder = gemini.createStreamDecoder();
+    const chunks = parts.map((part) => ({ candidates: [{ content: { role: "model", parts: [part] } }] }));
+    const text = [...chunks, { candidates: [{ finishReason: "STOP" }] }].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+    return [...decoder.feed(text), ...decoder.flush()];
+  };
+  const asked: Request = { model: "m", messages: [] };
+  test.each<WireId>(["openai-chat", "openai-responses", "anthropic", "ollama"])(
+    "can be read of by a client of %s, who is told that it is missing",
+    (id) => {
+      for (const response of [gemini.decodeResponse(answer), collect(stream())]) {
+        const warnings: string[] = [];
+        const body = getWire(id).encodeResponse(response, asked, { warn: ({ message }) => warnings.push(message) });
+        const { content } = getWire(id).decodeResponse(JSON.stringify(body));
+        expect(content.map((part) => (part.type === "text" ? part.text : "")).join("")).toBe("Look: [image/png]nice");
+        expect(warnings).toEqual([`part.inlineData of gemini has no place in ${id} and was left out`]);
+      }
+    },
+  );
+  test("reaches Gemini's own clients as it is, whole and streamed", () => {
+    for (const response of [gemini.decodeResponse(answer), collect(stream())])
+      expect(gemini.encodeResponse(response, asked)).toMatchObject({ candidates: [{ content: { parts } }] });
+    const encoder = gemini.createStreamEncoder({ ...asked, stream: "sse" });
+    const sent = stream()
+      .map((event: Event) => encoder.encode(event))
+      .join("");
+    const said = sent
+      .split("\n\n")
+      .flatMap((line) => (line ? (JSON.parse(line.slice(6)) as { candidates: { content: { parts: JsonObject[] } }[] }).candidates : []))
+      .flatMap(({ content }) => content.parts.filter((part: Json) => JSON.stringify(part) !== '{"text":""}'));
+    expect(said).toEqual(parts);
+  });
+});
+
+describe("ids of calls that are too long for OpenAI", () => {
+  const long = (n: number) => `mcp_server_with_a_long_name__and_a_tool_1760000000000_${n}`.padEnd(70, "x");
+  const messages = (...ids: string[]): Message[] => [
+    { role: "user", content: [] },
+    { role: "assistant", content: ids.map((id) => ({ type: "tool-call", id, name: "f", arguments: {} })) },
+    ...ids.map((id): Message => ({ role: "tool", id, name: "f", output: "r" })),
+  ];
+  type Sent = { messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[]; input: { type: string; call_id?: string }[] };
+  const idsOf = (to: WireId, ids: string[], profile?: WireProfile): [string[], string[]] => {
+    const body = send(to, { model: "m", messages: messages(...ids) }, profile).body as unknown as Sent;
+    if (to === "openai-chat")
+      return [body.messages.flatMap((m) => m.tool_calls?.map(({ id }) => id) ?? []), body.messages.flatMap((m) => m.tool_call_id ?? [])];
+    const of = (type: string) => body.input.flatMap((item) => (item.type === type ? (item.call_id ?? []) : []));
+    return [of("function_call"), of("function_call_output")];
+  };
+  test.each<[WireId, number]>([
+    ["openai-chat", 40],
+    ["openai-responses", 64],
+  ])("%s gets shorter ones, each its own, the same every time", (to, max) => {
+    const [calls, results] = idsOf(to, [long(1), long(2), "call_1"], { official: true });
+    expect(results).toEqual(calls);
+    expect(new Set(calls).size).toBe(3);
+    expect(calls.every((id) => id.length <= max)).toBe(true);
+    expect(calls[2]).toBe("call_1");
+    expect(idsOf(to, [long(2)], { official: true })[0]).toEqual([calls[1]]);
+  });
+  test("other servers get them as they are", () => {
+    expect(idsOf("openai-chat", [long(1)])).toEqual([[long(1)], [long(1)]]);
+  });
+});
