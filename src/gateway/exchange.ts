@@ -79,7 +79,7 @@ export class Account {
     else if (event.type === "malformed") exchange.calls.malformed++;
     else if (event.type === "usage") {
       const { type: _, ...usage } = event;
-      exchange.usage = { ...exchange.usage, ...usage };
+      exchange.usage = exchange.usage ? { ...exchange.usage, ...usage } : usage;
     } else if (event.type === "finish" && event.error) this.fail(event.error);
   }
 

@@ -101,8 +101,11 @@ class Running implements Gateway, Watch {
     const { account, exchange, reply, state } = passage;
     const { writableFinished } = reply.raw;
     if (!writableFinished && !passage.broken) passage.abort("client");
-    if (writableFinished && !exchange.error) delete exchange.brokenOff; // all was said already
-    if (exchange.brokenOff) exchange.outcome = "aborted";
+    if (exchange.brokenOff) {
+      if (writableFinished && !exchange.error)
+        delete exchange.brokenOff; // all was said already
+      else exchange.outcome = "aborted";
+    }
     exchange.status = reply.raw.statusCode;
     this.#open.delete(passage);
     state.users--;

@@ -12,6 +12,9 @@ export interface Metrics {
 }
 
 const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** Exchanges are counted when somebody asks, or when so many wait: one at a time, all of prom-client has to be fetched anew for each. */
+const MAX_WAITING = 64;
+
 const PLACE = ["wire", "upstream", "model"] as const;
 
 export function createMetrics(): Metrics {
@@ -59,30 +62,43 @@ export function createMetrics(): Metrics {
   };
   const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((model) => makePlace(wire, upstream, model))));
 
+  const count = (exchange: Exchange): void => {
+    const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
+    const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
+    const at = places.at(wire).at(upstream).at(rule);
+    at.ended.at(kind).at(outcome).inc();
+    if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
+    for (const { code } of warned) warnings.inc({ wire, upstream, code });
+    if (kind !== "generate") return;
+    at.total.observe(ms / 1000);
+    if (firstMs !== undefined) at.first.observe(firstMs / 1000);
+    if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
+    if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
+    if (pieces > 0) at.fragments.inc(pieces);
+    if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
+    for (const how in made) {
+      const many = made[how as keyof typeof made];
+      if (many > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, many);
+    }
+  };
+  let waiting: Exchange[] = [];
+  const settle = (): void => {
+    const settled = waiting;
+    waiting = [];
+    for (const exchange of settled) count(exchange);
+  };
+
   return {
     contentType: registry.contentType,
-    print: () => registry.metrics(),
+    print() {
+      settle();
+      return registry.metrics();
+    },
     streams(change) {
       streams += change;
     },
     see(exchange) {
-      const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
-      const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
-      const at = places.at(wire).at(upstream).at(rule);
-      at.ended.at(kind).at(outcome).inc();
-      if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
-      for (const { code } of warned) warnings.inc({ wire, upstream, code });
-      if (kind !== "generate") return;
-      at.total.observe(ms / 1000);
-      if (firstMs !== undefined) at.first.observe(firstMs / 1000);
-      if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
-      if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
-      if (pieces > 0) at.fragments.inc(pieces);
-      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
-      for (const how in made) {
-        const count = made[how as keyof typeof made];
-        if (count > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, count);
-      }
+      if (waiting.push(exchange) === MAX_WAITING) settle();
     },
   };
 }

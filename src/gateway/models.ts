@@ -160,17 +160,21 @@ export class Models {
 
   /** The upstream's engine in the modes of a rule. */
   #engine(upstream: string, rule: ModelRule | undefined): Engine {
-    const engines = this.#layered.get(rule) ?? new Map<string, Engine>();
-    this.#layered.set(rule, engines);
-    const engine = engines.get(upstream) ?? layered(this.upstreams[upstream]!, rule ?? {});
+    const known = this.#layered.get(rule);
+    const engines = known ?? new Map<string, Engine>();
+    if (!known) this.#layered.set(rule, engines);
+    const made = engines.get(upstream);
+    if (made) return made;
+    const engine = layered(this.upstreams[upstream]!, rule ?? {});
     engines.set(upstream, engine);
     return engine;
   }
 
   /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
   #list(upstream: string): List | Promise<List> {
-    const listing = this.#listings.get(upstream) ?? { last: undefined, until: 0, coming: undefined };
-    this.#listings.set(upstream, listing);
+    const known = this.#listings.get(upstream);
+    const listing = known ?? { last: undefined, until: 0, coming: undefined };
+    if (!known) this.#listings.set(upstream, listing);
     if (listing.until > Date.now()) return listing.last;
     listing.coming ??= this.#fetch(upstream, listing);
     return listing.last ?? within(WAIT_MS, listing.coming);

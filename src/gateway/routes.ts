@@ -31,7 +31,8 @@ export interface Visit {
 /** The parts of a request's URL. Whoever asks for nonsense gets it back as a path that nobody knows. */
 export function readUrl(url: string): Pick<Visit, "path" | "query"> {
   const at = url.indexOf("?");
-  const path = (at < 0 ? url : url.slice(0, at)).replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+  const given = at < 0 ? url : url.slice(0, at);
+  const path = /\/(?:\/|$)/.test(given) ? given.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "") : given;
   return { path, query: at < 0 ? NO_QUERY : readQuery(url.slice(at + 1)) };
 }
 

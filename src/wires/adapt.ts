@@ -25,7 +25,7 @@ import { hasOwn, putExtra, withState } from "./opaque.ts";
 import { isEmpty, textOf } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import { Warnings } from "./warnings.ts";
-import { contextOf, type Draft, type Headers, type WireContext, type WireOutput, type WireProfile } from "./wire.ts";
+import { callIds, type Draft, type Headers, type WireContext, type WireOutput, type WireProfile } from "./wire.ts";
 
 /** What is absent cannot be said. */
 export interface Abilities {
@@ -373,8 +373,13 @@ export function encoded(
   headers?: Headers,
 ): Encoded {
   putExtra(wire, body, request, warnings);
-  const context = contextOf(request, { names: names.context, warnings: warnings.list, ...(isEmpty(nulls) ? {} : { nulls }) });
-  return { path, headers: { "content-type": "application/json", ...headers }, body, context };
+  const context: WireContext = { names: names.context, warnings: warnings.list, ids: callIds(request) };
+  return {
+    path,
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    context: isEmpty(nulls) ? context : { ...context, nulls },
+  };
 }
 
 /** The request as the API counts its tokens: only these keys of it. */

@@ -174,7 +174,7 @@ export abstract class Answer implements StreamEncoder {
         else if (!event.quiet) this.warnings.dropped(`what only ${event.wire} knows`);
         break;
       case "usage":
-        this.usage = { ...this.usage, ...event };
+        this.usage = this.usage ? { ...this.usage, ...event } : event;
         break;
       case "finish":
         for (const { state } of this.#thoughts) this.warnings.foreign(state); // no call came to carry it

@@ -17,24 +17,33 @@ export interface End {
   ended?: boolean | undefined;
 }
 
+type CallCounts = Pick<CallAccumulator, "idle" | "complete" | "truncated" | "malformed">;
+
+const NO_CALLS: CallCounts = { idle: true, complete: 0, truncated: 0, malformed: 0 };
+
+function accumulatorOf(context: WireContext): CallAccumulator {
+  const { ids = [], nulls } = context;
+  return new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${ids.length + n}`, taken: ids, nulls });
+}
+
 export class EventWriter {
-  readonly calls: CallAccumulator;
+  readonly #context: WireContext;
+  /** Made with the first call: most answers have none. */
+  #calls: CallAccumulator | undefined;
   /** The last of a call. */
   fragment: CallFragment | undefined;
   #events: Event[] = [];
   #started = false;
   #thinking = false;
-  #usage: Usage | undefined;
+  #usage: (Usage & { type: "usage" }) | undefined;
   #finished = false;
 
   constructor(context: WireContext) {
-    const { ids = [], nulls } = context;
-    this.calls = new CallAccumulator({
-      nameOf: (name) => ownName(context, name),
-      mintId: (n) => `call_${ids.length + n}`,
-      taken: ids,
-      nulls,
-    });
+    this.#context = context;
+  }
+
+  get calls(): CallCounts {
+    return this.#calls ?? NO_CALLS;
   }
 
   get finished(): boolean {
@@ -93,7 +102,9 @@ export class EventWriter {
   call(fragment: CallFragment): void {
     this.endThinking();
     this.fragment = fragment;
-    if (!this.#finished) this.#events.push(...this.calls.add(fragment));
+    if (this.#finished) return;
+    this.#calls ??= accumulatorOf(this.#context);
+    this.#events.push(...this.#calls.add(fragment));
   }
 
   refusal(text: string): void {
@@ -112,7 +123,7 @@ export class EventWriter {
     for (const name in usage) {
       const count = usage[name as keyof Usage];
       if (count === undefined) continue;
-      this.#usage ??= {};
+      this.#usage ??= { type: "usage" };
       this.#usage[name as keyof Usage] = count;
     }
   }
@@ -121,11 +132,10 @@ export class EventWriter {
   finish(end: End): void {
     if (this.#finished) return;
     this.endThinking();
-    const { calls } = this;
     const cut = end.reason === "length" || end.error !== undefined || !(end.reason || end.ended);
-    if (!calls.idle) this.#events.push(...calls.end({ truncated: cut }));
-    if (this.#usage) this.#events.push({ type: "usage", ...this.#usage });
-    const [reason, error] = reasonOf(end, calls);
+    if (this.#calls && !this.#calls.idle) this.#events.push(...this.#calls.end({ truncated: cut }));
+    if (this.#usage) this.#events.push(this.#usage);
+    const [reason, error] = reasonOf(end, this.calls);
     const { native, stop } = end;
     const finish: Finish = { type: "finish", reason };
     if (stop !== undefined) finish.stop = stop;
@@ -137,12 +147,12 @@ export class EventWriter {
 
   #pass(event: Event): void {
     if (this.#finished) return;
-    if (this.calls.idle) this.#events = added(this.#events, event);
-    else this.#events.push(...this.calls.pass(event));
+    if (!this.#calls || this.#calls.idle) this.#events = added(this.#events, event);
+    else this.#events.push(...this.#calls.pass(event));
   }
 }
 
-function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [FinishReason, ErrorInfo?] {
+function reasonOf({ reason, error, ended }: End, calls: CallCounts): [FinishReason, ErrorInfo?] {
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];

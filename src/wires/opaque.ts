@@ -26,8 +26,9 @@ export function opaques(wire: WireId, rest: JsonObject, quiet = NONE, isPart?: (
 
 /** Of several states that a thing may have, all; `undefined`: it has none. */
 export function joined(...states: (readonly Opaque[] | undefined)[]): Opaque[] | undefined {
-  const given = states.filter((state) => state?.length);
-  return given.length > 0 ? given.flatMap((state) => state ?? []) : undefined;
+  let all: Opaque[] | undefined;
+  for (const state of states) if (state?.length) all = all ? [...all, ...state] : [...state];
+  return all;
 }
 
 /** Puts onto a thing that is new the state that it carries, if any. */

@@ -116,13 +116,13 @@ export function effortWord({ enabled, effort, budget, keep }: ThinkingSettings, 
 
 // ---- Usage, told alike under two names
 
-export const CHAT_USAGE = ["prompt_tokens", "completion_tokens"] as const;
-export const RESPONSES_USAGE = ["input_tokens", "output_tokens"] as const;
+export const CHAT_USAGE = ["prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details"] as const;
+export const RESPONSES_USAGE = ["input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details"] as const;
 
 type UsageNames = typeof CHAT_USAGE | typeof RESPONSES_USAGE;
 
-export function readUsage(usage: Fields, [prompt, answer]: UsageNames): Usage {
-  const [input, output] = [usage.inner(`${prompt}_details`), usage.inner(`${answer}_details`)];
+export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
+  const [input, output] = [usage.inner(promptDetails), usage.inner(answerDetails)];
   usage.ask("total_tokens");
   return defined<Usage>({
     inputTokens: usage.number(prompt),
@@ -133,12 +133,15 @@ export function readUsage(usage: Fields, [prompt, answer]: UsageNames): Usage {
   });
 }
 
-export function writeUsage(usage: Usage, [prompt, answer]: UsageNames): Draft {
+export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = usage;
-  const draft: Draft = { [prompt]: inputTokens, [answer]: outputTokens, total_tokens: inputTokens + outputTokens };
+  const draft: Draft = {};
+  draft[prompt] = inputTokens; // a literal with computed names is put together by the runtime, name by name
+  draft[answer] = outputTokens;
+  draft.total_tokens = inputTokens + outputTokens;
   const details = some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens });
-  if (details) draft[`${prompt}_details`] = details;
-  if (thinkingTokens !== undefined) draft[`${answer}_details`] = { reasoning_tokens: thinkingTokens };
+  if (details) draft[promptDetails] = details;
+  if (thinkingTokens !== undefined) draft[answerDetails] = { reasoning_tokens: thinkingTokens };
   return draft;
 }
 

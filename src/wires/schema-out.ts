@@ -1,5 +1,5 @@
 /** JSON Schema for targets that take only a part of it, with a report of what was lost on the way. */
-import { isObject } from "../core/json.ts";
+import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { isEmpty, listOf, words } from "./read.ts";
@@ -18,24 +18,26 @@ export interface SchemaOut {
 type Draft = { [key: string]: Json };
 type Walk = (schema: Json, path: string) => Draft;
 
-const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
-const MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"] as const;
-const SINGLES = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"] as const;
+const LISTS = words("anyOf oneOf allOf prefixItems");
+const MAPS = words("properties patternProperties $defs definitions dependentSchemas");
+const SINGLES = words("items additionalProperties not if then else contains propertyNames");
 
 /** Every schema inside a schema, rewritten. */
 function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
   const at = (step: string) => (path === "" ? step : `${path}.${step}`);
   const mapped: Draft = { ...schema };
-  for (const key of LISTS) {
-    const list = schema[key];
-    if (Array.isArray(list)) mapped[key] = list.map((item: Json, i) => walk(item, at(`${key}.${i}`)));
+  for (const key in schema) {
+    const value = schema[key]!;
+    if (Array.isArray(value)) {
+      if (LISTS.has(key)) mapped[key] = value.map((item: Json, i) => walk(item, at(`${key}.${i}`)));
+    } else if (!isObject(value)) continue;
+    else if (SINGLES.has(key)) mapped[key] = walk(value, at(key));
+    else if (MAPS.has(key)) {
+      const map: Draft = {};
+      for (const name in value) setOwn(map, name, walk(value[name]!, at(`${key}.${name}`)));
+      mapped[key] = map;
+    }
   }
-  for (const key of MAPS) {
-    const map = schema[key];
-    if (isObject(map))
-      mapped[key] = Object.fromEntries(Object.entries(map).map(([name, item]) => [name, walk(item, at(`${key}.${name}`))]));
-  }
-  for (const key of SINGLES) if (isObject(schema[key])) mapped[key] = walk(schema[key], at(key));
   return mapped;
 }
 

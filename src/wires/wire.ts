@@ -112,11 +112,12 @@ export interface WireContext {
   readonly ids?: readonly string[];
 }
 
-export function contextOf({ messages }: Request, rest: Omit<WireContext, "ids">): WireContext {
+/** The ids of a request's calls. */
+export function callIds({ messages }: Request): string[] {
   const ids: string[] = [];
   for (const message of messages)
     if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
-  return { ...rest, ids };
+  return ids;
 }
 
 export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };

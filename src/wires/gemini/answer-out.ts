@@ -14,6 +14,10 @@ import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { FINISH, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
+/** What stands before a word. */
+const WORD = '{"candidates":[{"content":{"role":"model","parts":[{"text":';
+const SSE_WORD = `data: ${WORD}`;
+
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
   /** Nobody wants to see the thoughts. */
@@ -98,21 +102,30 @@ export class GeminiAnswer extends Answer {
   }
 
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
-    const { content: more, ...rest } = candidate ?? {};
-    const content = { ...objectOf(more), role: "model", parts: spoken(parts) };
-    const candidates = [{ content, ...rest, index: 0 }];
-    const [modelVersion, responseId] = [this.model || undefined, this.id];
+    // What stands behind a spread in a literal is put there by the runtime, name by name.
+    const content: Draft = { ...objectOf(candidate?.content) };
+    content.role = "model";
+    content.parts = spoken(parts);
+    const whole: Draft = { content, ...candidate };
+    whole.content = content;
+    whole.index = 0;
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
-    if (!root) this.send({ candidates, modelVersion, responseId });
-    else this.send({ ...(blocked ? {} : { candidates }), ...root, modelVersion, responseId });
+    const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
+    chunk.modelVersion = this.model || undefined;
+    chunk.responseId = this.id;
+    this.send(chunk);
   }
 
   /** Most chunks say one word: all that has to be printed, and looked through for separators, is the word. */
   #word(text: string): void {
-    this.#tail ??= withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id })).slice(1);
-    const rest = this.#tail === "}" ? "}" : `,${this.#tail}`;
+    this.#tail ??= this.#tailOf();
     const word = withoutSeparators(JSON.stringify(text));
-    this.say(this.#framed(`{"candidates":[{"content":{"role":"model","parts":[{"text":${word}}]},"index":0}]${rest}`));
+    if (this.#isArray) this.say(this.#framed(WORD + word + this.#tail));
+    else this.say(`${SSE_WORD}${word}${this.#tail}\n\n`);
+  }
+  #tailOf(): string {
+    const names = withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id }));
+    return `}]},"index":0}]${names === "{}" ? "" : ","}${names.slice(1)}`;
   }
 
   print(chunk: Draft): string {

@@ -212,12 +212,17 @@ function readTools(root: Fields, from: Source): Tool[] {
 
 const readDeclarations = (tool: Fields): Tool[] =>
   tool.each("functionDeclarations", (declaration) => {
-    const schema = (key: string): JsonObject | undefined => {
-      const found = declaration.thing(`${key}JsonSchema`) ?? declaration.thing(key);
+    const schema = (key: string, older: string): JsonObject | undefined => {
+      const found = declaration.thing(key) ?? declaration.thing(older);
       return found && fromGeminiSchema(found.value);
     };
     const name = declaration.name("name");
-    const read = { name, description: declaration.text("description"), parameters: schema("parameters"), response: schema("response") };
+    const read = {
+      name,
+      description: declaration.text("description"),
+      parameters: schema("parametersJsonSchema", "parameters"),
+      response: schema("responseJsonSchema", "response"),
+    };
     return withState(defined<Tool>(read), declaration.state());
   });
 

@@ -28,6 +28,9 @@ export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   readonly #created: number;
   #head: string | undefined;
+  /** What stands before a word, of the kind that was said last. */
+  #before: string | undefined;
+  #kind: string | undefined;
   #opened = false;
   /** What thinking is called by the server that it comes from. */
   #field: string = THINKING[0];
@@ -42,7 +45,9 @@ export class ChatAnswer extends Answer {
   }
 
   begin(): void {
-    this.#delta({});
+    if (this.chunks || this.#opened) this.#delta({});
+    else this.#choice(`{"role":"assistant","content":""}`);
+    this.#opened = true;
   }
   text(text: string, state?: readonly Opaque[]): void {
     const logprobs = state && ownState(WIRE, state, LOGPROBS);
@@ -68,8 +73,19 @@ export class ChatAnswer extends Answer {
 
   /** Most chunks say one word: all that has to be printed is the word. */
   #word(key: string, text: string): void {
-    if (this.chunks || !this.#opened) this.#delta({ [key]: text });
-    else this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":{"${key}":${JSON.stringify(text)}},"finish_reason":null}]}`));
+    if (this.chunks || !this.#opened) {
+      this.#delta({ [key]: text });
+      return;
+    }
+    if (this.#kind !== key) this.#before = `data: ${this.#headed}"choices":[{"index":0,"delta":{"${key}":`;
+    this.#kind = key;
+    this.say(`${this.#before}${JSON.stringify(text)}},"finish_reason":null}]}\n\n`);
+  }
+
+  /** A chunk whose delta is JSON text already. */
+  #choice(delta: string, reason?: string): void {
+    const finish_reason = reason === undefined ? "null" : `"${reason}"`;
+    this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":${delta},"finish_reason":${finish_reason}}]}`));
   }
 
   /** The first one says whose words these are. */
@@ -162,8 +178,9 @@ export class ChatAnswer extends Answer {
 
   finish({ reason, stop }: Finish): void {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
-    const signed = this.#signature ? { extra_content: signatureContent(this.#signature.data) } : {};
-    this.#delta(signed, wordOf(reason), more);
+    const signed = this.#signature && { extra_content: signatureContent(this.#signature.data) };
+    if (this.chunks || !this.#opened || more || signed) this.#delta(signed ?? {}, wordOf(reason), more);
+    else this.#choice("{}", wordOf(reason));
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));

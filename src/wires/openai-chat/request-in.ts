@@ -24,7 +24,8 @@ export function decodeRequest({ body }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet });
   const { root } = from;
   onlyOne(root, "n");
-  const declared = ["tools", "functions"].flatMap((key) => root.each(key, (tool) => readTool(tool, from)).flat());
+  const declared: Tool[] = [];
+  for (const key of ["tools", "functions"]) root.each(key, (tool) => declared.push(...readTool(tool, from)));
   const request = {
     model: root.text("model") ?? "",
     messages: conversation(root, "messages", "messages", (message) => readMessage(message, from)),
@@ -164,7 +165,7 @@ function readTool(tool: Fields, from: Source): Tool[] {
   if (kind !== "function" && kind !== "custom") return from.unknown(tool, "tool");
   const spec = tool.object(kind) ?? tool; // a bare object has no wrapper
   const name = spec.name("name");
-  const made: Tool = { ...spec.read<Tool>(TOOL), name };
+  const made: Tool = { name, ...spec.read<Tool>(TOOL) };
   if (kind === "custom") Object.assign(made, { kind }, readFormat(spec, "grammar"));
   return [withState(made, tool.state())];
 }

@@ -55,7 +55,8 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     stream: stream === undefined ? undefined : stream !== false,
     stream_options: stream ? { include_usage: true } : undefined,
     reasoning_effort: thinking && effortWord(thinking, warnings),
-    [maxTokensField]: request.maxTokens,
+    max_tokens: maxTokensField === "max_tokens" ? request.maxTokens : undefined,
+    max_completion_tokens: maxTokensField === "max_completion_tokens" ? request.maxTokens : undefined,
     stop: request.stop,
     response_format: output && writeOutput(output, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),
@@ -140,7 +141,8 @@ function writeCall(call: ToolCall, out: Out): Draft {
 
 function writeTool(tool: Tool, out: Out): Draft {
   const { kind = "function", grammar, state } = tool;
-  const sent = written({ ...sayable(tool, out), name: out.names.out(tool.name) }, TOOL);
+  const sent = written(sayable(tool, out), TOOL);
+  sent.name = out.names.out(tool.name);
   if (grammar) sent.format = { type: "grammar", grammar: { ...grammar } };
   return putState(WIRE, { type: kind, [kind]: sent }, state);
 }
