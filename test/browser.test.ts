@@ -1,4 +1,5 @@
 // The built library where there is no Node: one script in a bare `vm` context that has the language and a browser's streams, nothing else.
+import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -46,6 +47,65 @@ describe("the built library runs without Node", () => {
     })()`);
     expectTheCall(events);
   });
+});
+
+// What package.json gives a bundler for a page.
+const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { exports: Record<string, string | Conditions | null> };
+type Conditions = { browser?: Conditions; default?: string };
+const forNode = new Set(["./gateway", "./engines/llama"]);
+const forPages = Object.entries(exports).flatMap(([name, entry]) => {
+  if (entry === null || typeof entry === "string" || name.includes("*") || forNode.has(name)) return [];
+  return [[name.replace(".", "dragoman"), entry.browser?.default ?? entry.default!] as const];
+});
+const bundled = async (contents: string) => {
+  const external = ["@huggingface/jinja"]; // an optional peer
+  const stdin = { contents, resolveDir: "." };
+  return (
+    await build({
+      stdin,
+      bundle: true,
+      format: "iife",
+      globalName: "page",
+      platform: "browser",
+      external,
+      write: false,
+      logLevel: "silent",
+    })
+  ).outputFiles[0]!.text;
+};
+
+describe("esbuild bundles for a page", () => {
+  test.each(forPages)("%s", async (_, file) => {
+    expect(await bundled(`export * from "${file}"`)).not.toMatch(/require\("node:|from "node:/);
+  });
+
+  test("all that a page can use", () => {
+    expect(forPages.map(([name]) => name)).toEqual(expect.arrayContaining(["dragoman", "dragoman/chat", "dragoman/engines"]));
+  });
+});
+
+test("a chat over a text engine runs without Node, and its tool with it", async () => {
+  const page = createContext({ AbortController, AbortSignal, performance, queueMicrotask, structuredClone });
+  const source = `
+    import { createChat, defineTool, mcpTools } from "./dist/chat/browser.js";
+    import { createTextEngine } from "./dist/engines/browser.js";
+    export async function paint() {
+      const answers = ['<|tool_call>call:paint{color:<|"|>red<|"|>}<tool_call|>', "Done."];
+      const engine = createTextEngine({ async *generate() { yield answers.shift(); } }, { dialect: "gemma4" });
+      const painted = [];
+      const parameters = { type: "object", properties: { color: { type: "string" } } };
+      const run = ({ color }) => { painted.push(color); return "ok"; };
+      const chat = createChat({ engine, tools: [defineTool({ name: "paint", parameters, run, readOnly: true })] });
+      const said = [];
+      for await (const event of chat.send("red!")) if (event.type === "text") said.push(event.text);
+      return { painted, said: said.join("") };
+    }
+    export const start = () => mcpTools({ command: "npx" }).catch(({ message }) => message);
+  `;
+  runInContext(await bundled(source), page);
+  const run = async (call: string) => JSON.parse(await runInContext(`page.${call}.then(JSON.stringify)`, page));
+  expect(await run("paint()")).toEqual({ painted: ["red"], said: "Done." });
+  expect(await run("start()")).toBe("a web page starts no command: its MCP servers have a url");
 });
 
 function expectTheCall(events: Event[]): void {

@@ -1,6 +1,8 @@
 // What a user gets who installs the package.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { VERSION } from "../src/chat/version.ts";
+import { listDialects, listWires } from "../src/index.ts";
 
 interface Locked {
   version: string;
@@ -35,4 +37,19 @@ test("Fastify gets the light-my-request that is pinned, which runs on that Node"
   expect(packages["node_modules/light-my-request"]?.version).toBe(dependencies["light-my-request"]);
   expect(Object.keys(packages).filter((path) => path.endsWith("/light-my-request"))).toHaveLength(1);
   expect(packages["node_modules/fastify"]?.dependencies).toHaveProperty("light-my-request");
+});
+
+test("its version is the one that it says", () => {
+  expect(VERSION).toBe(read<{ version: string }>("package.json").version);
+});
+
+test("each wire and each dialect has a name of its own there, and nothing that lies beside the wires", () => {
+  const { exports } = read<{ exports: Record<string, unknown> }>("package.json");
+  const open = Object.keys(exports).filter((name) => name.startsWith("./wires/"));
+  expect(open.sort()).toEqual(
+    listWires()
+      .map(({ id }) => `./wires/${id}`)
+      .sort(),
+  );
+  for (const { id } of listDialects()) expect(existsSync(new URL(`../src/dialects/${id}.ts`, import.meta.url)), id).toBe(true);
 });

@@ -9,7 +9,7 @@ export default defineConfig({
   base: "./",
   resolve: {
     alias: [
-      { find: /^dragoman\/chat$/, replacement: at("dist/chat/index.js") },
+      { find: /^dragoman\/chat$/, replacement: at("dist/chat/browser.js") },
       { find: /^dragoman\/engines\/wllama$/, replacement: at("dist/engines/text/wllama.js") },
       { find: /^dragoman\/models\//, replacement: at("models/") },
     ],

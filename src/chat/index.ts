@@ -1,20 +1,4 @@
 /** `dragoman/chat`: a conversation with a model that uses tools. */
-export {
-  type Asking,
-  Chat,
-  type ChatEvent,
-  type ChatOptions,
-  createChat,
-  type OpenResult,
-  type RequestSettings,
-  type SendOptions,
-} from "./chat.ts";
-export type { Check, Checked } from "./check.ts";
-export { type Block, type ContextPolicy, type ContextSettings, dropOldest, type Room } from "./context.ts";
-export { type ChatData, readChat, type Turn, type TurnReason } from "./data.ts";
 export { fileTools } from "./files.ts";
-export type { Arguments, StandardSchema } from "./infer.ts";
-export { type McpServer, type McpTools, mcpTools } from "./mcp.ts";
-export type { Reply } from "./reply.ts";
-export type { Approval, Approve } from "./run.ts";
-export { type ChatTool, defineTool, ToolAnswer, type ToolContext, type ToolDefinition } from "./tool.ts";
+export { mcpTools } from "./mcp-command.ts";
+export * from "./shared.ts";

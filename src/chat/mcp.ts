@@ -1,18 +1,16 @@
 /**
- * The tools of an MCP server, as tools of a chat:
+ * The tools of an MCP server, as tools of a chat; this file needs no Node, and speaks streamable HTTP to the server at a URL:
  *
- *     await using server = await mcpTools({ command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] });
+ *     await using server = await mcpTools({ url: "http://127.0.0.1:3001/mcp" });
  *     const chat = createChat({ engine, tools: server.tools });
- *
- * A `command` is started and spoken to over its stdin and stdout; a `url` is spoken to over streamable HTTP.
  */
-import { readFileSync } from "node:fs";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type { Json, JsonObject, Media } from "../core/nouns.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import { type ChatTool, ToolAnswer } from "./tool.ts";
+import { VERSION } from "./version.ts";
 
 export type McpServer = (
   | {
@@ -23,14 +21,17 @@ export type McpServer = (
       cwd?: string | undefined;
     }
   | { url: string; headers?: Readonly<Record<string, string>> | undefined }
-) & {
+) &
+  McpSettings;
+
+export interface McpSettings {
   /** Before each name, for tools of several servers that have the same names. */
   prefix?: string | undefined;
   /** How long a call may take without a sign of life, in milliseconds. */
   timeout?: number | undefined;
   /** Ends the attempt to connect. */
   signal?: AbortSignal | undefined;
-};
+}
 
 export interface McpTools extends AsyncDisposable {
   readonly tools: readonly ChatTool[];
@@ -43,61 +44,43 @@ export interface McpTools extends AsyncDisposable {
 }
 
 const TIMEOUT_MS = 300_000;
-/** Of what a command wrote to stderr, for the error that says why it did not start. */
-const MAX_STDERR = 2000;
 
-/** Throws if the server does not start or is none. */
+/** Throws if the server does not answer or is none. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
+  if (!("url" in server)) throw new Error("a web page starts no command: its MCP servers have a url");
+  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  const { url, headers = {} } = server;
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport;
+  return connected(server, { name: url, transport, why: ({ message }) => message });
+}
+
+export interface McpLine {
+  /** What the server is called until it says so itself. */
+  readonly name: string;
+  readonly transport: Transport;
+  /** Why it does not answer. */
+  why(error: Error): string;
+}
+
+export async function connected(settings: McpSettings, { name, transport, why }: McpLine): Promise<McpTools> {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-  const client = new Client({ name: "dragoman", version });
-  const { transport, stderr } = await transportTo(server);
+  const client = new Client({ name: "dragoman", version: VERSION });
   try {
-    await client.connect(transport, server.signal ? { signal: server.signal } : {});
-    const tools = await listTools(client, server);
+    await client.connect(transport, settings.signal ? { signal: settings.signal } : {});
     return {
-      tools,
-      name: client.getServerVersion()?.name ?? nameOf(server),
+      tools: await listTools(client, settings),
+      name: client.getServerVersion()?.name ?? name,
       instructions: client.getInstructions(),
       close: () => client.close(),
       [Symbol.asyncDispose]: () => client.close(),
     };
   } catch (error) {
     await client.close();
-    const said = stderr().trim();
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such command" : message;
-    throw new Error(`the MCP server ${nameOf(server)} does not answer: ${why}${said ? `\n${said}` : ""}`, {
-      cause: error,
-    });
+    throw new Error(`the MCP server ${name} does not answer: ${why(error as Error)}`, { cause: error });
   }
 }
 
-const nameOf = (server: McpServer): string => ("url" in server ? server.url : [server.command, ...(server.args ?? [])].join(" "));
-
-async function transportTo(server: McpServer): Promise<{ transport: Transport; stderr: () => string }> {
-  if ("url" in server) {
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-    const { url, headers = {} } = server;
-    return { transport: new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport, stderr: () => "" };
-  }
-  const { StdioClientTransport, getDefaultEnvironment } = await import("@modelcontextprotocol/sdk/client/stdio.js");
-  const { command, args = [], env = {}, cwd } = server;
-  const transport = new StdioClientTransport({
-    command,
-    args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    stderr: "pipe", // a terminal belongs to whoever chats in it
-    ...(cwd === undefined ? {} : { cwd }),
-  });
-  let said = "";
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-MAX_STDERR);
-  });
-  return { transport, stderr: () => said };
-}
-
-async function listTools(client: Client, { prefix = "", timeout = TIMEOUT_MS }: McpServer): Promise<ChatTool[]> {
+async function listTools(client: Client, { prefix = "", timeout = TIMEOUT_MS }: McpSettings): Promise<ChatTool[]> {
   const tools: ChatTool[] = [];
   let cursor: string | undefined;
   do {

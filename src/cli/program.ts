@@ -2,8 +2,8 @@
  * The command line. Bad input is one line on stderr and exit code 2; a fault of ours is one line and exit code 1; `--verbose` shows
  * where either came from.
  */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { VERSION } from "../chat/version.ts";
 import { addChat } from "./chat.ts";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
@@ -34,10 +34,9 @@ export async function run(): Promise<void> {
 }
 
 function build(): Command {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
   const program = new Command("dragoman")
     .description("Translates between language models and the programs that call them.")
-    .version(version, "--version", "print the version")
+    .version(VERSION, "--version", "print the version")
     .option("--verbose", "show where an error came from; serve: show each tool call as it is assembled")
     .helpOption("-h, --help", "print this help")
     .exitOverride()

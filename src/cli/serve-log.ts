@@ -6,6 +6,9 @@ import { type Output, paletteOf, visible } from "./terminal.ts";
 /** Errors that nobody but the gateway worded. */
 const OURS: ReadonlySet<string> = new Set(["overloaded", "upstream", "timeout", "internal"]);
 
+/** Clients make names up, of any length. */
+const MAX_NAME = 200;
+
 /** pino, and a line for each exchange that is over. */
 export type Log = Logger & { exchange(exchange: Exchange): void };
 
@@ -88,9 +91,9 @@ function logExchange(log: Logger, exchange: Exchange): void {
     id,
     wire,
     kind,
-    model: model === undefined ? undefined : visible(model.slice(0, 200)),
+    model: model === undefined ? undefined : visible(model.slice(0, MAX_NAME)),
     upstream,
-    upstreamModel: upstream === undefined ? undefined : visible(upstreamModel.slice(0, 200)),
+    upstreamModel: upstream === undefined ? undefined : visible(upstreamModel.slice(0, MAX_NAME)),
     dialect,
     streamed: streamed || undefined,
     status,
@@ -108,7 +111,7 @@ function logExchange(log: Logger, exchange: Exchange): void {
     fault: fault instanceof Error ? fault.stack : undefined,
   };
   const level = outcome !== "error" ? "info" : status >= 500 ? "error" : "warn";
-  log[level](fields, lineOf(exchange, why));
+  log[level](fields, visible(lineOf(exchange, why)));
 }
 
 /** `anthropic claude-x → local qwen3 200, 30 + 20 tokens, 1 call, 1.2 s` */
@@ -116,9 +119,9 @@ function lineOf(exchange: Exchange, why: string | undefined): string {
   const { wire, kind, model, upstream, upstreamModel, status, outcome, brokenOff, error, hint, ms, usage, calls, outside } = exchange;
   let line: string = wire;
   if (kind !== "generate") line += ` ${kind}`;
-  if (model) line += ` ${model}`;
+  if (model) line += ` ${model.slice(0, MAX_NAME)}`;
   if (upstream) line += ` → ${upstream}`;
-  if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel}`;
+  if (upstream && upstreamModel && upstreamModel !== model) line += ` ${upstreamModel.slice(0, MAX_NAME)}`;
   line += brokenOff === "client" ? " the client left" : ` ${status}`;
   if (brokenOff === "gateway") line += ", broken off: the gateway closed";
   if (error && outcome === "error") line += `, ${why ?? error.code}${hint === undefined ? "" : ` (${hint})`}`;

@@ -8,7 +8,7 @@ import type { Headers, StreamDecoder } from "../wires/wire.ts";
 import type { Asking, Listener } from "./asked.ts";
 import type { Hear, Telling } from "./engine.ts";
 import { failed } from "./finish.ts";
-import { Inbox } from "./inbox.ts";
+import { takeEvents } from "./take.ts";
 
 export interface AnswerOptions {
   /** Sends the request. */
@@ -23,23 +23,6 @@ export const tellAnswer = (options: AnswerOptions, hear: Hear): Telling => new R
 
 /** The same, one by one; the request is sent when the first is asked for. */
 export const answerEvents = (options: AnswerOptions): AsyncIterable<Event> => takeEvents((hear) => tellAnswer(options, hear));
-
-/** What is told, for somebody who takes it when he has time. */
-export function takeEvents(tell: (hear: Hear) => Telling): AsyncIterable<Event> {
-  let telling: Telling | undefined;
-  const events = new Inbox<Event>({
-    start: () => {
-      telling = tell((heard) => {
-        for (const event of heard) events.push(event);
-        if (heard.at(-1)?.type === "finish") events.end();
-      });
-    },
-    pause: () => telling?.pause(),
-    resume: () => telling?.resume(),
-    stop: () => telling?.stop(),
-  });
-  return events;
-}
 
 /** What may stand behind the end of an answer: read to its end, a connection can be used again. */
 const MAX_BEHIND = 65_536;

@@ -4,7 +4,7 @@
  *     createRemote({ wire: "openai-chat", url: "http://127.0.0.1:8080/v1" })
  *
  * What a server answers is read with the wire's own decoders. A server that streams although it was not asked to, or does not although it
- * was, is understood all the same: its content type says what it does.
+ * was, is understood all the same: its content type says what it does, or the first bytes of its answer.
  */
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
@@ -13,7 +13,7 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
-import { type AnswerOptions, takeEvents, tellAnswer, whole } from "./answer.ts";
+import { type AnswerOptions, tellAnswer, whole } from "./answer.ts";
 import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Hear, Preview, RawAnswer, SendOptions, Telling, TokenCount } from "./engine.ts";
@@ -22,6 +22,7 @@ import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
 import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
+import { takeEvents } from "./take.ts";
 
 export interface RemoteOptions {
   wire: WireId;
@@ -111,12 +112,26 @@ export class Remote implements Engine {
         return this.#server.ask("POST", encoded.path, sending, listener);
       },
       open: (status, headers) => {
-        const ok = status >= 200 && status < 300;
-        options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
-        if (!ok) return whole((text) => [failed(this.#readError(status, headers, text))]);
-        if (isStream(headers["content-type"], Boolean(request.stream), this.wire))
-          return this.#safe(this.#wire.createStreamDecoder(context));
-        return this.#safe(whole((text) => [...eventsOf(this.#wire.decodeResponse(text, context))]));
+        const answered = (ok: boolean) => options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
+        if (status < 200 || status >= 300) {
+          answered(false);
+          return whole((text) => [failed(this.#readError(status, headers, text))]);
+        }
+        const streamed = (): StreamDecoder => {
+          answered(true);
+          return this.#wire.createStreamDecoder(context);
+        };
+        const type = headers["content-type"];
+        if (STREAMED.test(type ?? "")) return this.#safe(streamed());
+        const asked = Boolean(request.stream);
+        const read = (text: string): Event[] => {
+          const response = this.#wire.decodeResponse(text, context);
+          const { content, usage, finish } = response;
+          const refused = content.length === 0 && !usage && finish?.native === undefined ? finish?.error : undefined;
+          answered(refused === undefined);
+          return refused ? [failed(refused)] : [...eventsOf(response)];
+        };
+        return this.#safe(byItsBeginning((text) => (isStream(text, type, asked, this.wire) ? streamed() : whole(read))));
       },
       explain: (error) => this.#server.explain(error),
     };
@@ -219,8 +234,35 @@ export class Remote implements Engine {
 /** What servers of open models speak. */
 const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);
 
-/** A server that says nothing, or nonsense, does what it was asked to do. Gemini's streams may be JSON: an array, element by element. */
-function isStream(type = "", asked: boolean, wire: WireId): boolean {
-  if (/event-stream|ndjson|jsonl/.test(type)) return true;
-  return asked && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
+const STREAMED = /event-stream|ndjson|jsonl/;
+const SERVER_SENT = /^(?:data|event|id|retry)?:/;
+
+/** Whether an answer streams whose type does not say so. Gemini's streams may be JSON: an array, element by element. */
+function isStream(beginning: string, type = "", asked: boolean, wire: WireId): boolean {
+  if (SERVER_SENT.test(beginning)) return true;
+  return asked && /^[{[]/.test(beginning) && (wire === "gemini" || !/\bapplication\/json\b/.test(type));
+}
+
+/** So much tells JSON, server-sent events and a page of HTML apart. */
+const TELLING = 6;
+
+/** Reads with what its beginning asks for. */
+function byItsBeginning(open: (beginning: string) => StreamDecoder): StreamDecoder {
+  let held = "";
+  let decoder: StreamDecoder | undefined;
+  return {
+    feed(text) {
+      if (decoder) return decoder.feed(text);
+      held += text;
+      const beginning = held.trimStart();
+      if (beginning.length < TELLING) return [];
+      decoder = open(beginning);
+      return decoder.feed(held);
+    },
+    flush() {
+      if (decoder) return decoder.flush();
+      decoder = open(held.trimStart());
+      return [...decoder.feed(held), ...decoder.flush()];
+    },
+  };
 }

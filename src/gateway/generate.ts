@@ -1,6 +1,6 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Request, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, Response, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
@@ -12,7 +12,7 @@ import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import { Pump } from "./pump.ts";
 import type { Route } from "./routes.ts";
 import { Sink, type Speaker } from "./sink.ts";
-import { waysToThink } from "./thinking.ts";
+import { refusesThinking, waysToThink } from "./thinking.ts";
 import { outsideSchema } from "./validate.ts";
 
 export function generate(passage: Passage, route: Route & { kind: "generate" }, body: string): Promise<void> | undefined {
@@ -58,6 +58,10 @@ interface Question {
   readonly target: Target;
 }
 
+type Thinking = Request & { thinking: ThinkingSettings };
+
+const isThinking = (request: Request): request is Thinking => request.thinking !== undefined;
+
 const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
   client: { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } },
   gateway: { type: "finish", reason: "error", error: CLOSING },
@@ -73,8 +77,11 @@ abstract class Answering implements Speaker {
   #telling: Telling | undefined;
   #over = false;
   #again = false;
-  /** How the model shall think, where that was translated: a client of the upstream's own wire has put it as it wants. */
-  #thinking: ThinkingSettings | undefined;
+  /**
+   * What shall be thought about, until the model answers, where its settings were translated: a client of the upstream's own wire has put
+   * them as it wants.
+   */
+  #thinking: Thinking | undefined;
   #way = 0;
   /** Calls that are being looked at. */
   readonly #checks: Promise<void>[] = [];
@@ -96,19 +103,19 @@ abstract class Answering implements Speaker {
 
   begin(): void {
     const { request, target } = this.question;
-    if (request.thinking && target.engine.wire !== this.passage.route.wire) {
-      this.#thinking = request.thinking;
-      this.#think(request.thinking, this.passage.state.models.thinking.first(target, request.thinking));
+    if (isThinking(request) && target.engine.wire !== this.passage.route.wire) {
+      this.#thinking = request;
+      this.#think(request, this.passage.state.models.thinking.first(target, request));
     }
     this.#start();
   }
 
   /** In one of the ways in which it can be told to. */
-  #think(wanted: ThinkingSettings, way: number): void {
+  #think(wanted: Thinking, way: number): void {
     this.#way = way;
     if (way === 0) return;
     const { request, target } = this.question;
-    const thinking = waysToThink(wanted)[way];
+    const thinking = waysToThink(wanted.thinking)[way];
     const { thinking: _, ...rest } = request;
     this.question = { ...this.question, request: thinking ? { ...rest, thinking } : rest };
     const message = `the model "${target.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
@@ -203,13 +210,16 @@ abstract class Answering implements Speaker {
   /** A model that refuses how it is told to think is asked in another way. */
   #asksToThinkOtherwise([first]: readonly Event[]): boolean {
     const wanted = this.#thinking;
-    const error = first?.type === "finish" ? first.error : undefined;
-    const { question, passage } = this;
-    const way = error && wanted && passage.state.models.thinking.next(question.target, wanted, this.#way, error);
-    if (!wanted || way === undefined) return false;
-    this.#think(wanted, way);
-    this.#start();
-    return true;
+    if (!wanted || !first) return false;
+    const error = first.type === "finish" ? first.error : undefined;
+    if (error && refusesThinking(error) && this.#way + 1 < waysToThink(wanted.thinking).length) {
+      this.#think(wanted, this.#way + 1);
+      this.#start();
+      return true;
+    }
+    if (!error) this.passage.state.models.thinking.took(this.question.target, wanted, this.#way);
+    this.#thinking = undefined;
+    return false;
   }
 
   #hint(): void {

@@ -9,6 +9,12 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   503: "overloaded",
 };
 
+export interface RefusalOptions extends ErrorOptions {
+  headers?: Record<string, string>;
+  /** What OpenAI calls it, where its status alone would say something else. */
+  native?: string;
+}
+
 /** A request that the gateway itself turns away; its status may be one that no wire has a word for. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
@@ -16,10 +22,10 @@ export class Refusal extends Error {
   readonly info: ErrorInfo;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {}) {
+  constructor(status: number, message: string, { headers = {}, native, ...options }: RefusalOptions = {}) {
     super(message, options);
     this.status = status;
     this.headers = headers;
-    this.info = { code: CODES[status] ?? "bad-request", message };
+    this.info = { code: CODES[status] ?? "bad-request", message, ...(native !== undefined && { native }) };
   }
 }

@@ -108,18 +108,21 @@ async function beside(passage: Passage, body: string): Promise<void> {
     case "upgrade":
       throw new Refusal(426, "there are no WebSockets here: send the request over HTTP", { headers: { connection: "close" } });
     case "unknown":
-      throw new Refusal(404, `there is nothing at ${visit.method} ${visit.path}: ${route.hint}`);
+      throw new Refusal(404, `there is nothing at ${visit.method} ${visit.path}: ${route.hint}`, NOWHERE);
     case "root":
       return passage.send(200, { "content-type": "text/plain; charset=utf-8" }, GREETING);
     case "metrics": {
       const { metrics } = state.options;
-      if (!metrics) throw new Refusal(404, "there are no metrics: they are turned off");
+      if (!metrics) throw new Refusal(404, "there are no metrics: they are turned off", NOWHERE);
       return passage.send(200, { "content-type": metrics.contentType }, await metrics.print());
     }
     default:
       return passage.sendJson(await look(route, state.models, body));
   }
 }
+
+/** A path, not a model. */
+const NOWHERE = { native: "unknown_url" } as const;
 
 /** Node gives one string for each name but this, which no client sends. */
 function headersOf({ headers }: FastifyRequest): Headers {

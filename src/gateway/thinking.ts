@@ -1,16 +1,35 @@
 /**
  * Models want to be told to think in different ways: one takes an effort, another a budget, a third neither, and each refuses what it
- * does not take. A request that is refused for that is asked again the other way, and then without; what a model refused is remembered.
+ * does not take. A request that is refused for that is asked again the other way, and then without; which way a model took is remembered
+ * for a while, and the first is asked anew behind it.
  */
-import type { ErrorInfo, ThinkingSettings } from "../core/nouns.ts";
+import type { ErrorInfo, Request, ThinkingSettings } from "../core/nouns.ts";
 import { BUDGETS, effortOf } from "../wires/effort.ts";
 import type { Target } from "./models.ts";
 
 /** Names come from clients: more are not remembered. */
 const MAX_KNOWN = 1000;
+/** Models change behind their names, and an error may have meant something else: one refusal in so many milliseconds costs little. */
+const KNOWN_MS = 600_000;
 
-/** The refusals: `thinking.type.enabled is not supported`, `Thinking level is not supported`, `does not support thinking`, a list of efforts. */
-const REFUSED = /thinking|reasoning|effort/i;
+/** The settings as errors call them: `thinking.type`, `Thinking level`, `think value "max"`, `reasoning_effort`, `reasoningEffort`. */
+const SETTING = /\bthink(?:ing)?(?:\b|[_A-Z])|reasoning|effort/i;
+/** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
+const REFUSED =
+  /\bnot\b|n't\b|\bcannot\b|\bun(?:supported|known|recognized|expected)|invalid|\b(?:must|should) be\b|\bonly\b|\bextra\b|mandatory/i;
+/**
+ * What is said of this conversation, or of its limit, and not of the settings: `messages.1.content.0.type: Expected `thinking``,
+ * `Invalid `signature` in `thinking` block`, `Item 'rs_1' of type 'reasoning' was provided without …`, DeepSeek's `reasoning_content must be
+ * passed back`, `max_tokens must be greater than thinking.budget_tokens`.
+ */
+const ELSEWHERE =
+  /\b(?:messages|contents|input)\b\W*\d|signature|\b(?:block|item)s?\b|redacted|reasoning_(?:content|details)|(?<![.\w])max_?(?:output_?|completion_?)?tokens/i;
+
+/** Whether an error refuses how the model was told to think. */
+export function refusesThinking({ code, message, param = "" }: ErrorInfo): boolean {
+  const said = `${param} ${message}`;
+  return code === "bad-request" && SETTING.test(said) && REFUSED.test(said) && !ELSEWHERE.test(said);
+}
 
 /** How a request can be put: as it is first, and at last without a word about thinking. */
 export function waysToThink(thinking: ThinkingSettings): readonly (ThinkingSettings | undefined)[] {
@@ -21,28 +40,33 @@ export function waysToThink(thinking: ThinkingSettings): readonly (ThinkingSetti
 }
 
 export class ThinkingWays {
-  /** Which way a model takes, where it refused the ones before. */
-  readonly #taken = new Map<string, number>();
+  /** Which way a model took, and until when that is believed. */
+  readonly #taken = new Map<string, { way: number; until: number }>();
+  readonly #now: () => number;
 
-  /** The way to begin with. */
-  first(target: Target, thinking: ThinkingSettings): number {
-    return this.#taken.get(keyOf(target, thinking)) ?? 0;
+  constructor(now = () => performance.now()) {
+    this.#now = now;
   }
 
-  /** The next way, if this error refuses the one that was taken and there is another. What no way helps against was something else. */
-  next(target: Target, thinking: ThinkingSettings, way: number, { code, message }: ErrorInfo): number | undefined {
-    if (code !== "bad-request" || !REFUSED.test(message)) return undefined;
-    const key = keyOf(target, thinking);
-    const next = way + 1;
-    if (next === waysToThink(thinking).length) {
-      this.#taken.delete(key);
-      return undefined;
-    }
-    if (this.#taken.size >= MAX_KNOWN) this.#taken.clear();
-    this.#taken.set(key, next);
-    return next;
+  /** The way to begin with. */
+  first(target: Target, request: Request): number {
+    return this.#known(keyOf(target, request)) ?? 0;
+  }
+
+  /** The model answered. If it takes an earlier way from others, what was refused was that one request. */
+  took(target: Target, request: Request, way: number): void {
+    const key = keyOf(target, request);
+    if (way > 0 && (this.#known(key) ?? way + 1) <= way) return;
+    if (this.#taken.size >= MAX_KNOWN && !this.#taken.has(key)) this.#taken.clear();
+    this.#taken.set(key, { way, until: this.#now() + KNOWN_MS });
+  }
+
+  #known(key: string): number | undefined {
+    const known = this.#taken.get(key);
+    return known && this.#now() < known.until ? known.way : undefined;
   }
 }
 
-const keyOf = ({ upstream, model }: Target, { enabled, effort, budget }: ThinkingSettings): string =>
-  JSON.stringify([upstream, model, enabled, effort, budget !== undefined]);
+/** Some models refuse to think only where they have tools. */
+const keyOf = ({ upstream, model }: Target, { thinking: { enabled, effort, budget } = {}, tools = [] }: Request): string =>
+  JSON.stringify([upstream, model, enabled, effort, budget !== undefined, tools.length > 0]);

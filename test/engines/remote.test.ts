@@ -49,8 +49,9 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
   };
   const whole = () => printBody(wire.encodeResponse(collect(said), asked));
 
-  test.each(["stream", "whole"])("an answer, %s: its content and its reason", async (form) => {
-    const type = form === "whole" ? "application/json" : id === "ollama" ? "application/x-ndjson" : "text/event-stream";
+  test.each(["stream", "whole", "stream of another type"])("an answer, %s: its content and its reason", async (form) => {
+    const [own, other] = id === "ollama" ? ["application/x-ndjson", "text/plain"] : ["text/event-stream", "application/json"];
+    const type = form === "whole" ? "application/json" : form === "stream" ? own : other;
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": type });
       // Byte by byte: characters are cut, too.
@@ -59,7 +60,7 @@ describe.each(listWires().map((wire) => [wire.id, wire] as const))("%s", (id, wi
     });
     const events = await eventsOf(remote({ wire: id, url: server.url, key: "sk-secret" }), {
       ...asked,
-      stream: form === "stream" && "sse",
+      stream: form !== "whole" && "sse",
     });
     expect(events.filter(({ type }) => type === "finish")).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
@@ -119,13 +120,15 @@ describe("errors", () => {
     const [event] = await eventsOf(remote({ url: `http://127.0.0.1:${await freePort()}/v1` }));
     expect(event).toMatchObject({ type: "finish", error: { code: "overloaded", message: expect.stringContaining("not running") } });
   });
-  test("a page of HTML", async () => {
-    const server = await startServer(answering("<html>", { "content-type": "text/html" }));
-    const asked = { ...request, stream: false as const };
-    expect(await eventsOf(remote({ url: server.url }), asked)).toMatchObject([
-      { type: "start" },
-      { type: "finish", error: { code: "upstream" } },
-    ]);
+  test.each([false, "sse"] as const)("a page of HTML, stream: %s: its first words", async (stream) => {
+    const server = await startServer(answering("<html>Log in", { "content-type": "text/html" }));
+    const error = { code: "upstream", message: "the server sent what is no answer: <html>Log in" };
+    expect(await eventsOf(remote({ url: server.url }), { ...request, stream })).toMatchObject([{ type: "finish", error }]);
+  });
+  test.each([false, "sse"] as const)("nothing at all, stream: %s", async (stream) => {
+    const server = await startServer(answering("", { status: 204 }));
+    const error = { code: "upstream", message: expect.stringContaining("no answer") as string };
+    expect(await eventsOf(remote({ url: server.url }), { ...request, stream })).toMatchObject([{ type: "finish", error }]);
   });
   test.each([301, 302, 307, 308])("a redirect, %i, names where it points to", async (status) => {
     const server = await startServer(answering("<html>moved</html>", { status, location: "https://up.example/v1/chat/completions" }));

@@ -47,6 +47,14 @@ test("a change that would open it to everybody is refused", async () => {
   expect(() => gateway.update({ upstreams: {}, keys: [] })).toThrow("--insecure");
 });
 
+test.each(["/metrics", "/v1/nothing"])("what is not there is a path, not a model: %s", async (path) => {
+  const gateway = createGateway({ upstreams: { up: scripted() }, port: 0 });
+  closeLater(() => gateway.close());
+  const { url } = await gateway.listen();
+  const { status, body } = await ask(url, "GET", path);
+  expect([status, JSON.parse(body)]).toMatchObject([404, { error: { code: "unknown_url" } }]);
+});
+
 test("numbers: what was done, under names that no client can make up", async () => {
   const called: Event[] = [
     { type: "tool-start", id: "a", index: 0, name: "f" },

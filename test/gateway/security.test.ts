@@ -188,3 +188,25 @@ describe("canary secrets", () => {
     expect(upstream.seen.find(({ method }) => method === "POST")?.headers.authorization).toBe(`Bearer ${UPSTREAM}`);
   });
 });
+
+test("a line of the log is one line, whatever a client calls its model", async () => {
+  let text = "";
+  const log = createLog({ isTTY: false, write: (line: string) => (text += line) } as never);
+  const { url, ended } = await startGateway({
+    upstreams: { up: scripted() },
+    models: [{ name: "known", upstream: "up" }],
+    onExchange: log.exchange,
+  });
+  const model = `evil\n\x1b[31m${"x".repeat(1000)}`;
+  await ask(url, "POST", "/v1/chat/completions", {
+    headers: json,
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }] }),
+  });
+  await ended(1);
+  log.flush();
+  const { msg, model: named } = JSON.parse(text) as { msg: string; model: string };
+  for (const said of [msg, named]) {
+    expect(said).toContain("evil\\n\\x1b[31m");
+    expect(said.length).toBeLessThan(1000);
+  }
+});

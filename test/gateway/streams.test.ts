@@ -27,6 +27,18 @@ test.each(wires)("%s: the headers keep everybody on the way from holding it back
   expect(headers["x-request-id"]).toMatch(/^req_/);
 });
 
+test.each(wires)(
+  "%s: a page of HTML in the place of a stream is a 502 with its first words, as for whoever does not stream",
+  async (id) => {
+    const upstream = await startServer(answering("<html>Log in</html>", { "content-type": "text/html" }));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
+    for (const table of [STREAMED, SMALLEST]) {
+      const { status, body } = await askSmallest(url, id, table);
+      expect([status, body]).toEqual([502, expect.stringContaining("the server sent what is no answer: <html>Log in")]);
+    }
+  },
+);
+
 test("gemini without alt=sse is one JSON array", async () => {
   const { url } = await startGateway({ upstreams: { up: scripted() } });
   const answer = await fetch(`${url}/v1beta/models/m:streamGenerateContent`, {

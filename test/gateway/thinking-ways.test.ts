@@ -1,6 +1,8 @@
 // Models that refuse how they are told to think are asked in another way; and clients that only have a model loaded ask nobody.
 import { describe, expect, test } from "vitest";
-import type { Json, WireId } from "../../src/core/nouns.ts";
+import type { Json, Request, WireId } from "../../src/core/nouns.ts";
+import type { Target } from "../../src/gateway/models.ts";
+import { refusesThinking, ThinkingWays } from "../../src/gateway/thinking.ts";
 import { startServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
 import { ask, json, remote } from "./start.ts";
@@ -74,7 +76,7 @@ describe("a model that refuses how it is told to think", () => {
     const { said, post } = await picky(
       "openai-chat",
       ({ reasoning_effort }) => reasoning_effort,
-      () => "reasoning is broken here",
+      () => "reasoning is not supported here",
     );
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(3);
@@ -83,7 +85,7 @@ describe("a model that refuses how it is told to think", () => {
     const { said, url } = await picky(
       "openai-chat",
       ({ reasoning_effort }) => reasoning_effort,
-      () => "reasoning is broken here",
+      () => "reasoning is not supported here",
     );
     const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], reasoning_effort: "low" });
     for (let i = 0; i < 2; i++) expect((await ask(url, "POST", "/v1/chat/completions", { headers: json, body })).status).toBe(400);
@@ -105,12 +107,116 @@ test("a model that refuses everything is not remembered for refusing one way", a
   const { said, post } = await picky(
     "openai-chat",
     ({ reasoning_effort }) => reasoning_effort,
-    () => (isBroken ? "thinking blocks are out of order" : undefined),
+    () => (isBroken ? "thinking is not supported at the moment" : undefined),
   );
   expect((await post(effort)).status).toBe(400);
   isBroken = false;
   expect((await post(effort)).status).toBe(200);
   expect(said.at(-1)).toBe('"low"');
+});
+
+describe("an error is a refusal of the settings for thinking", () => {
+  test.each([
+    "Thinking level is not supported for this model.",
+    "thinking.type.enabled is not supported for this model. Use thinking.type.adaptive and output_config.effort.",
+    "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'",
+    "This model does not support the effort parameter.",
+    "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. Supported values are: 'low', 'medium', and 'high'.",
+    "Unrecognized request argument supplied: reasoning_effort",
+    "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions.",
+    "The thinking budget 512 is invalid. Please choose a value between 1024 and 32768.",
+    "Budget 0 is invalid. This model only works in thinking mode.",
+    "Reasoning is mandatory for this endpoint and cannot be disabled.",
+    '"m" does not support thinking',
+    'think value "high" is not supported for this model',
+    "Model m does not support parameter reasoningEffort.",
+    "[{'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\"}]",
+  ])("%s", (message) => expect(refusesThinking({ code: "bad-request", message })).toBe(true));
+
+  test("and its parameter says which they are", () => {
+    const message = "Unsupported value: 'max'.";
+    expect(refusesThinking({ code: "bad-request", message, param: "reasoning.effort" })).toBe(true);
+    expect(refusesThinking({ code: "bad-request", message, param: "verbosity" })).toBe(false);
+  });
+});
+
+describe("an error that only mentions thinking is none", () => {
+  test.each([
+    "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
+    "messages.3.content.0: Invalid `signature` in `thinking` block",
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+    "`max_tokens` must be greater than `thinking.budget_tokens`.",
+    "The `reasoning_content` in the thinking mode must be passed back to the API.",
+    "Item 'rs_1' of type 'reasoning' was provided without its required following item. This is not valid.",
+    "Unknown parameter: 'input[2].reasoning'.",
+    "[{'type': 'missing', 'loc': ('body', 'messages', 1, 'reasoning'), 'msg': 'Extra inputs are not permitted'}]",
+    "Your credit is too low for thinking models",
+  ])("%s", (message) => expect(refusesThinking({ code: "bad-request", message })).toBe(false));
+
+  test("whoever asked hears it, at once, and the next one thinks", async () => {
+    let isBad = true;
+    const { said, post } = await picky(
+      "anthropic",
+      ({ thinking }) => thinking,
+      () => (isBad ? "messages.1.content.0.type: Expected `thinking`, but found `tool_use`. This is not valid." : undefined),
+    );
+    expect((await post(effort)).status).toBe(400);
+    isBad = false;
+    const next = await post(effort);
+    expect([next.status, next.headers["x-dragoman-warnings"]]).toEqual([200, undefined]);
+    expect(said).toEqual([expect.stringContaining('"adaptive"'), expect.stringContaining('"adaptive"')]);
+  });
+});
+
+describe("what a model refused is not held against it for good", () => {
+  const target = { upstream: "up", model: "m" } as Target;
+  const request: Request = { model: "m", messages: [], thinking: { effort: "low" } };
+  const start = () => {
+    const clock = { ms: 0 };
+    return { clock, ways: new ThinkingWays(() => clock.ms) };
+  };
+
+  test("after a while it is asked anew, however often it was asked in between", () => {
+    const { clock, ways } = start();
+    ways.took(target, request, 2);
+    clock.ms = 599_999;
+    expect(ways.first(target, request)).toBe(2);
+    ways.took(target, request, 2);
+    clock.ms = 600_000;
+    expect(ways.first(target, request)).toBe(0);
+  });
+  test("one that takes the settings from others refused one request, not them", () => {
+    const { ways } = start();
+    ways.took(target, request, 0);
+    ways.took(target, request, 2);
+    expect(ways.first(target, request)).toBe(0);
+  });
+  test("it takes them after all: everybody's are sent again", () => {
+    const { ways } = start();
+    ways.took(target, request, 2);
+    ways.took(target, request, 0);
+    expect(ways.first(target, request)).toBe(0);
+  });
+  test("one that refuses them beside tools is asked with them where there are none", () => {
+    const { ways } = start();
+    ways.took(target, { ...request, tools: [{ name: "f" }] }, 2);
+    expect(ways.first(target, request)).toBe(0);
+    expect(ways.first(target, { ...request, tools: [{ name: "g" }] })).toBe(2);
+  });
+  test("a request of its own that it refuses does not turn thinking off for the others", async () => {
+    let isBad = false;
+    const { said, post } = await picky(
+      "ollama",
+      ({ think }) => think,
+      (how) => (isBad && how !== "nothing" ? "thinking is not supported with this" : undefined),
+    );
+    await post(effort);
+    isBad = true;
+    expect((await post(effort)).headers["x-dragoman-warnings"]).toContain("asked without");
+    isBad = false;
+    expect((await post(effort)).headers["x-dragoman-warnings"]).toBeUndefined();
+    expect(said.at(-1)).toBe(said[0]);
+  });
 });
 
 test("a system text alone is a question, but for a prompt", async () => {

@@ -10,9 +10,9 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { listWires } from "../../src/wires/registry.ts";
-import { signalOf } from "../servers.ts";
+import { answering, signalOf, startServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
-import { askSmallest, ERROR, hello, json, SMALLEST, scripted, startGateway as startUnrecorded } from "./start.ts";
+import { askSmallest, ERROR, hello, json, remote, SMALLEST, scripted, startGateway as startUnrecorded } from "./start.ts";
 
 const wires = listWires().map(({ id }) => id);
 const impatient = { patience: { wholeMs: 5, heartbeatMs: 5 } };
@@ -145,3 +145,14 @@ test("whoever answers in time sends a status and a length", async () => {
   const { status, headers } = await askSmallest(gateway.url, "openai-chat");
   expect([status, Number(headers["content-length"]) > 0]).toEqual([200, true]);
 });
+
+test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"])(
+  "gemini's own reason to stop, %s, is an answer to its own clients",
+  async (reason) => {
+    const answer = { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: reason, index: 0 }] };
+    const upstream = await startServer(answering(JSON.stringify(answer), { "content-type": "application/json" }));
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "gemini") } });
+    const { status, body } = await askSmallest(url, "gemini", SMALLEST);
+    expect([status, JSON.parse(body)]).toMatchObject([200, answer]);
+  },
+);

@@ -11,10 +11,10 @@ import type { Event, Finish, Json, Message, Request, Tool, ToolCall, ToolEnd } f
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
-import { takeEvents } from "../answer.ts";
 import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
+import { takeEvents } from "../take.ts";
 import { CodeTracker } from "./code.ts";
 import { leadsToCall, MAX_LEAD } from "./lead.ts";
 

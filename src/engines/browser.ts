@@ -1,0 +1,8 @@
+/** `dragoman/engines` in a web page: all of it that needs no Node. */
+export type * from "./engine.ts";
+export { EngineError } from "./error.ts";
+export type { FoundDialect } from "./inband/dialects.ts";
+export { createInband, type InbandOptions } from "./inband/inband.ts";
+export { createRescue, type RescueOptions } from "./inband/rescue.ts";
+export { createScripted, type Script, type Scripted, type ScriptedOptions } from "./scripted.ts";
+export { createTextEngine, type TextEnd, type TextEngineOptions, type TextOptions, type TextRuntime } from "./text/text.ts";

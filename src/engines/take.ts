@@ -1,0 +1,20 @@
+import type { Event } from "../core/nouns.ts";
+import type { Hear, Telling } from "./engine.ts";
+import { Inbox } from "./inbox.ts";
+
+/** What is told, for somebody who takes it when he has time. */
+export function takeEvents(tell: (hear: Hear) => Telling): AsyncIterable<Event> {
+  let telling: Telling | undefined;
+  const events = new Inbox<Event>({
+    start: () => {
+      telling = tell((heard) => {
+        for (const event of heard) events.push(event);
+        if (heard.at(-1)?.type === "finish") events.end();
+      });
+    },
+    pause: () => telling?.pause(),
+    resume: () => telling?.resume(),
+    stop: () => telling?.stop(),
+  });
+  return events;
+}
