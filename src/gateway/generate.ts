@@ -1,6 +1,6 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Request, Response, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
