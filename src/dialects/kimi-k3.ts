@@ -30,18 +30,18 @@ const closed = (tag: string): string => `<|close|>${tag}${SEP}`;
 
 const HEAD = { ends: new Marks([SEP, '"', "="]), endsInside: new Marks([SEP]), next: [] };
 
-const TYPES: Readonly<Record<string, ReturnType<Head["read"]>["type"]>> = {
-  string: "string",
-  null: "nullable",
-  ...Object.fromEntries(["number", "boolean", "object", "array"].map((type) => [type, "json"])),
-};
+const TYPES: ReadonlyMap<string | undefined, ReturnType<Head["read"]>["type"]> = new Map([
+  ["string", "string"],
+  ["null", "nullable"],
+  ...["number", "boolean", "object", "array"].map((type) => [type, "json"] as const),
+]);
 
 /** `call tool="f" index="1"`, `argument key="city" type="string"` */
 const attributes: Head = {
   ...HEAD,
   read(text) {
     const { found, rest } = attributesOf(text);
-    return { name: unescaped(found.get("tool") ?? found.get("key")), type: TYPES[found.get("type") ?? ""], rest };
+    return { name: unescaped(found.get("tool") ?? found.get("key")), type: TYPES.get(found.get("type")), rest };
   },
 };
 /** `json type="object"`: all arguments. */

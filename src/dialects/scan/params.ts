@@ -434,10 +434,9 @@ export function tagCalls(form: TagForm): TagSteps {
     const { param } = s;
     if (!param) return undefined;
     const text = param.text.toString();
-    const isSure = param.all && param.key === "";
-    if (isSure && text.trim() === "") return undefined;
-    if (isSure && !(lone && holdsArguments(s, text))) return broken(s, "bad-arguments", "the arguments are no object");
     const isAll = param.all && lone && holdsArguments(s, text);
+    if (param.all && param.key === "" && !isAll)
+      return text.trim() === "" ? undefined : broken(s, "bad-arguments", "the arguments are no object");
     const outcome = isAll ? readJson(text, s.json, s.maxDepth) : endParam(s, param, escaped, false);
     return outcome === "deep" ? tooDeep : undefined;
   };
