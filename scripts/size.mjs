@@ -20,9 +20,9 @@ const entries = [
     helpers: "scanText, scanStream, scannerStream",
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_500, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 18_900, largestOf: ids.map(file) },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_000, largestOf: ids.map(file) },
   { name: "all dialects", goal: 40_000, limit: 49_400, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 61_600, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 61_700, files: ["dialects/registry.js", "dialects/detect.js"] },
   { name: "the five wires", goal: 28_000, limit: 51_100, files: ["wires/registry.js"] },
 ];
 

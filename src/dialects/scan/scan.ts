@@ -73,6 +73,9 @@ interface Hold {
   readonly index: number;
 }
 
+/** So many are remembered, so that none comes twice: no answer has as many calls. */
+const MAX_IDS = 256;
+
 const numberedId = (n: number): string => `call_${n}`;
 
 export class Scan extends Reader implements Scanner {
@@ -122,7 +125,7 @@ export class Scan extends Reader implements Scanner {
   #tool: Tool | undefined;
   #schema: SchemaNode | undefined;
   #index = 0;
-  /** The ids of all calls. */
+  /** The ids of the last calls. */
   readonly #ids = new Set<string>();
   /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
   readonly #raw = new Pile();
@@ -350,6 +353,7 @@ export class Scan extends Reader implements Scanner {
     call.id = own === undefined || this.#ids.has(own) ? this.#newId() : own;
     if (own !== undefined) call.nativeId = own;
     this.#ids.add(call.id);
+    if (this.#ids.size > MAX_IDS) this.#ids.delete(this.#ids.values().next().value as string);
     this.#index++;
     this.#emit({ type: "tool-start", id: call.id, index: call.index, name });
     return call;
