@@ -76,13 +76,13 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Kinds of models that have no tools, as a part of their names says. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim)(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim|safety|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
 /** Trained to answer. */
-const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc)(?:[-:.\d]|$)/;
+const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|instant|versatile|preview)(?:[-:.\d]|$)/;
 const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
-/** People put the vendor in front of a file's name. */
+/** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
 const VENDORS =
-  /^(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|huggingfacetb|stepfun-ai)-(?=[a-z])/;
+  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|huggingfacetb|stepfun-ai|alibaba|zai|z-ai|databricks)-)?(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
 /** No name is longer; the patterns look at every place of it. */
@@ -98,7 +98,13 @@ function byName(model: string): Detection | "no tools" | undefined {
     .slice(-MAX_NAME)
     .toLowerCase()
     .split(/[/\\]|--/)
-    .map((part) => part.replace(FILE, "").replace(/[_\s]+/g, "-"))
+    .map(
+      (part) =>
+        part
+          .replace(FILE, "")
+          .replace(/[_\s]+/g, "-")
+          .replace(/(\d)p(?=\d)/g, "$1."), // Fireworks' way to write a dot
+    )
     .reverse();
   for (const [i, part] of parts.entries()) {
     const plain = part.replace(VENDORS, "");
