@@ -117,6 +117,9 @@ function answer(result: ToolResult, waiting: ToolCall[], calls: ReadonlyMap<stri
 
 export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
 
+/** Calls that could not be read, as they were written. */
+export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((part) => (part.type === "malformed" ? part.raw : []));
+
 export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
@@ -145,8 +148,7 @@ export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => P
 /** The same where all calls of a message are written as one. */
 export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
   const calls = callsOf(said);
-  const raws = said.flatMap((part) => (part.type === "malformed" ? part.raw : []));
-  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...raws], "\n");
+  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...unreadable(said)], "\n");
 }
 
 /** Text as those templates print it that do not know parts: several of them are a Python literal. */
