@@ -101,7 +101,7 @@ For each tool call, return a json object with function name and arguments within
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   joined(
-    results.map(({ output }) => t`<tool_response>\n${resultText(output)}\n</tool_response>`),
+    results.map(({ output }) => t`<tool_response>\n${resultText(output, "\n")}\n</tool_response>`),
     "\n",
   );
 

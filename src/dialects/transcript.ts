@@ -180,8 +180,8 @@ export const contentPieces = (
   });
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
-export function resultText(output: Json): string {
-  const plain = plainOutput(output);
+export function resultText(output: Json, separator?: string): string {
+  const plain = plainOutput(output, separator);
   return typeof plain === "string" ? plain : pythonJson(plain);
 }
 
@@ -189,9 +189,9 @@ export function resultText(output: Json): string {
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** A list of text parts is the text that they make; other results stay what they are. */
-export function plainOutput(output: Json): Json {
+export function plainOutput(output: Json, separator = ""): Json {
   const parts = textParts(output);
-  return parts && parts.length > 0 ? parts.map((part) => part.text).join("") : output;
+  return parts && parts.length > 0 ? parts.map((part) => part.text).join(separator) : output;
 }
 
 /** A result that is nothing but text parts. */
