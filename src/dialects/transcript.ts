@@ -120,6 +120,14 @@ export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((par
 /** Calls that could not be read, as they were written. */
 export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((part) => (part.type === "malformed" ? part.raw : []));
 
+/** Both in the order in which they were said. */
+export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
+  parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
+
+/** All calls of a conversation. */
+export const allCalls = (messages: readonly Message[]): ToolCall[] =>
+  messages.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : []));
+
 export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
@@ -141,7 +149,7 @@ const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "
 
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
-  const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
+  const calls = writtenCalls(said, call);
   return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
 }
 
