@@ -41,6 +41,22 @@ export function hoisted(
   return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
 }
 
+/** For templates whose roles must alternate: what one side says in a row is one message. A developer's message is a system message. */
+export function alternating(messages: readonly Message[]): Message[] {
+  const out: Message[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant" || message.role === "tool") {
+      out.push(message);
+      continue;
+    }
+    const role = message.role === "user" ? "user" : "system";
+    const last = out.at(-1);
+    if (last?.role === role) out.splice(-1, 1, { role, content: [...last.content, { type: "text", text: "\n\n" }, ...message.content] });
+    else out.push({ role, content: message.content });
+  }
+  return out;
+}
+
 export function turnsOf(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   const calls = new Map<string, ToolCall>();

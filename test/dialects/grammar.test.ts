@@ -285,6 +285,46 @@ describe("XML parameters of the dialects", () => {
   });
 });
 
+describe("what reads back as something else is named in `relaxed`", () => {
+  const properties: Record<string, JsonObject> = {
+    mixed: { enum: [1, "a", null, true] },
+    either: { anyOf: [{ enum: ["a", "b"] }, { type: "integer" }] },
+    maybe: { type: ["string", "null"], enum: ["p", "q", null] },
+    words: { enum: ["a", "b"] },
+    numbers: { enum: [1, 2, null] },
+    text: { type: ["string", "integer"] },
+    items: { type: "array", items: { enum: ["a", 1] } },
+    deep: { type: "object", properties: { x: { type: "integer" }, y: { type: "string" } }, required: ["x"] },
+    list: { type: "array", items: { type: ["number", "null"] } },
+  };
+  const fits = (value: Json, schema: JsonObject): boolean => {
+    if (Array.isArray(schema.anyOf)) return schema.anyOf.some((part) => fits(value, part as JsonObject));
+    if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+    const types = [schema.type].flat();
+    return (
+      types.includes(value === null ? "null" : Array.isArray(value) ? "array" : typeof value) ||
+      (types.includes("integer") && Number.isInteger(value))
+    );
+  };
+
+  test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties, required: Object.keys(properties) } }];
+    const { gbnf, relaxed } = dialect.grammar(tools, "required", { parallelCalls: false, startInThinking: false });
+    const paths = relaxed.map(({ path }) => path);
+    const isRelaxed = (key: string) => paths.some((path) => path.startsWith(`/properties/${key}`));
+    const untyped = isUntyped(dialect) ? ["mixed", "either"] : dialect.id === "minimax-m3" ? ["mixed", "either", "maybe", "items"] : [];
+    expect(Object.keys(properties).filter(isRelaxed)).toEqual(untyped);
+    const drawn = numbers(11);
+    const matcher = new Gbnf(gbnf);
+    for (let i = 0; i < 60; i++) {
+      const sample = matcher.sample((n) => drawn.next().value % n, 400);
+      const [end] = endsOf(scanPieces(dialect, [sample], { tools }));
+      for (const [key, schema] of Object.entries(properties))
+        if (!isRelaxed(key)) expect(fits(end?.arguments[key] ?? null, schema), `${key} in ${sample}`).toBe(true);
+    }
+  });
+});
+
 describeShared("a hundred tools of the Berkeley leaderboard", () => {
   const cases = bfclCases(join(shared, "bfcl.jsonl"), 100);
   test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
@@ -450,6 +490,15 @@ describe("text until a mark", () => {
   });
 });
 
+test("text until a mark that begins again inside itself", () => {
+  const rules = new Rules();
+  const grammar = new Gbnf(rules.text(`${until(rules, ["]<]m["])} ${literal("]<]m[")}`));
+  for (const text of ["", "]", "]<", "]<]", "a[i]<b", "]<]<]<]m", "]]<", "]<]m]<]m", "]<]m<"]) {
+    expect(grammar.accepts(`${text}]<]m[`), text).toBe(true);
+    expect(grammar.accepts(`${text}]<]m[]<]m[`), text).toBe(false);
+  }
+});
+
 describe("the syntaxes of dialects to come", () => {
   const file: Tool = {
     name: "write_file",
@@ -606,4 +655,53 @@ test("kimi-k3: the word for the type of a value is the one of its schema", () =>
     ["u", "boolean", "null"],
   ] as const)
     expect(accepts(grammar, call(key, type, value)), `${type} ${value}`).toBe(false);
+});
+
+test("kimi-k3, minimax-m3: what the templates print before calls may stand before required ones", () => {
+  for (const [id, lead] of [
+    ["kimi-k3", "<|open|>response<|sep|><|close|>response<|sep|>"],
+    ["minimax-m3", "</mm:think>"],
+  ] as const) {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    const call = plainText(dialect.renderToolCalls([{ name: "get_time", arguments: {} }]));
+    const thinking = plainText(dialect.renderThinking("Hm."));
+    for (const choice of ["required", { name: "get_time" }] as const) {
+      const grammar = dialect.grammar(tools, choice);
+      for (const before of ["", lead, thinking]) expect(accepts(grammar, before + call), before + call).toBe(true);
+      for (const wrong of [lead + lead + call, lead, `${lead}Hi${call}`]) expect(accepts(grammar, wrong), wrong).toBe(false);
+    }
+    expect(accepts(dialect.grammar(tools, "auto"), call)).toBe(true);
+    expect(accepts(dialect.grammar(tools, "auto"), lead + call)).toBe(false);
+  }
+});
+
+describe("minimax-m3", () => {
+  const dialect = speakers.find(({ id }) => id === "minimax-m3")!;
+  const grammar = (parameters: JsonObject) => dialect.grammar([{ name: "f", parameters }], "required");
+  const call = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
+
+  test("a string may be any text but for the mark, and lists and objects nest", () => {
+    const file = { type: "object", properties: { path: { type: "string" }, lines: { type: "array", items: { type: "integer" } } } };
+    const files = grammar({ type: "object", properties: { code: { type: "string" }, files: { type: "array", items: file } } });
+    for (const args of [{ code: "a[i]<b && c[j]<]d\n</code>" }, { files: [] }, { files: [{ path: "p", lines: [1, 2] }, {}] }])
+      expect(accepts(files, call(args)), call(args)).toBe(true);
+    for (const args of [{ code: ["x"] }, { files: [{ path: "p", lines: ["x"] }] }, { files: [{ other: 1 }] }, { files: "x" }])
+      expect(accepts(files, call(args)), call(args)).toBe(false);
+  });
+  test("nothing holds the two tags of a key that nobody declared to one name: that is reported", () => {
+    const free = { type: "object", properties: { a: { type: "object", additionalProperties: { type: "integer" } }, b: {} } };
+    expect(grammar(free).relaxed).toEqual([
+      { tool: "f", path: "/properties/a", keyword: "additionalProperties" },
+      { tool: "f", path: "/properties/b", keyword: "additionalProperties" },
+    ]);
+    for (const b of ["x", [1, [true, "y"]], { k: { l: "m" } }])
+      expect(accepts(grammar(free), call({ a: { k: 1 }, b })), call({ b })).toBe(true);
+  });
+  test("null in a list is an empty item", () => {
+    const parameters = { type: "object", properties: { list: { type: "array", items: { type: ["integer", "null"] } } } };
+    expect(accepts(grammar(parameters), call({ list: [null, 1] }))).toBe(true);
+    expect(endsOf(scanPieces(dialect, [call({ list: [null, 1] })], { tools: [{ name: "f", parameters }] }))[0]?.arguments).toEqual({
+      list: [null, 1],
+    });
+  });
 });

@@ -37,7 +37,9 @@ export interface CallFormat {
   /** Tokens of the format that a server must not strip. */
   readonly preserved: readonly string[];
   readonly thinking?: { readonly open: string; readonly close: string };
-  /** What the model may write behind its calls. */
+  /** What the model may write before its calls, where it says nothing. */
+  readonly lead?: string;
+  /** What it may write behind them. */
   readonly stop?: string;
   /** How an answer without calls looks around its JSON, if that is not all of it. */
   readonly answer?: readonly Piece[];
@@ -56,7 +58,7 @@ export function grammarOf(format: CallFormat): (tools: readonly Tool[], toolChoi
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
     const answer = options.output && !forced ? writer.answer(options.output) : undefined;
-    if (forced || answer) return writer.whole([calls?.body, answer].filter((body) => body !== undefined));
+    if (forced || answer) return writer.whole([calls && writer.led(calls), answer].filter((body) => body !== undefined));
     if (calls) return writer.armed(calls);
     return toolChoice === "auto" ? writer.free() : writer.silent();
   };
@@ -144,6 +146,12 @@ class Writer {
       this.#format.answer ?? [ARGUMENTS],
       write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
     );
+  }
+
+  /** The body of calls with what may stand before them. */
+  led({ body }: Calls): string {
+    const { lead } = this.#format;
+    return lead === undefined ? body : `${optional(literal(lead))} (${body})`;
   }
 
   /** Thinking, then one of these, from the first token on. */

@@ -5,7 +5,7 @@
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
-import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NEWLINE = { pattern: "[\\n]{0,1}" };
 const THINK_TAGS = [THINK.open, THINK.close];
@@ -65,6 +65,8 @@ const dsml = (word: string, nothing?: string): CallFormat => ({
 
 const COHERE_TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
 const COHERE_THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"];
+/** What stands before every tag of MiniMax-M3's calls. */
+const MINIMAX = "]<]minimax[>[";
 const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
 
 export const FORMATS: Readonly<Record<string, CallFormat>> = {
@@ -187,6 +189,7 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     openers: ["<|open|>tools", "<|open|>call "],
     preserved: ["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
     thinking: { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
+    lead: "<|open|>response<|sep|><|close|>response<|sep|>",
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
   llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
@@ -199,6 +202,17 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     openers: ["<minimax:tool_call>", "<invoke name="],
     preserved: ["<minimax:tool_call>", "</minimax:tool_call>", ...THINK_TAGS],
     thinking: THINK,
+  },
+  "minimax-m3": {
+    values: elementValues(MINIMAX),
+    call: (name) => [`${MINIMAX}<invoke name=${quoted(name)}>`, ARGUMENTS, `${MINIMAX}</invoke>`],
+    between: "\n",
+    section: { begin: `${MINIMAX}<tool_call>\n`, end: `\n${MINIMAX}</tool_call>` },
+    words: [`${MINIMAX}<tool_call>`],
+    openers: [`${MINIMAX}<tool_call>`, `${MINIMAX}<invoke `],
+    preserved: [MINIMAX, "<mm:think>", "</mm:think>"],
+    thinking: { open: "<mm:think>", close: "</mm:think>" },
+    lead: "</mm:think>", // so begins an answer without thinking
   },
   mistral: {
     values: jsonValues,

@@ -12,6 +12,7 @@ export class Rules {
   readonly #bodies = new Map<string, string>();
   readonly #names = new Map<string, string>();
   readonly #taken = new Map<string, number>();
+  readonly #made = new Map<string, string>();
 
   get size(): number {
     return this.#bodies.size;
@@ -45,6 +46,13 @@ export class Rules {
   fill(name: string, body: string): void {
     this.#bodies.set(name, body);
     this.#names.set(body, name);
+  }
+
+  /** What rules that mention each other were made for; they are made once. */
+  once(what: string, make: () => string): string {
+    const name = this.#made.get(what) ?? make();
+    this.#made.set(what, name);
+    return name;
   }
 
   /** The grammar of this root, without the rules that it does not need. */
@@ -85,19 +93,22 @@ export const optional = (body: string): string => (body === "" ? "" : `(${body})
 /** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */
 export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1,2} [ \\t]{0,20})?');
 
-/**
- * Any text that has none of the marks in it, up to where their first character comes again. They all begin with the same one, so the text is
- * other characters, and beginnings of marks that do not go on: behind one comes another, a character that fits none, or the end.
- */
-export function until(rules: Rules, given: readonly string[]): string {
-  const first = given[0]?.charAt(0) ?? "";
-  if (given.some((mark) => !mark.startsWith(first))) throw new Error(`marks must begin alike: ${given.join(" ")}`);
-  const marks = given.map((mark) => first + mark.split(first)[1]);
-  const begun = new Set(marks.flatMap((mark) => Array.from({ length: mark.length - 1 }, (_, i) => mark.slice(0, i + 1))));
-  const nexts = (beginning: string) => new Set(marks.flatMap((mark) => (mark.startsWith(beginning) ? mark.charAt(beginning.length) : [])));
-  const stops = [...begun].map((beginning) => `${literal(beginning)} ${noneOf([first, ...nexts(beginning)])}`);
-  const part = rules.choice("part", [...begun].map(literal));
-  return rules.rule("text", `(${noneOf([first])} | ${part}* (${stops.join(" | ")}))* ${part}*`);
+/** Any text that has none of the marks in it: a rule for each beginning of a mark that may have been written last. */
+export function until(rules: Rules, marks: readonly string[]): string {
+  const begun = [...new Set(marks.flatMap((mark) => Array.from(mark, (_, i) => mark.slice(0, i))))];
+  const chars = [...new Set(marks.join(""))];
+  /** What of a text may still become a mark. */
+  const rest = (text: string): string => begun.find((beginning) => beginning === text) ?? rest(text.slice(1));
+  return rules.once(`text until ${marks.join(" ")}`, () => {
+    const names = new Map(begun.map((beginning) => [beginning, rules.reserve("text")]));
+    for (const [beginning, name] of names) {
+      const ends = chars.filter((char) => marks.some((mark) => (beginning + char).endsWith(mark)));
+      const goes = chars.filter((char) => !ends.includes(char) && rest(beginning + char) !== "");
+      const steps = goes.map((char) => `${literal(char)} ${names.get(rest(beginning + char))}`);
+      rules.fill(name, [...steps, `${noneOf([...goes, ...ends])} ${names.get("")}`, '""'].join(" | "));
+    }
+    return names.get("") ?? "";
+  });
 }
 
 /** A word that is none of these, without the excluded characters (as they stand in brackets); an atom. */

@@ -23,6 +23,8 @@ export interface ObjectSyntax extends Brackets {
   readonly otherPair: (declared: readonly string[], value: string, kind?: Kind) => string;
   /** What stands where there are no pairs. */
   readonly nothing?: string;
+  /** Nothing holds the two tags of such a key to the same name. */
+  readonly unpaired?: true;
   /** Keys stand in the order of Jinja's `dictsort`, not in that of the schema. */
   readonly sorted?: true;
 }
@@ -32,9 +34,9 @@ export interface ValueSyntax {
   /** Any string, an atom. `length` is a quantifier such as `{0,9}`; `undefined`: a length cannot be kept here. */
   readonly string: (length?: string) => string | undefined;
   readonly object: ObjectSyntax;
-  readonly list: Brackets;
-  /** A string may be anything, and so the text of any other value. */
-  readonly verbatim?: true;
+  readonly list: Brackets & { readonly item?: (value: string) => string };
+  /** A string may be anything, and so the text of any other value but for those of these types. */
+  readonly verbatim?: readonly JsonType[];
   /** There are only values of this kind. */
   readonly kind?: Kind;
   /** How the values inside of an object or a list are written, if otherwise. */
@@ -167,14 +169,12 @@ export const xmlValues =
       // What is read where a string may stand is one, but for the word of JSON itself.
       scalar: (value) => (value === null ? json.scalar(value) : scalar(value)),
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
-      verbatim: true,
+      verbatim: ["null"],
       ...(typed && { kind: "string" }),
       inner: json,
     };
     const object: ObjectSyntax = {
-      open: "",
-      comma: "",
-      close: "",
+      ...NO_BRACKETS,
       ...(nothing !== undefined && { nothing }),
       pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
       otherPair: (declared, atom, kind) => {
@@ -186,3 +186,28 @@ export const xmlValues =
   };
 
 const newlineOr = (run: string): string => (run === "\n" ? '"\\n"?' : literal(run));
+
+/** `<city>Paris</city><tags><item>a</item></tags>`, each tag behind a mark: all values are elements, strings as they are. */
+export const elementValues =
+  (mark: string): Values =>
+  (rules) => {
+    const json = jsonValues(rules);
+    const element = (name: string, value: string): string => `${literal(`${mark}<${name}>`)} ${value} ${literal(`${mark}</${name}>`)}`;
+    const key = "<>/\\]\\x00-\\x1F";
+    return {
+      // The template writes nothing for null.
+      scalar: (value) => (value === null ? '("null" | "")' : typeof value === "string" ? literal(value) : json.scalar(value)),
+      string: (length) => (length === undefined ? until(rules, [mark]) : undefined),
+      object: {
+        ...NO_BRACKETS,
+        pair: element,
+        otherPair: (declared, value) =>
+          `${literal(`${mark}<`)} ${otherWord([...declared, "item"], key)} ">" ${value} ${literal(`${mark}</`)} [^${key}]+ ">"`,
+        unpaired: true,
+      },
+      list: { ...NO_BRACKETS, item: (value) => element("item", value) },
+      verbatim: [],
+    };
+  };
+
+const NO_BRACKETS: Brackets = { open: "", comma: "", close: "" };

@@ -219,8 +219,8 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     };
 
     const begin = (s: Scan, key?: string): Step => {
-      s.bound(tooLong);
       s.startCall(s.call?.name ?? "");
+      s.bound(tooLong);
       s.begin(PYTHON, s.json, ends).enter(41, 61, key);
       return inArguments;
     };

@@ -19,8 +19,8 @@ export const startThinking = startWith((s) => {
 
 /** Text or thinking, up to the next mark. */
 export const speak: Step = (s) => {
-  if (s.table.line && s.lineStart && !s.thinking) return s.table.line;
-  const { marks, steps } = s.thinking ? s.table.thinking : s.table.text;
+  const { marks, steps, line } = s.thinking ? s.table.thinking : s.table.text;
+  if (line && s.lineStart) return line;
   const mark = s.until(marks);
   s.sayRun();
   if (mark === undefined) {
@@ -111,6 +111,24 @@ export const promoteIfUnclosed =
     s.closeThinking(false);
     return call;
   };
+
+/** What stands here in thinking may be a call without a mark. */
+export function leaveThinking(s: Scan): void {
+  s.hold(undo, s.table.promotes);
+  s.closeThinking(false);
+}
+
+/** Behind what may begin such a call. A newline before it is thinking. */
+export function promoteBare(mark: string, call: Step): Step {
+  const length = mark.trimStart().length;
+  return (s) => {
+    s.pos -= length;
+    s.sayRaw();
+    s.pos += length;
+    leaveThinking(s);
+    return call;
+  };
+}
 
 const undo: Step = (s) => {
   s.undo();
