@@ -111,6 +111,15 @@ describe("the Gemma syntax", () => {
   });
 });
 
+test("calls and results are taken as they stand in a history, or with no more than what is written of them", () => {
+  const models: string[] = gemma4.models;
+  expect(models).toContain("gemma-4");
+  const call = gemma4.renderToolCall({ type: "tool-call", id: "call_0", name: "f", arguments: {} });
+  expect(call).toEqual(gemma4.renderToolCall({ name: "f", arguments: {} }));
+  const results = gemma4.renderToolResults([{ role: "tool", id: "call_0", name: "f", output: 1 }]);
+  expect(results).toEqual(gemma4.renderToolResults([{ name: "f", output: 1 }]));
+});
+
 test("an image stands at its placeholder", () => {
   const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
   const pieces = gemma4.render({ model: "", messages: [{ role: "user", content: [image, { type: "text", text: "What is it?" }] }] });
