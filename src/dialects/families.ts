@@ -35,18 +35,17 @@ export interface Family {
 }
 
 const from = (source: string, values: Sampling): SamplingDefaults => ({ values, source });
+const card = (model: string, values: Sampling): SamplingDefaults => from(`model card of ${model}`, values);
+const config = (model: string, values: Sampling): SamplingDefaults => from(`generation_config.json of ${model}`, values);
 
-const GEMMA = from("generation_config.json of google/gemma-3-4b-it; flutter_gemma has the same for FunctionGemma", {
-  temperature: 1,
-  topK: 64,
-  topP: 0.95,
-});
-const R1 = from("model card of deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
-const LLAMA = from("generation_config.json of meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
-const QWEN25 = from("generation_config.json of Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
-const QWEN3 = from("generation_config.json of Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20 });
+/** flutter_gemma has the same for FunctionGemma. */
+const GEMMA = config("google/gemma-3-4b-it", { temperature: 1, topK: 64, topP: 0.95 });
+const R1 = card("deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
+const LLAMA = config("meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
+const QWEN25 = config("Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
+const QWEN3 = config("Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20 });
 const GPT_OSS = from("README of openai/gpt-oss", { temperature: 1, topP: 1 });
-const MINIMAX = from("model card of MiniMaxAI/MiniMax-M2", { temperature: 1, topP: 0.95, topK: 40 });
+const MINIMAX = card("MiniMaxAI/MiniMax-M2", { temperature: 1, topP: 0.95, topK: 40 });
 
 export const FAMILIES: readonly Family[] = [
   // ---- Google
@@ -94,7 +93,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "deepseek-v3.2",
     models: /deepseek[-.]?v?3[.-]2(?!\d)/,
     templates: [["｜DSML｜"]],
-    sampling: from("model card of deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
+    sampling: card("deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
   },
   {
     name: "DeepSeek V3.1",
@@ -102,7 +101,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "deepseek-v3.1",
     models: /deepseek[-.]?(?:chat-)?v3[.-]1(?!\d)|deepseek\.v3-v1:/,
     templates: [["<｜tool▁sep｜>", "!```json"]],
-    sampling: from("generation_config.json of deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
+    sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
   },
   {
     name: "DeepSeek R1",
@@ -119,7 +118,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "vllm-deepseekv3",
     models: /deepseek-?(?:chat-)?v3(?![.\d]|-\d(?!\d))/,
     templates: [["<｜tool▁sep｜>"]],
-    sampling: from("model card of deepseek-ai/DeepSeek-V3-0324", { temperature: 0.3 }),
+    sampling: card("deepseek-ai/DeepSeek-V3-0324", { temperature: 0.3 }),
   },
 
   // ---- Kimi, GLM, MiniMax, gpt-oss
@@ -129,7 +128,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "kimi-k2-thinking",
     models: /kimi-?k2-thinking/,
     templates: [["<|tool_calls_section_begin|>", "<think>"]],
-    sampling: from("model card of moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
+    sampling: card("moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
   },
   { name: "Kimi K3", id: "kimi-k3", variant: "kimi-k3", models: /kimi-?k3(?!\d)/, templates: [["<|open|>", "<|sep|>", "<|close|>"]] },
   { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2[.-][5-9]/ },
@@ -139,7 +138,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "kimi-k2-instruct",
     models: /kimi-?k2(?!\d)/,
     templates: [["<|tool_calls_section_begin|>"]],
-    sampling: from("model card of moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
+    sampling: card("moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
   },
   {
     name: "GLM-4.5/4.6",
@@ -147,7 +146,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "glm-4.6",
     models: /glm-?4[.-][56](?![\db])/,
     templates: [["<arg_key>", "[gMASK]", "/nothink"]],
-    sampling: from("model card of zai-org/GLM-4.6", { temperature: 1 }),
+    sampling: card("zai-org/GLM-4.6", { temperature: 1 }),
   },
   {
     name: "GLM-4.7",
@@ -155,7 +154,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "glm-4.7-flash",
     models: /glm-?4[.-]7(?![\db])/,
     templates: [["<arg_key>", "[gMASK]"]],
-    sampling: from("model card of zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
+    sampling: card("zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
   { name: "a relative of GLM", id: "glm", doubtful: true, templates: [["<arg_key>"]] },
@@ -213,7 +212,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "lfm2.5-instruct",
     models: /lfm-?2\.5(?!-vl)/,
     templates: [["List of tools: [", "<|im_start|>"]],
-    sampling: from("model card of LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
+    sampling: card("LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
   },
   {
     name: "LFM2",
@@ -221,7 +220,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "lfm2-8b-a1b",
     models: /lfm-?2(?![.\d]|-vl)/,
     templates: [["<|tool_list_start|>"]],
-    sampling: from("model card of LiquidAI/LFM2-8B-A1B", { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 }),
+    sampling: card("LiquidAI/LFM2-8B-A1B", { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 }),
   },
   {
     name: "Llama 4",
@@ -230,7 +229,7 @@ export const FAMILIES: readonly Family[] = [
     models: /llama-?4(?![.\d])/,
     bare: "base",
     templates: [["<|header_start|>", "func_name1("]],
-    sampling: from("generation_config.json of meta-llama/Llama-4-Scout-17B-16E-Instruct", { temperature: 0.6, topP: 0.9 }),
+    sampling: config("meta-llama/Llama-4-Scout-17B-16E-Instruct", { temperature: 0.6, topP: 0.9 }),
   },
   {
     name: "Olmo 3",
@@ -238,7 +237,7 @@ export const FAMILIES: readonly Family[] = [
     models: /olmo-?3/,
     bare: "base",
     templates: [["<function_calls>", "<functions>", "<|im_start|>"]],
-    sampling: from("model card of allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
+    sampling: card("allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
   },
   { name: "a pythonic template", id: "pythonic", doubtful: true, templates: [["func_name1(params_name1"]] },
 
@@ -276,7 +275,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "mistral-small-3.2-2506",
     models: /mistral-small-?(?:3[.-]2|.*2506)/,
     templates: [["[TOOL_CALLS]", "[CALL_ID]"]],
-    sampling: from("model card of mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
+    sampling: card("mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
   },
   {
     name: "Ministral 3",
@@ -289,14 +288,14 @@ export const FAMILIES: readonly Family[] = [
     name: "Magistral",
     id: "mistral",
     models: /magistral/,
-    sampling: from("model card of mistralai/Magistral-Small-2509", { temperature: 0.7, topP: 0.95 }),
+    sampling: card("mistralai/Magistral-Small-2509", { temperature: 0.7, topP: 0.95 }),
   },
   {
     name: "Devstral",
     id: "mistral",
     models: /devstral/,
     templates: [["[TOOL_CALLS]", "[ARGS]"]],
-    sampling: from("model card of mistralai/Devstral-Small-2507", { temperature: 0.15 }),
+    sampling: card("mistralai/Devstral-Small-2507", { temperature: 0.15 }),
   },
   {
     name: "Mistral Nemo",
@@ -304,7 +303,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "mistral-nemo-2407",
     models: /mistral-nemo(?!t)/,
     templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "![SYSTEM_PROMPT]"]],
-    sampling: from("model card of mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
+    sampling: card("mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
   },
   { name: "Pixtral", id: "mistral", doubtful: true, models: /pixtral/ },
   { name: "Mixtral 8x22B", id: "mistral", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
@@ -352,7 +351,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "qwen3-coder",
     models: /qwen-?3-coder/,
     templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>", "!<think>"]],
-    sampling: from("generation_config.json of Qwen/Qwen3-Coder-30B-A3B-Instruct", {
+    sampling: config("Qwen/Qwen3-Coder-30B-A3B-Instruct", {
       temperature: 0.7,
       topP: 0.8,
       topK: 20,
@@ -376,18 +375,13 @@ export const FAMILIES: readonly Family[] = [
     sampling: QWEN25,
     types: ["qwen"],
   },
-  {
-    name: "QwQ",
-    id: "hermes",
-    models: /qwq(?!.*preview)/,
-    sampling: from("generation_config.json of Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }),
-  },
+  { name: "QwQ", id: "hermes", models: /qwq(?!.*preview)/, sampling: config("Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }) },
   {
     name: "Qwen3 2507 Instruct",
     id: "hermes",
     variant: "qwen3-0.6b",
     models: /qwen-?3-(?!omni).*instruct/,
-    sampling: from("generation_config.json of Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
+    sampling: config("Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
   },
   {
     name: "Qwen3",

@@ -8,7 +8,7 @@
  */
 import type { Json, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { RenderableCall, RenderOptions } from "./dialect.ts";
+import type { RenderableCall } from "./dialect.ts";
 import { keepThinking } from "./options.ts";
 import { argumentsText, compactJson, nineCharacters, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
@@ -16,8 +16,18 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { alternating, callsOf, contentPieces, dialogue, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import {
+  alternating,
+  callsOf,
+  contentPieces,
+  dialogue,
+  leadingSystem,
+  printedResult,
+  resultText,
+  turnsOf,
+  unreadable,
+} from "./transcript.ts";
 
 const STOPS = ["</s>"];
 const CALLS = "[TOOL_CALLS]";
@@ -173,13 +183,13 @@ function jsonResult(output: Json): string {
   return readLossless(text) === undefined ? compactJson(text) : text;
 }
 
-function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { toolsLast, systemLast } = variant;
   const keeps = variant.thinks && request.thinking?.keep === true;
   const { system, rest } = leadingSystem(alternating(request.messages));
   const turns = turnsOf(rest);
   const last = turns.findLastIndex((turn) => turn.side === "user");
-  const tools = request.tools?.length ? toolPieces(request.tools) : [];
+  const tools = options.declared;
   const rules = system ? contentPieces(system, IMAGES) : variant.system?.(isoDate(options.now ?? new Date()));
   const systemPieces = (text: Pieces): Pieces => (systemLast ? userPieces(text) : t`[SYSTEM_PROMPT]${text}[/SYSTEM_PROMPT]`);
   return {
@@ -210,7 +220,7 @@ function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: bool
       part.type === "text" ? part.text : keepsThinking && part.type === "thinking" && part.text ? thought(part.text) : [],
     ),
     calls.length > 0 ? variant.calls(calls) : [],
-    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(said),
     t`</s>`,
   ];
 }

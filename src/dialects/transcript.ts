@@ -114,6 +114,17 @@ function answer(result: ToolResult, waiting: ToolCall[], calls: ReadonlyMap<stri
 
 export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
 
+/** Calls that could not be read, as they were written. */
+export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((part) => (part.type === "malformed" ? part.raw : []));
+
+/** Both in the order in which they were said. */
+export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
+  parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
+
+/** All calls of a conversation. */
+export const allCalls = (messages: readonly Message[]): ToolCall[] =>
+  messages.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : []));
+
 export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
@@ -135,15 +146,14 @@ const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "
 
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
-  const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
+  const calls = writtenCalls(said, call);
   return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
 }
 
 /** The same where all calls of a message are written as one. */
 export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
   const calls = callsOf(said);
-  const raws = said.flatMap((part) => (part.type === "malformed" ? part.raw : []));
-  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...raws], "\n");
+  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...unreadable(said)], "\n");
 }
 
 /** Text as those templates print it that do not know parts: several of them are a Python literal. */
@@ -175,8 +185,8 @@ export const contentPieces = (
   });
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
-export function resultText(output: Json): string {
-  const plain = plainOutput(output);
+export function resultText(output: Json, separator?: string): string {
+  const plain = plainOutput(output, separator);
   return typeof plain === "string" ? plain : pythonJson(plain);
 }
 
@@ -184,9 +194,9 @@ export function resultText(output: Json): string {
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** A list of text parts is the text that they make; other results stay what they are. */
-export function plainOutput(output: Json): Json {
+export function plainOutput(output: Json, separator = ""): Json {
   const parts = textParts(output);
-  return parts ? parts.map((part) => part.text).join("") : output;
+  return parts ? parts.map((part) => part.text).join(separator) : output;
 }
 
 /** A result that is nothing but text parts. */
