@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isObject } from "../../src/core/json.ts";
 import type { Json, JsonObject, Tool, ToolChoice } from "../../src/core/nouns.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../../src/dialects/dialect.ts";
 import { ARGUMENTS, type CallFormat, grammarOf, schemaGrammar } from "../../src/dialects/grammar/calls.ts";
@@ -138,6 +139,18 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     }
   });
 
+  test("structural tags: what is in them is the grammar that llama.cpp gets, and none that xgrammar reads otherwise", () => {
+    const keys = ["a", "\n</p", "é", "😀", "[", "x\x7fa"];
+    const parameters: JsonObject = {
+      type: "object",
+      properties: Object.fromEntries(keys.map((key) => [key, { type: "integer" }])),
+      additionalProperties: { type: "boolean" },
+    };
+    for (const choice of ["auto", "required", "none"] as const)
+      for (const grammar of grammarsIn(dialect.grammar([{ name: "f", parameters }], choice).structuralTag ?? null))
+        expect(() => new Gbnf(grammar), grammar).not.toThrow();
+  });
+
   test("one call at most, if calls shall not be parallel", () => {
     const single = grammar("required", { parallelCalls: false });
     expect(accepts(single, text("get_time"))).toBe(true);
@@ -189,6 +202,13 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([patch], "required"), call)).toBe(true);
   });
 });
+
+/** All grammars in a structural tag. */
+function grammarsIn(tag: Json): string[] {
+  if (Array.isArray(tag)) return tag.flatMap(grammarsIn);
+  if (!isObject(tag)) return [];
+  return typeof tag.grammar === "string" ? [tag.grammar] : Object.values(tag).flatMap(grammarsIn);
+}
 
 /** Where llama.cpp starts the grammar: at the first group that matched something. */
 function startOf(pattern: RegExp, text: string): number {
@@ -370,6 +390,15 @@ describe("schemas", () => {
       { type: "object", properties: { ab: { type: "integer" } }, additionalProperties: true },
       [{ ab: 1 }, { a: "x", abc: "y" }, { ab: 1, z: [] }],
       [{ ab: "x" }, { a: 1, ab: "x" }],
+    ],
+    [
+      "other keys are not declared ones, in any script",
+      { type: "object", properties: { é: { type: "integer" }, "😀": { type: "integer" } }, additionalProperties: true },
+      [
+        { é: 1, "😀": 2 },
+        { è: "x", "😁": "y", "é😀": "z" },
+      ],
+      [{ é: "x" }, { "😀": "x" }, { "😁": 1, "😀": "x" }],
     ],
     [
       "optional keys",
@@ -625,13 +654,20 @@ describe("the syntaxes of dialects to come", () => {
   });
 });
 
-describe("the matcher refuses what llama.cpp refuses", () => {
-  test.each(["root ::= a", 'root ::= root "x" | "y"', 'a ::= "x"', 'root ::= "x', 'root ::= "x"{0,3000}', 'root ::= "\\q"', "root ::= | "])(
-    "%s",
-    (text) => {
-      expect(() => new Gbnf(text)).toThrow();
-    },
-  );
+describe("the matcher refuses what llama.cpp refuses, and what xgrammar reads otherwise", () => {
+  test.each([
+    'root ::= "\\x41"',
+    "root ::= [^é]",
+    "root ::= a",
+    'root ::= root "x" | "y"',
+    'a ::= "x"',
+    'root ::= "x',
+    'root ::= "x"{0,3000}',
+    'root ::= "\\q"',
+    "root ::= | ",
+  ])("%s", (text) => {
+    expect(() => new Gbnf(text)).toThrow();
+  });
 });
 
 test("kimi-k3: the word for the type of a value is the one of its schema", () => {

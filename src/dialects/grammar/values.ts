@@ -2,7 +2,7 @@
 import { escapeJson } from "../../core/json.ts";
 import type { JsonType } from "../../core/schema.ts";
 import { pythonLiteral, pythonNumber } from "../print.ts";
-import { blanks, literal, otherWord, type Rules, row, until } from "./gbnf.ts";
+import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -49,12 +49,12 @@ export interface ValueSyntax {
 export type Values = (rules: Rules) => ValueSyntax;
 
 const quoted = (text: string): string => literal(`"${escapeJson(text)}"`);
-const PLAIN_CHARS = '"\\\\\\x00-\\x1F';
+const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
 /** `{"a": 1, "b": [true, null]}` */
 export const jsonValues: Values = (rules) => {
   const ws = blanks(rules);
-  const char = rules.rule("char", `[^${PLAIN_CHARS}] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})`);
+  const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})`);
   return {
     scalar: (value) =>
       typeof value === "string" ? quoted(value) : literal(typeof value === "number" ? pythonNumber(value) : String(value)),
@@ -64,7 +64,7 @@ export const jsonValues: Values = (rules) => {
       comma: `"," ${ws}`,
       close: `${ws} "}"`,
       pair: (name, value) => `${literal(`"${escapeJson(name)}":`)} ${ws} ${value}`,
-      otherPair: (declared, value) => `"\\"" ${otherWord(declared, PLAIN_CHARS)} "\\":" ${ws} ${value}`,
+      otherPair: (declared, value) => `"\\"" ${otherWord(declared, NO_PLAIN)} "\\":" ${ws} ${value}`,
     },
     list: { open: `"[" ${ws}`, comma: `"," ${ws}`, close: `${ws} "]"` },
   };
@@ -87,10 +87,10 @@ export const gemmaValues =
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
-          const ends = ":,{}<\\[\\]\\x00-\\x20";
+          const ends = [...":,{}<[]", "\0- "];
           // Several words could spell a declared key that has several.
-          const more = declared.some((key) => key.includes(" ")) ? "" : `(" " [^${ends}]+)*`;
-          const quoted = `${mark} ${otherWord(declared, "<\\x00-\\x1F")} ${mark}`;
+          const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
+          const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;
           return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
         },
         sorted: true,
@@ -128,7 +128,7 @@ export const pythonValues: Values = (rules) => {
     comma: `"," ${ws}`,
     close: "",
     pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
-    otherPair: (declared, value) => `${otherWord(declared, "\\x00-\\x2F:-@\\x5B-\\x5E\\x60\\x7B-\\x7F")} "=" ${value}`,
+    otherPair: (declared, value) => `${otherWord(declared, ["\0-/", ":-@", "[-^", "`", "{-\x7f"])} "=" ${value}`,
   };
   return { ...inner, object, inner };
 };
@@ -179,7 +179,7 @@ export const xmlValues =
       pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
       otherPair: (declared, atom, kind) => {
         const [before = "", after = ""] = open("\0", kind).split("\0");
-        return `${tag(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${tag(after)} ${atom} ${tag(close + behind)}`;
+        return `${tag(before)} ${otherWord(declared, ['"', "<", ">", "\0- "])} ${tag(after)} ${atom} ${tag(close + behind)}`;
       },
     };
     return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };
@@ -193,7 +193,7 @@ export const elementValues =
   (rules) => {
     const json = jsonValues(rules);
     const element = (name: string, value: string): string => `${literal(`${mark}<${name}>`)} ${value} ${literal(`${mark}</${name}>`)}`;
-    const key = "<>/\\]\\x00-\\x1F";
+    const ends = [..."<>/]", "\0-\x1f"];
     return {
       // The template writes nothing for null.
       scalar: (value) => (value === null ? '("null" | "")' : typeof value === "string" ? literal(value) : json.scalar(value)),
@@ -202,7 +202,7 @@ export const elementValues =
         ...NO_BRACKETS,
         pair: element,
         otherPair: (declared, value) =>
-          `${literal(`${mark}<`)} ${otherWord([...declared, "item"], key)} ">" ${value} ${literal(`${mark}</`)} [^${key}]+ ">"`,
+          `${literal(`${mark}<`)} ${otherWord([...declared, "item"], ends)} ">" ${value} ${literal(`${mark}</`)} ${noneOf(ends)}+ ">"`,
         unpaired: true,
       },
       list: { ...NO_BRACKETS, item: (value) => element("item", value) },
