@@ -287,6 +287,31 @@ describe("XML parameters of the dialects", () => {
     for (const text of ["TRUE", "1"]) expect(takes(call("b", text)), text).toBe(false);
   });
 
+  test.each(["qwen3-coder", "seed-oss"])("%s: where no string may stand, null is what the template writes, or JSON's word", (id) => {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    const kinds: JsonObject[] = [
+      { type: ["integer", "null"] },
+      { type: "boolean", nullable: true },
+      { anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }] },
+      { type: ["object", "null"], properties: { z: { type: "integer" } } },
+      { $ref: "#/$defs/count" },
+      { enum: [1, null] },
+      { type: "null" },
+    ];
+    for (const p of kinds) {
+      const parameters = { type: "object", properties: { p }, required: ["p"], $defs: { count: { type: ["integer", "null"] } } };
+      const tools: Tool[] = [{ name: "f", parameters }];
+      const call = plainText(dialect.renderToolCalls([{ name: "f", arguments: { p: null } }]));
+      const takes = speaks(id, ...tools);
+      expect(call).toContain("None");
+      for (const text of [call, call.replace("None", "null")]) {
+        expect(takes(text), `${JSON.stringify(p)} ${text}`).toBe(true);
+        expect(endsOf(scanPieces(dialect, [text], { tools }))[0]?.arguments).toEqual({ p: null });
+      }
+      for (const word of ["none", "nil", '"None"']) expect(takes(call.replace("None", word)), word).toBe(false);
+    }
+  });
+
   test("glm: with newlines, as until 4.6, and without", () => {
     const takes = speaks("glm", free);
     const lines = [

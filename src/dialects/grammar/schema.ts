@@ -253,10 +253,11 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** Where a string may stand, hardly anything else can be told from one, although a schema may allow it. */
   const property = (schema: Json | undefined, at: Place): string => {
     const { syntax, root } = at;
-    const atom = written(schema, at);
     const types = syntax.verbatim && isObject(schema) ? schemaTypes({ schema, root }) : [];
+    if (types.length > 0 && !types.includes("string")) return written(schema, { ...at, syntax: syntax.noStrings ?? syntax });
+    const atom = written(schema, at);
     const lost = types.some((type) => type !== "string" && !syntax.verbatim?.includes(type));
-    if (lost && types.includes("string") && atom !== text(syntax)) at.report(at.path, "type");
+    if (lost && atom !== text(syntax)) at.report(at.path, "type");
     return atom;
   };
 

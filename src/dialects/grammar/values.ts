@@ -37,6 +37,8 @@ export interface ValueSyntax {
   readonly list: Brackets & { readonly item?: (value: string) => string };
   /** A string may be anything, and so the text of any other value but for those of these types. */
   readonly verbatim?: readonly JsonType[];
+  /** How values are written where no string may stand, if otherwise. */
+  readonly noStrings?: ValueSyntax;
   /** There are only values of this kind. */
   readonly kind?: Kind;
   /** How the values inside of an object or a list are written, if otherwise. */
@@ -163,13 +165,15 @@ export const xmlValues =
       return same ? json.scalar(value) : rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]);
     };
     const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
-    const others = kinds.map((kind): ValueSyntax => ({ ...json, scalar, kind, inner: json }));
+    const noStrings: ValueSyntax = { ...json, scalar, inner: json };
+    const others = kinds.map((kind) => ({ ...noStrings, kind }));
     const strings: ValueSyntax = {
       ...json,
       // What is read where a string may stand is one, but for the word of JSON itself.
       scalar: (value) => (value === null ? json.scalar(value) : scalar(value)),
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
       verbatim: ["null"],
+      noStrings,
       ...(typed && { kind: "string" }),
       inner: json,
     };
