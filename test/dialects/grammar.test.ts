@@ -330,6 +330,35 @@ describe("XML parameters of the dialects", () => {
   });
 });
 
+describe("pythonic", () => {
+  const dialect = speakers.find(({ id }) => id === "pythonic")!;
+  const tool = (p: JsonObject): Tool[] => [{ name: "f", parameters: { type: "object", properties: { p }, required: ["p"] } }];
+  const takes = (p: JsonObject, value: string) =>
+    accepts(dialect.grammar(tool(p), "required"), `<|tool_call_start|>[f(p=${value})]<|tool_call_end|>`);
+
+  test("a declared key of a dict has its own type, however it is quoted, and comes once", () => {
+    const dict = { type: "object", properties: { c: { type: "integer" } }, additionalProperties: { type: "string" } };
+    for (const value of ['{"c": 1}', "{'c': 1, 'd': 'x'}", `{"d": "x", 'cc': 'y'}`, "{'it\"s': 'x'}"])
+      expect(takes(dict, value), value).toBe(true);
+    for (const value of ['{"c": "x"}', "{'c': 'x'}", `{"c": 1, "c": "x"}`, `{"c": 1, 'c': "x"}`])
+      expect(takes(dict, value), value).toBe(false);
+  });
+
+  test("a string of some length has it when it is read, escapes included", () => {
+    const four = { type: "string", minLength: 4, maxLength: 4 };
+    const drawn = numbers(5);
+    const matcher = new Gbnf(dialect.grammar(tool(four), "required", { parallelCalls: false, startInThinking: false }).gbnf);
+    for (let i = 0; i < 200; i++) {
+      const sample = matcher.sample((n) => drawn.next().value % n);
+      const [end] = endsOf(scanPieces(dialect, [sample], { tools: tool(four) }));
+      expect([...String(end?.arguments.p)], sample).toHaveLength(4);
+    }
+    expect(takes(four, "'\\n\\x41\\u00e9\\''")).toBe(true);
+    expect(takes(four, "'\\d+x'")).toBe(false);
+    expect(takes({ type: "string" }, "'\\d+'")).toBe(true);
+  });
+});
+
 describe("what reads back as something else is named in `relaxed`", () => {
   const properties: Record<string, JsonObject> = {
     mixed: { enum: [1, "a", null, true] },

@@ -51,12 +51,13 @@ export interface ValueSyntax {
 export type Values = (rules: Rules) => ValueSyntax;
 
 const quoted = (text: string): string => literal(`"${escapeJson(text)}"`);
+const HEX = "[0-9a-fA-F]";
 const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
 /** `{"a": 1, "b": [true, null]}` */
 export const jsonValues: Values = (rules) => {
   const ws = blanks(rules);
-  const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})`);
+  const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
   return {
     scalar: (value) =>
       typeof value === "string" ? quoted(value) : literal(typeof value === "number" ? pythonNumber(value) : String(value)),
@@ -101,14 +102,21 @@ export const gemmaValues =
     };
   };
 
+const NO_NAME = ["\0-/", ":-@", "[-^", "`", "{-\x7f"];
+const PYTHON_ENDS = ["\\", "\n"];
+
 /** `city='Paris', days=2, tags=["a"], when={"start": None}` between the parentheses of a call. */
 export const pythonValues: Values = (rules) => {
   const ws = blanks(rules);
   const either = (...texts: readonly string[]): string => rules.choice("word", texts.map(literal));
-  const string = (length = "*"): string => {
-    const inside = (quote: string, hint: string) => rules.rule(hint, `[^${quote}\\\\\\n] | "\\\\" [^\\n]`);
-    return rules.rule("string", `"'" ${inside("'", "char")}${length} "'" | "\\"" ${inside('"', "char")}${length} "\\""`);
+  const string = (length?: string): string => {
+    // An escape that Python does not know is two characters, which matters where they are counted.
+    const escape = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${HEX}{4} | "U000" ${HEX}{5})` : "[^\\n]";
+    const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escape}`)}${length ?? "*"}`;
+    return rules.rule("string", `"'" ${inside("'")} "'" | "\\"" ${inside('"')} "\\""`);
   };
+  const otherKey = (declared: readonly string[], quote: string): string =>
+    `${literal(quote)} ${otherWord(declared, [quote, ...PYTHON_ENDS])} ${literal(quote)}`;
   const text = (value: string): string => either(pythonLiteral(value), `"${escapeJson(value)}"`);
   const inner: ValueSyntax = {
     scalar: (value) => {
@@ -121,7 +129,7 @@ export const pythonValues: Values = (rules) => {
       comma: `"," ${ws}`,
       close: '"}"',
       pair: (name, value) => `${text(name)} ":" ${ws} ${value}`,
-      otherPair: (_, value) => `${string()} ":" ${ws} ${value}`,
+      otherPair: (declared, value) => `(${otherKey(declared, '"')} | ${otherKey(declared, "'")}) ":" ${ws} ${value}`,
     },
     list: { open: '"["', comma: `"," ${ws}`, close: '"]"' },
   };
@@ -130,7 +138,7 @@ export const pythonValues: Values = (rules) => {
     comma: `"," ${ws}`,
     close: "",
     pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
-    otherPair: (declared, value) => `${otherWord(declared, ["\0-/", ":-@", "[-^", "`", "{-\x7f"])} "=" ${value}`,
+    otherPair: (declared, value) => `(${otherWord(declared, NO_NAME)} | ${otherKey(declared, "'")}) "=" ${value}`,
   };
   return { ...inner, object, inner };
 };
