@@ -102,6 +102,21 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
   });
 
+  test("keys by a pattern may come, whatever else is forbidden; that the pattern is not held is reported", () => {
+    const counts: JsonObject = { type: "object", patternProperties: { "^x-": { type: "integer" } }, additionalProperties: false };
+    const wide: JsonObject = { ...counts, properties: { k: { type: "boolean" } }, additionalProperties: { type: "boolean" } };
+    const parameters: JsonObject = { type: "object", properties: { n: counts, w: wide }, required: ["n"] };
+    const made = dialect.grammar([{ name: "f", parameters }], "required");
+    const call = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
+    for (const args of [{ n: {} }, { n: { "x-a": 1 } }, { n: {}, w: { k: true, "x-a": 1, z: false } }])
+      expect(accepts(made, call(args)), call(args)).toBe(true);
+    for (const args of [{ n: { "x-a": true } }, { n: {}, w: { k: 1 } }, { n: {}, w: { z: [] } }])
+      expect(accepts(made, call(args)), call(args)).toBe(false);
+    const paths = made.relaxed.filter(({ keyword }) => keyword === "patternProperties").map(({ path }) => path);
+    expect(paths).toEqual(["/properties/n", "/properties/w"]);
+    expect(accepts(dialect.grammar([{ name: "f", parameters: counts }], "required"), call({ "x-a": 1 }))).toBe(true);
+  });
+
   test("a tool that is not declared cannot be required", () => {
     expect(() => grammar({ name: "get_date" })).toThrow("get_date");
     expect(() => dialect.grammar([], "required")).toThrow("no tool");

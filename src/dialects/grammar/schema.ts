@@ -243,10 +243,14 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       const body = ofKinds(property, place, at, (atom, kind) => pair(key, atom, kind));
       return { body, required: required.includes(key) };
     });
-    const others = schema.additionalProperties ?? (keys.length === 0 && !at.closed);
-    const place = inside(at, "additionalProperties", "other");
-    if (others !== false && unpaired) at.report(at.path, "additionalProperties");
-    const other = others === false ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
+    const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
+    const rest = schema.additionalProperties ?? (keys.length + patterns.length === 0 && !at.closed);
+    // Which pattern a key fits is not held, so its value may be by any of them.
+    const [one, ...more] = [...patterns, rest].filter((part) => part !== false);
+    const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
+    const place = inside(at, patterns.length > 0 ? "patternProperties" : "additionalProperties", "other");
+    if (others !== undefined && unpaired) at.report(at.path, "additionalProperties");
+    const other = others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
     return rules.rule(at.hint, row(open, inTurn(pairs, other, at.syntax.object, at.hint), close) || '""');
   };
 
