@@ -1,6 +1,6 @@
 // A reader of GBNF grammars and a matcher of texts, so that tests can ask whether a grammar accepts a text. It does what llama.cpp does: a set
 // of stacks, each with a character class on top, advanced character by character; and it refuses what llama.cpp refuses, and what xgrammar,
-// to which the same grammars go in structural tags, reads otherwise: `\x41` and `[^é]`.
+// to which the same grammars go in structural tags, reads otherwise: `\x41`, `[^é]`, and a control character before what could be a digit of its number.
 
 type Class = { type: "class"; negated: boolean; ranges: [number, number][] };
 type Item = Class | { type: "rule"; name: string };
@@ -268,6 +268,8 @@ class Reader {
     const [escaped, hex, simple] = /^\\(?:[uU]((?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|([trn\\"[\]]))/.exec(rest) ?? [];
     if (escaped !== undefined) {
       this.#at += escaped.length;
+      if (/^\\u00[017]/.test(escaped) && /^[\da-f]/i.test(this.text.slice(this.#at)))
+        throw new Error(`${rest}: xgrammar reads more digits`);
       return hex === undefined ? ({ t: 9, r: 13, n: 10 }[simple ?? ""] ?? (simple ?? "").charCodeAt(0)) : Number.parseInt(hex, 16);
     }
     if (rest.startsWith("\\")) throw new Error(`unknown escape ${rest}`);

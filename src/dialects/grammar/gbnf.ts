@@ -71,9 +71,12 @@ const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\
 const hex = (code: number): string =>
   code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 
-export const literal = (text: string): string =>
+export function literal(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
-  `"${text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char.charCodeAt(0)))}"`;
+  const escaped = text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char.charCodeAt(0)));
+  // xgrammar prints such a character as `\x`, and then reads that.
+  return `"${escaped.replace(/(\\u00..)(?=[\da-f])/gi, '$1" "')}"`;
+}
 
 const codeOf = (char: string): number => char.codePointAt(0) ?? 0;
 
@@ -89,7 +92,11 @@ export function noneOf(chars: readonly string[]): string {
     const [from = "", , to = from] = given;
     return [from, to];
   });
-  if (ranges.every(([, to]) => to < "\x80")) return `[^${ranges.map(([from, to]) => span(inClass(from), inClass(to))).join("")}]`;
+  if (ranges.every(([, to]) => to < "\x80")) {
+    const isControl = ([, to]: [string, string]) => to < " " || to > "~"; // these last, with no digit behind them
+    const sorted = ranges.toSorted((a, b) => Number(isControl(a)) - Number(isControl(b)));
+    return `[^${sorted.map(([from, to]) => span(inClass(from), inClass(to))).join("")}]`;
+  }
   const codes = ranges.map(([from, to]) => [codeOf(from), codeOf(to)] as const).toSorted(([a], [b]) => a - b);
   let next = 0;
   const others = [...codes, [MAX_CODE + 1, MAX_CODE + 1] as const].map(([from, to]) => {

@@ -111,8 +111,8 @@ export const pythonValues: Values = (rules) => {
   const either = (...texts: readonly string[]): string => rules.choice("word", texts.map(literal));
   const string = (length?: string): string => {
     // An escape that Python does not know is two characters, which matters where they are counted.
-    const escape = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${HEX}{4} | "U000" ${HEX}{5})` : "[^\\n]";
-    const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escape}`)}${length ?? "*"}`;
+    const escaped = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${HEX}{4} | "U000" ${HEX}{5})` : "[^\\n]";
+    const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escaped}`)}${length ?? "*"}`;
     return rules.rule("string", `"'" ${inside("'")} "'" | "\\"" ${inside('"')} "\\""`);
   };
   const otherKey = (declared: readonly string[], quote: string): string =>
