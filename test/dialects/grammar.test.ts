@@ -442,14 +442,42 @@ describe("schemas", () => {
     [
       "tuples",
       { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }], items: false },
-      [[1, "a"]],
-      [[1], ["a", 1], [1, "a", 2]],
+      [[], [1], [1, "a"]],
+      [
+        ["a", 1],
+        [1, "a", 2],
+      ],
+    ],
+    [
+      "tuples of some length",
+      { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }], items: { type: "null" }, minItems: 2, maxItems: 3 },
+      [
+        [1, "a"],
+        [1, "a", null],
+      ],
+      [[], [1], [1, "a", 2], [1, "a", null, null]],
+    ],
+    [
+      "tuples shorter than they could be",
+      { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }, false], maxItems: 9, minItems: 1 },
+      [[1], [1, "a"]],
+      [[], [1, "a", 2]],
     ],
     [
       "tuples of older drafts",
       { type: "array", items: [{ type: "integer" }], additionalItems: { type: "string" } },
-      [[1], [1, "a"]],
-      [[], [1, 2]],
+      [[], [1], [1, "a"]],
+      [["a"], [1, 2]],
+    ],
+    [
+      "what no value fits does not come",
+      {
+        type: "object",
+        properties: { a: { type: "integer" }, b: false, c: { anyOf: [false, { type: "null" }] } },
+        additionalProperties: true,
+      },
+      [{}, { a: 1, c: null }, { d: 1 }],
+      [{ b: 1 }, { a: 1, b: null }, { c: 1 }],
     ],
     ["anything", {}, [1, "x", null, [{ a: [] }], {}], []],
     ["any object", { type: "object" }, [{}, { a: { b: 1 } }], [[], 1]],
@@ -531,6 +559,7 @@ describe("schemas", () => {
     [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
     [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
     [{ not: { type: "string" } }, "", "not"],
+    [{ type: "object", properties: { a: false }, required: ["a"] }, "/properties/a", "false"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
