@@ -12,6 +12,7 @@ import { plainText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
 import { describeShared, shared } from "../shared.ts";
+import { tagMatcher } from "../structural-tag.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
 import { endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
 
@@ -164,6 +165,20 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     for (const choice of ["auto", "required", "none"] as const)
       for (const grammar of grammarsIn(dialect.grammar([{ name: "f", parameters }], choice).structuralTag ?? null))
         expect(() => new Gbnf(grammar), grammar).not.toThrow();
+  });
+
+  test("structural tags: in auto text is free, and calls are held as by the grammar", () => {
+    const takes = (choice: ToolChoice, output: string, options?: GrammarOptions) =>
+      tagMatcher(grammar(choice, options).structuralTag).accepts(output);
+    const wrong = plainText(dialect.renderToolCalls([{ name: "get_weather", arguments: { city: "Oslo", days: "no" } }]));
+    if (grammar("auto").gbnf === "") return;
+    for (const output of ["", "Hi < {", text("get_time"), `Hi. ${text("get_weather")}`, text("get_time", "get_weather")])
+      expect(takes("auto", output), output).toBe(true);
+    for (const output of [text("get_date"), `Hi. ${wrong}`]) expect(takes("auto", output), output).toBe(false);
+    expect(takes({ allowed: ["get_time"] }, text("get_time"))).toBe(true);
+    expect(takes({ allowed: ["get_time"] }, text("get_weather"))).toBe(false);
+    expect(takes("auto", text("get_time"), { parallelCalls: false })).toBe(true);
+    expect(takes("auto", text("get_time", "get_weather"), { parallelCalls: false })).toBe(false);
   });
 
   test("one call at most, if calls shall not be parallel", () => {
@@ -342,6 +357,32 @@ describe("XML parameters of the dialects", () => {
       expect(takes([call, call].join(gap))).toBe(true);
       expect(takes(call.replace("f", "f "))).toBe(false);
     }
+  });
+});
+
+describe("harmony", () => {
+  const { grammar } = speakers.find(({ id }) => id === "harmony")!;
+  const call = (header: string, args: string) => `${header}<|message|>${args}<|call|>`;
+  const headers = (name: string) => [
+    `<|channel|>commentary to=functions.${name} <|constrain|>json`,
+    `<|channel|>analysis to=functions.${name}`,
+    ` to=functions.${name}<|channel|>commentary json`,
+    `<|start|>assistant to=functions.${name}<|channel|>analysis<|constrain|>json`,
+    `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant to=functions.${name}<|channel|>commentary json`,
+    `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.${name}`,
+  ];
+
+  test("a structural tag holds every form of a call, wherever its recipient stands", () => {
+    const takes = (choice: ToolChoice) => {
+      const matcher = tagMatcher(grammar(tools, choice).structuralTag);
+      return (text: string) => matcher.accepts(text);
+    };
+    for (const header of headers("get_time")) {
+      expect(takes("auto")(call(header, '{"zone": "UTC"}')), header).toBe(true);
+      expect(takes("auto")(call(header, '{"zone": 1}')), header).toBe(false);
+      expect(takes({ allowed: ["get_weather"] })(call(header, "{}")), header).toBe(false);
+    }
+    for (const header of headers("get_date")) expect(takes("auto")(call(header, "{}")), header).toBe(false);
   });
 });
 
