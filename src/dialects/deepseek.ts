@@ -6,8 +6,8 @@ import { Marks } from "../core/window.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
-import { nameTooLong, think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
+import { nameTooLong } from "./scan/steps.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 
 const FENCE = "```";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
@@ -92,7 +92,7 @@ export const createScanner = scannerOf({
     ...Object.fromEntries(spellings("<｜tool▁call▁begin｜>").map((mark) => [mark, calls.call])),
   },
   closers: [...spellings("<｜tool▁call▁end｜>"), ...spellings("<｜tool▁calls▁end｜>")],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: ENDS,
   control: [...calls.marks, ...SEPARATORS, ...TURNS],
   inCalls: SEPARATORS,

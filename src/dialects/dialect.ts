@@ -13,6 +13,32 @@ export interface PromptPiece {
   media?: Media;
 }
 
+/** The ids of all dialects. */
+export type DialectId =
+  | "cohere"
+  | "deepseek-v3"
+  | "deepseek-v3.1"
+  | "deepseek-v3.2"
+  | "deepseek-v4"
+  | "functiongemma"
+  | "gemma4"
+  | "glm"
+  | "granite"
+  | "harmony"
+  | "hermes"
+  | "json"
+  | "kimi-k2"
+  | "kimi-k3"
+  | "llama3"
+  | "minimax-m2"
+  | "minimax-m3"
+  | "mistral"
+  | "phi4-mini"
+  | "pythonic"
+  | "qwen3-coder"
+  | "seed-oss"
+  | "xlam";
+
 export interface Dialect {
   readonly id: string;
   readonly title: string;

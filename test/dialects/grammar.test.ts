@@ -836,7 +836,7 @@ test("kimi-k3, minimax-m3: what the templates print before calls may stand befor
   for (const [id, lead] of [
     ["kimi-k3", "<|open|>response<|sep|><|close|>response<|sep|>"],
     ["minimax-m3", "</mm:think>"],
-  ]) {
+  ] as const) {
     const dialect = speakers.find((dialect) => dialect.id === id)!;
     const call = plainText(dialect.renderToolCalls([{ name: "get_time", arguments: {} }]));
     const thinking = plainText(dialect.renderThinking("Hm."));

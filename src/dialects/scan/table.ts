@@ -14,6 +14,7 @@ import {
   stop,
   strayCloser,
   textCloser,
+  think,
   unthink,
 } from "./steps.ts";
 
@@ -56,6 +57,9 @@ export interface Spec {
   /** The ids that the models of this dialect expect. */
   readonly mintId?: (n: number) => string;
 }
+
+/** How most models think. */
+export const THINK_TAGS = { open: { "<think>": think }, close: ["</think>"], stray: "text" } as const;
 
 /** Makes the `createScanner` of a dialect. */
 export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
