@@ -4,7 +4,7 @@
  */
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
-import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
+import { ARGUMENTS, type CallFormat, jsonCall, type Piece, THINK } from "./calls.ts";
 import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -68,6 +68,13 @@ const COHERE_THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"];
 /** What stands before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
 const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
+
+const HARMONY_BODY: readonly Piece[] = [
+  [" <|constrain|>json", "<|constrain|>json", " json", ""],
+  "<|message|>",
+  ARGUMENTS,
+  ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+];
 
 export const FORMATS: Readonly<Record<string, CallFormat>> = {
   cohere: {
@@ -133,20 +140,18 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
         `<|channel|>analysis to=functions.${name}`,
         ` to=functions.${name}<|channel|>analysis`,
       ],
-      [" <|constrain|>json", "<|constrain|>json", " json", ""],
-      "<|message|>",
-      ARGUMENTS,
-      ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+      ...HARMONY_BODY,
     ],
+    // The words before the recipient are text to a structural tag.
+    tag: (name) => [` to=functions.${name}`, ["<|channel|>commentary", "<|channel|>analysis", ""], ...HARMONY_BODY],
     between: "<|start|>assistant",
-    words: ["<|channel|>commentary to=functions."],
+    words: [" to=functions."],
     patterns: [
       "^\\s+to$",
       "^<\\|channel\\|>(?:commentary|analysis)\\s+to=functions$",
       "<\\|start\\|>assistant(\\s+to)",
       "<\\|start\\|>assistant(<\\|channel\\|>(?:commentary|analysis)\\s+to)",
     ],
-    openers: [" to=functions."],
     preserved: ["<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>"],
     thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|>" },
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],

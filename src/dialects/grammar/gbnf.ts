@@ -67,23 +67,47 @@ const mentioned = (body: string): string[] =>
   (body.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][\w-]*/g) ?? []).filter((token) => /^[a-zA-Z]/.test(token));
 
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
-const hex = (char: string): string => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0").toUpperCase()}`;
+/** Not `\x`: xgrammar reads as many digits behind it as there are, llama.cpp two. */
+const hex = (code: number): string =>
+  code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
-export const literal = (text: string): string => `"${text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char))}"`;
-
-/** Characters inside of brackets. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
-const inClass = (chars: string): string => chars.replace(/["\\\]^[\-\x00-\x1f\x7f]/g, hex);
-
-/** Any character but these. Beyond ASCII as ranges, since xgrammar loses such characters from a negated class. */
-function noneOf(chars: readonly string[]): string {
-  if (chars.every((char) => char < "\x80")) return `[^${inClass(chars.join(""))}]`;
-  const codes = [-1, ...chars.map((char) => char.charCodeAt(0)).toSorted((a, b) => a - b), 0x110000];
-  const code = (n: number) => `\\U${n.toString(16).padStart(8, "0")}`;
-  const ranges = codes.slice(1).flatMap((end, i) => ((codes[i] ?? 0) + 1 < end ? `${code((codes[i] ?? 0) + 1)}-${code(end - 1)}` : []));
-  return `[${ranges.join("")}]`;
+export function literal(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
+  const escaped = text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char.charCodeAt(0)));
+  // xgrammar prints such a character as `\x`, and then reads that.
+  return `"${escaped.replace(/(\\u00..)(?=[\da-f])/gi, '$1" "')}"`;
 }
+
+const codeOf = (char: string): number => char.codePointAt(0) ?? 0;
+
+/** A character inside of brackets. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
+const inClass = (char: string): string => (/[\\\]^[\-\x00-\x1f\x7f]/.test(char) ? (ESCAPES[char] ?? hex(codeOf(char))) : char);
+
+const span = (from: string, to: string): string => (from === to ? from : `${from}-${to}`);
+
+/** Any character but these; `a-z` is a range. Beyond ASCII as all others, since xgrammar loses such characters from a negated class. */
+export function noneOf(chars: readonly string[]): string {
+  const ranges = [...new Set(chars)].map((given): [string, string] => {
+    const [from = "", , to = from] = given;
+    return [from, to];
+  });
+  if (ranges.every(([, to]) => to < "\x80")) {
+    const isControl = ([, to]: [string, string]) => to < " " || to > "~"; // these last, with no digit behind them
+    const sorted = ranges.toSorted((a, b) => Number(isControl(a)) - Number(isControl(b)));
+    return `[^${sorted.map(([from, to]) => span(inClass(from), inClass(to))).join("")}]`;
+  }
+  const codes = ranges.map(([from, to]) => [codeOf(from), codeOf(to)] as const).toSorted(([a], [b]) => a - b);
+  let next = 0;
+  const others = [...codes, [MAX_CODE + 1, MAX_CODE + 1] as const].map(([from, to]) => {
+    const before = next < from ? span(hex(next), hex(from - 1)) : "";
+    next = Math.max(next, to + 1);
+    return before;
+  });
+  return `[${others.join("")}]`;
+}
+
+const MAX_CODE = 0x10ffff;
 
 /** A sequence of what is not empty. */
 export const row = (...atoms: readonly (string | false)[]): string => atoms.filter(Boolean).join(" ");
@@ -111,11 +135,11 @@ export function until(rules: Rules, marks: readonly string[]): string {
   });
 }
 
-/** A word that is none of these, without the excluded characters (as they stand in brackets); an atom. */
-export function otherWord(words: readonly string[], excluded: string): string {
+/** A word that is none of these, without the excluded characters (as `noneOf` takes them); an atom. */
+export function otherWord(words: readonly string[], excluded: readonly string[]): string {
   const behind = (beginning: string): string => {
-    const nexts = [...new Set(words.flatMap((word) => (word.startsWith(beginning) ? [word.charAt(beginning.length)] : [])))].join("");
-    const other = `[^${excluded}${inClass(nexts)}] [^${excluded}]*`;
+    const nexts = new Set(words.flatMap((word) => (word.startsWith(beginning) ? [...word.slice(beginning.length)].slice(0, 1) : [])));
+    const other = `${noneOf([...excluded, ...nexts])} ${noneOf(excluded)}*`;
     const steps = Array.from(nexts, (char) => `${literal(char)} ${behind(beginning + char)}`);
     return `(${[other, ...steps, ...(beginning === "" || words.includes(beginning) ? [] : ['""'])].join(" | ")})`;
   };

@@ -238,10 +238,7 @@ export class Scan extends Reader implements Scanner {
   readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;
-    if (this.word.length > max) {
-      this.pos -= this.word.length - max;
-      return null;
-    }
+    if (this.backTo(max)) return null;
     if (mark === undefined) this.calm(stops.leads, max);
     return mark;
   }
