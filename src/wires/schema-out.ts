@@ -70,10 +70,8 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   return { schema: walk(rest, "", []), lost };
 }
 
-const hasRef = (value: Json): boolean => {
-  if (Array.isArray(value)) return value.some(hasRef);
-  return isObject(value) && (typeof value.$ref === "string" || Object.values(value).some(hasRef));
-};
+export const hasRef = (value: Json): boolean =>
+  typeof value === "object" && value !== null && (typeof objectOf(value).$ref === "string" || Object.values(value).some(hasRef));
 
 // ---- Rewriting
 
