@@ -15,18 +15,30 @@ import { type ChatTool, createChat, type McpTools, mcpTools } from "../../src/ch
 import type { Message } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { everything } from "../everything.ts";
-import { closeLater, freePort, signalOf, startServer } from "../servers.ts";
+import { closeLater, nobody, signalOf, startServer } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
 
+/** The server would take any port, but does not say which. */
+const telling = `import { Server } from "node:net";
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  return listen.apply(this.once("listening", () => console.error("port " + this.address().port)), args);
+};`;
+
 async function startHttp(): Promise<string> {
-  const port = await freePort();
-  const child = spawn(process.execPath, [everything, "streamableHttp"], { env: { ...process.env, PORT: String(port) } });
+  const preload = `data:text/javascript,${encodeURIComponent(telling)}`;
+  const child = spawn(process.execPath, ["--import", preload, everything, "streamableHttp"], { env: { ...process.env, PORT: "0" } });
   closeLater(async () => {
     child.kill("SIGKILL");
     await once(child, "exit");
   });
-  for await (const line of child.stderr.setEncoding("utf8")) if (String(line).includes("listening")) break;
-  return `http://127.0.0.1:${port}/mcp`;
+  let said = "";
+  for await (const piece of child.stderr.setEncoding("utf8")) {
+    said += piece;
+    const [, port] = /^port (\d+)\n/m.exec(said) ?? [];
+    if (port !== undefined) return `http://127.0.0.1:${port}/mcp`;
+  }
+  throw new Error(said);
 }
 
 async function resultOf(tools: readonly ChatTool[], name: string, args: Record<string, unknown>) {
@@ -274,5 +286,5 @@ test("a command that is no server: an error that says what it wrote", async () =
     /does not answer.*no such thing/s,
   );
   await expect(mcpTools({ command: "there-is-no-such-command" })).rejects.toThrow("does not answer");
-  await expect(mcpTools({ url: `http://127.0.0.1:${await freePort()}/mcp` })).rejects.toThrow("does not answer");
+  await expect(mcpTools({ url: `${nobody}/mcp` })).rejects.toThrow("does not answer");
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createUpstream, discover, probeWire } from "../../src/gateway/upstreams.ts";
 import { listWires } from "../../src/wires/registry.ts";
-import { answering, closeLater, freePort, sse, startServer, type TestServer } from "../servers.ts";
+import { answering, closeLater, nobody, sse, startServer, type TestServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
 import { scripted } from "./start.ts";
 
@@ -31,7 +31,7 @@ describe("a URL's wire", () => {
     const server = await serving({});
     expect(await probeWire(`${server.url}/v1`)).toMatchObject({ wire: "openai-chat", certain: false });
     expect(await probeWire(`${server.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: false });
-    expect(await probeWire(`http://127.0.0.1:${await freePort()}/v1`)).toBeUndefined();
+    expect(await probeWire(`${nobody}/v1`)).toBeUndefined();
   });
   test.each([
     [401, {}, undefined, "it wants a key (--upstream-key, or key in dragoman.toml)"],
@@ -53,8 +53,7 @@ describe("a URL's wire", () => {
 test("what runs on this machine is found; a gateway is not put in front of itself", async () => {
   const [one, two] = [await serving({ "/v1/models": models["openai-chat"] }), await serving(ollama)];
   const gateway = await startGateway({ upstreams: { up: scripted() } });
-  const nobody = `http://127.0.0.1:${await freePort()}/v1`;
-  expect(await discover([one.url, nobody, gateway.url, two.url])).toEqual([
+  expect(await discover([one.url, `${nobody}/v1`, gateway.url, two.url])).toEqual([
     { url: one.url, wire: "openai-chat" },
     { url: two.url, wire: "ollama" },
   ]);

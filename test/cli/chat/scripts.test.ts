@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
 import { everything } from "../../everything.ts";
-import { freePort } from "../../servers.ts";
+import { nobody } from "../../servers.ts";
 import { envWith, folder, main, type Run } from "../run.ts";
 import { type Doing, startModel } from "./upstream.ts";
 
@@ -124,8 +124,7 @@ describe("-p", () => {
 
   test("an error of the upstream is one line and exit code 2", async () => {
     const { url } = await startModel(() => []);
-    const port = await freePort();
-    const gone = await chat(["--upstream", `http://127.0.0.1:${port}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
+    const gone = await chat(["--upstream", `${nobody}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
     expect(gone).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^dragoman: .*\n$/) });
     const unknown = await chat(["--upstream", url, "--model", "huge", "-p", "hi"]);
     expect(unknown).toMatchObject({ code: 2, stderr: "dragoman: there is no model huge; there is small, large\n" });
