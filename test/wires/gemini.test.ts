@@ -804,8 +804,8 @@ describe("answers of servers", () => {
     expect(gemini.decodeResponse(body).finish).toMatchObject({ reason, native });
     expect(gemini.decodeResponse(JSON.stringify([body])).finish).toMatchObject({ reason, native });
   });
-  test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"])(
-    "%s: the text that came before it is kept, nothing is an error",
+  test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"])(
+    "%s: the text that came before it is kept, nothing is an error; its own clients read it as it came",
     (native) => {
       const given = (parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: native, index: 0 }] });
       const asked: Request = { model: "", messages: [user("Hi")] };
@@ -814,12 +814,18 @@ describe("answers of servers", () => {
       expect(openaiChat.encodeResponse(response, asked)).toMatchObject({
         choices: [{ message: { content: "Hi" }, finish_reason: "content_filter" }],
       });
+      const call = { functionCall: { id: "1", name: "f", args: {} } };
+      expect(gemini.encodeResponse(gemini.decodeResponse(given([call])), asked)).toEqual(given([call]));
       const nothing = gemini.decodeResponse(given([]));
       expect(nothing.finish).toMatchObject({ reason: "error", native, error: { code: "upstream" } });
       expect(gemini.hasReason?.({ type: "finish", ...nothing.finish! })).toBe(true);
       expect(gemini.encodeResponse(nothing, asked)).toMatchObject({ candidates: [{ finishReason: native }] });
     },
   );
+  test.each(["end_turn", "constructor", "tool_calls"])("a word of another API, %s, is none of this one", (native) => {
+    const response = { content: [], finish: { reason: "content-filter" as const, native } };
+    expect(gemini.encodeResponse(response, { model: "", messages: [] })).toMatchObject({ candidates: [{ finishReason: "SAFETY" }] });
+  });
   test("no finishReason: cut off, unless calls came", () => {
     const chunk = (part: object) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [part] } }] })}\n\n`;
     expect(collect(read(chunk({ text: "x" }))).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });

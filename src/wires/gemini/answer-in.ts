@@ -10,7 +10,7 @@ import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import type { WireContext } from "../wire.ts";
 import { PartialArguments } from "./partial-args.ts";
-import { FINISH, GIVEN_UP, MALFORMED, PART, SIGNATURE, WIRE } from "./tables.ts";
+import { GIVEN_UP, MALFORMED, meaningOf, PART, SIGNATURE, WIRE } from "./tables.ts";
 
 const COUNTS = words(
   "promptTokenCount candidatesTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount totalTokenCount",
@@ -72,7 +72,7 @@ export class GeminiReader extends AnswerReader {
     const reason = candidate.text("finishReason");
     if (!reason) return;
     this.#native = reason;
-    if (FINISH[reason] === "error") this.#message = candidate.text("finishMessage");
+    if (meaningOf(reason) === "error") this.#message = candidate.text("finishMessage");
   }
 
   #part(part: Fields, texts: ArgumentTexts): void {
@@ -162,7 +162,7 @@ export class GeminiReader extends AnswerReader {
     const isWhole = !cut && !this.#partial;
     this.#cutPartial();
     const { complete } = this.calls;
-    const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (FINISH[native] ?? "error");
+    const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (meaningOf(native) ?? "error");
     const failed = given === "error" && native !== MALFORMED && complete === 0 && !this.#spoke;
     const reason = given === "error" && this.#spoke && native !== MALFORMED ? GIVEN_UP : given;
     const error = failed ? ({ code: "upstream", message: this.#message ?? `the model stopped: ${native}` } as const) : undefined;
