@@ -103,6 +103,8 @@ export class Window {
    * first, at every place in the compiled code.
    */
   codes = new Uint16Array(64);
+  /** Of so many; asking the array takes longer. */
+  #room = 64;
   /** So many they are. */
   end = 0;
   /** The last piece, and where it begins: what was left of earlier ones stands before it. */
@@ -126,8 +128,9 @@ export class Window {
     let { codes } = this;
     const kept = end - pos;
     const size = kept + text.length;
-    if (size > codes.length || codes.length > MUCH) {
-      codes = new Uint16Array(size * 2);
+    if (size > this.#room || this.#room > MUCH) {
+      this.#room = size * 2;
+      codes = new Uint16Array(this.#room);
       codes.set(this.codes.subarray(pos, end));
       this.codes = codes;
     } else if (pos > 0) for (let i = 0; i < kept; i++) codes[i] = codes[pos + i] as number;
@@ -143,7 +146,7 @@ export class Window {
   addHalf(text: string): boolean {
     const { codes, end } = this;
     const node = this.half ? this.half.on(this.#node, text) : 0;
-    if (node === 0 || end + text.length > codes.length) return false;
+    if (node === 0 || end + text.length > this.#room) return false;
     for (let i = 0; i < text.length; i++) codes[end + i] = text.charCodeAt(i);
     this.piece = text;
     this.#pieceAt = end;

@@ -28,6 +28,7 @@ const calls = tagCalls({
   callClose: "</tool_call>",
   params: [{ open: "<arg_key>", head: element("</arg_key>", "<arg_value>"), value: "<arg_value>", close: "</arg_value>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "always",
   escaped: true,
   json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
