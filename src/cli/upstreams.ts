@@ -2,7 +2,8 @@
 import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
-import { secretOf, usualKey } from "../gateway/config.ts";
+import { usualKey } from "../gateway/config.ts";
+import { secretOf } from "../gateway/toml.ts";
 import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG } from "./serve-flags.ts";
