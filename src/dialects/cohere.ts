@@ -14,7 +14,18 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import { type Content, callsOf, dialogue, leadingSystem, textOf, textParts, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import {
+  allCalls,
+  type Content,
+  callsOf,
+  dialogue,
+  leadingSystem,
+  textOf,
+  textParts,
+  thinkingOf,
+  turnsOf,
+  unreadable,
+} from "./transcript.ts";
 
 const STOPS = ["<|END_OF_TURN_TOKEN|>"];
 const TURNS = ["<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"];
@@ -53,9 +64,7 @@ These instructions serve as your defaults, but they can be overridden in subsequ
 
 function render(request: Request, platform: string, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const ids = new Map(
-    rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, n]),
-  );
+  const ids = new Map(allCalls(rest).map((call, n) => [call, n]));
   const turn = { system: t`<|SYSTEM_TOKEN|>`, user: t`<|USER_TOKEN|>`, assistant: t`<|CHATBOT_TOKEN|>` };
   const write = (role: keyof typeof turn, body: Pieces): Pieces => t`<|START_OF_TURN_TOKEN|>${turn[role]}${body}<|END_OF_TURN_TOKEN|>`;
   return {

@@ -26,7 +26,10 @@ Explicitly write out your entire deliberation process, documenting every interme
 
 function render(request: Request, bos: Pieces, options: Setting): Rendered {
   const { messages, tools = [], output, thinking } = request;
-  const { system, rest } = hoisted(request, ["system"]); // a developer is a user here
+  // Only what stands in front: a later one would change what was said before. A developer is a user here.
+  const behind = messages.findIndex(({ role }) => role !== "system");
+  const first = behind < 0 ? messages.length : behind;
+  const { system } = hoisted({ messages: messages.slice(0, first) });
   const thinks = options.thinking ?? false;
   const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
   const head = [
@@ -40,7 +43,7 @@ function render(request: Request, bos: Pieces, options: Setting): Rendered {
     turns.push(userSide ? ["\n\n", text] : t`<｜User｜>${text}`);
     userSide = true;
   };
-  for (const turn of turnsOf(rest)) {
+  for (const turn of turnsOf(messages.slice(first))) {
     if (turn.side !== "assistant") {
       user(textOf(turn.content));
       continue;

@@ -43,9 +43,9 @@ export interface Dialect {
   readonly id: string;
   readonly title: string;
   /** Model families that speak it. */
-  readonly models: readonly string[];
+  readonly models: string[];
   /** Template revisions in circulation, the reference first. */
-  readonly variants: readonly string[];
+  readonly variants: string[];
   /** Strings at which generation must stop. */
   readonly stops: readonly string[];
   createScanner(options?: ScannerOptions): Scanner;
@@ -63,8 +63,10 @@ export interface Dialect {
   grammar?(tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions): Grammar;
 }
 
-export type RenderableCall = Pick<ToolCall, "name" | "arguments" | "json"> & { id?: string };
-export type RenderableResult = Pick<ToolResult, "name" | "output" | "media" | "isError"> & { id?: string };
+/** A call as a part of a message or as the event that ends it, or no more than what is written of it. */
+export type RenderableCall = Pick<ToolCall, "name" | "arguments"> & Partial<Omit<ToolCall, "type">> & { type?: string };
+/** A result as a message, or no more than what is written of it. */
+export type RenderableResult = Pick<ToolResult, "name" | "output"> & Partial<ToolResult>;
 
 /** Turns the model's text into events, whatever the pieces it comes in. `flush` ends it. */
 export interface Scanner {

@@ -31,6 +31,7 @@ const calls = tagCalls({
   closeSlips: { "</｜DSML｜invoke >": "</｜DSML｜invoke>", "</｜DSML｜parameter >": "</｜DSML｜parameter>" },
   params: [{ open: "<｜DSML｜parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "never",
   wrappers: ["arguments", "input"],
 });

@@ -12,7 +12,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { tagCalls } from "./scan/params.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
+import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
@@ -26,6 +26,7 @@ const calls = tagCalls({
   callClose: "</tool_call>",
   params: [{ open: "<arg_key>", head: element("</arg_key>", "<arg_value>"), value: "<arg_value>", close: "</arg_value>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "always",
   escaped: true,
   json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
@@ -69,10 +70,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     return [
       t`<|assistant|>${gap}${thinks && thinking ? thought(thinking.trim()) : none}`,
       words ? [gap, words] : [],
-      parts.map((part) => {
-        if (part.type === "tool-call") return [gap, callPieces(part, variant)];
-        return part.type === "malformed" ? [gap, part.raw] : [];
-      }),
+      writtenCalls(parts, (call) => callPieces(call, variant)).map((call) => [gap, call]),
     ];
   };
   const start = emptyThought ? (silent ? t`\n<think></think>` : []) : silent ? none : t`<think>`;

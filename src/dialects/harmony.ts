@@ -57,12 +57,7 @@ const openHeader =
 const header: Step = (s) => {
   const mark = s.until(MARKS);
   s.word += s.run;
-  const excess = s.word.length - MAX_NAME;
-  if (excess > 0) {
-    s.pos -= excess;
-    s.word = s.word.slice(0, -excess);
-    return s.word.includes(" to=") ? nameTooLong : abandon;
-  }
+  if (s.backTo(MAX_NAME)) return s.word.includes(" to=") ? nameTooLong : abandon;
   if (mark === undefined) return undefined;
   if (mark === "") return cutHeader;
   if (mark === "<|message|>") {

@@ -13,7 +13,18 @@ import { headerCut, sectionSteps } from "./scan/sections.ts";
 import { broken, nameTooLong } from "./scan/steps.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import {
+  allCalls,
+  callsOf,
+  contentPieces,
+  dialogue,
+  leadingSystem,
+  resultText,
+  textOf,
+  thinkingOf,
+  turnsOf,
+  unreadable,
+} from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
 const TURNS = ["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"];
@@ -81,9 +92,7 @@ const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
 
 function render(request: Request, variant: Variant, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const ids = new Map(
-    rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, idOf(call, n)]),
-  );
+  const ids = new Map(allCalls(rest).map((call, n) => [call, idOf(call, n)]));
   // Thinking stands in all that comes behind the first answer; an answer is a message without calls. (The template says that it looks for the
   // last one, from the end on, but it goes on looking when it has found it.)
   const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);

@@ -29,6 +29,7 @@ const calls = tagCalls({
   callClose: "</invoke>",
   params: [{ open: "<parameter ", head: ATTRIBUTES, close: "</parameter>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "never",
   shy: true,
 });

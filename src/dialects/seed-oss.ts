@@ -18,7 +18,7 @@ import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<seed:eos>"];
 
@@ -84,7 +84,7 @@ const NO_THOUGHT = t`<seed:think>
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said).trim();
   const text = textOf(said).trim();
-  const calls = said.flatMap((part) => (part.type === "tool-call" ? [callPieces(part)] : part.type === "malformed" ? [part.raw] : []));
+  const calls = writtenCalls(said, callPieces);
   return [
     thinking ? ["\n", thought(thinking)] : [],
     text ? ["\n", text, calls.length > 0 ? "\n" : []] : [],

@@ -31,12 +31,9 @@ export function leadingSystem(messages: readonly Message[]): { system?: Content;
   return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
 }
 
-/** System texts stand in front, wherever they come; `roles`: whose texts these are. */
-export function hoisted(
-  { messages }: Request,
-  roles: readonly Message["role"][] = ["system", "developer"],
-): { system: string; rest: Message[] } {
-  const isSystem = ({ role }: Message) => roles.includes(role);
+/** System texts stand in front, wherever they come. */
+export function hoisted({ messages }: Pick<Request, "messages">): { system: string; rest: Message[] } {
+  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
   const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
   return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
 }
@@ -120,6 +117,14 @@ export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((par
 /** Calls that could not be read, as they were written. */
 export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((part) => (part.type === "malformed" ? part.raw : []));
 
+/** Both in the order in which they were said. */
+export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
+  parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
+
+/** All calls of a conversation. */
+export const allCalls = (messages: readonly Message[]): ToolCall[] =>
+  messages.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : []));
+
 export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
@@ -141,7 +146,7 @@ const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "
 
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
-  const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
+  const calls = writtenCalls(said, call);
   return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
 }
 
@@ -191,12 +196,12 @@ export const printedResult = (output: Json): string => (textParts(output) ? pyth
 /** A list of text parts is the text that they make; other results stay what they are. */
 export function plainOutput(output: Json, separator = ""): Json {
   const parts = textParts(output);
-  return parts && parts.length > 0 ? parts.map((part) => part.text).join(separator) : output;
+  return parts ? parts.map((part) => part.text).join(separator) : output;
 }
 
 /** A result that is nothing but text parts. */
 export const textParts = (output: Json): readonly (JsonObject & { text: string })[] | undefined =>
-  Array.isArray(output) && output.every(isTextPart) ? output : undefined;
+  Array.isArray(output) && output.length > 0 && output.every(isTextPart) ? output : undefined;
 
 const isTextPart = (part: Json): part is JsonObject & { text: string } =>
   isObject(part) && part.type === "text" && typeof part.text === "string";

@@ -8,7 +8,7 @@ import type { Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, control, cut, leaveThinking, nameTooLong, readArguments, skip, speak, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, control, cut, jsonArguments, leaveThinking, nameTooLong, skip, speak, tooDeep, tooLong } from "./steps.ts";
 
 export interface JsonForm {
   /** What may stand around calls that no mark announces, and what closes it. */
@@ -62,6 +62,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   const lineMarks = new Marks([...openers.list, ...form.marks]);
   const between = new Marks([...openers.list, "]", ",", ...separators, ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
+  const behindName = jsonArguments(marks);
   const elements = new Marks([...marks.list, ...OBJECTS]);
   const elementEnds = new Marks([...elements.list, ",", "]"]);
 
@@ -268,7 +269,8 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     named: (s, name, id) => {
       s.bound(tooLong);
       s.startCall(name, id);
-      return readArguments(s, JSON_SYNTAX, marks, closing);
+      s.behind = closing;
+      return behindName;
     },
   };
 }

@@ -65,6 +65,8 @@ export interface Param {
   /** What closes it, and all marks that matter inside it. */
   readonly closer: string;
   readonly marks: Marks;
+  /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
+  quoted: number;
   /** The mark that ends it if something legal follows, and the blanks behind that mark. */
   mark: string;
   blanks: string;
@@ -129,8 +131,9 @@ export class Scan extends Reader implements Scanner {
   #tool: Tool | undefined;
   #schema: SchemaNode | undefined;
   #index = 0;
-  /** The ids of the last calls. */
-  readonly #ids = new Set<string>();
+  /** The ids of the last calls: those that the model gave, and all others. */
+  readonly #given = new Set<string>();
+  readonly #minted: string[] = [];
   /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
   readonly #raw = new Pile();
   #rawFrom = 0;
@@ -235,10 +238,7 @@ export class Scan extends Reader implements Scanner {
   readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;
-    if (this.word.length > max) {
-      this.pos -= this.word.length - max;
-      return null;
-    }
+    if (this.backTo(max)) return null;
     if (mark === undefined) this.calm(stops.leads, max);
     return mark;
   }
@@ -355,10 +355,8 @@ export class Scan extends Reader implements Scanner {
     call.name = name;
     call.index = this.#index;
     const own = id?.trim() ? id : undefined;
-    call.id = own === undefined || this.#ids.has(own) ? this.#newId() : own;
-    if (own !== undefined) call.nativeId = own;
-    this.#ids.add(call.id);
-    if (this.#ids.size > MAX_IDS) this.#ids.delete(this.#ids.values().next().value as string);
+    call.id = own === undefined ? this.#newId() : this.#ownId(own);
+    call.nativeId = own;
     this.#index++;
     this.#emit({ type: "tool-start", id: call.id, index: call.index, name });
     if (this.#held?.promotes) {
@@ -370,7 +368,14 @@ export class Scan extends Reader implements Scanner {
 
   #newId(): string {
     let id = this.#mintId(this.#index);
-    while (this.#ids.has(id)) id += "_";
+    while (this.#given.has(id)) id += "_";
+    this.#minted[this.#index % MAX_IDS] = id;
+    return id;
+  }
+  #ownId(id: string): string {
+    if (this.#given.has(id) || this.#minted.includes(id)) return this.#newId();
+    this.#given.add(id);
+    if (this.#given.size > MAX_IDS) this.#given.delete(this.#given.values().next().value as string);
     return id;
   }
 
@@ -443,7 +448,7 @@ export class Scan extends Reader implements Scanner {
     if (!held) return "";
     this.#held = undefined;
     this.#index = held.index;
-    for (const event of held.events) if (event.type === "tool-start") this.#ids.delete(event.id);
+    for (const event of held.events) if (event.type === "tool-start") this.#given.delete(event.id);
     this.call = undefined;
     this.fault = undefined;
     this.unbound();

@@ -1,8 +1,9 @@
 /** The steps that every dialect shares: text and thinking up to the next mark, the closer behind a call, a block that cannot be read. */
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Syntax } from "../../core/reader.ts";
 import type { SchemaNode } from "../../core/schema.ts";
-import type { Marks } from "../../core/window.ts";
+import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 
 // ---- text and thinking
@@ -188,6 +189,20 @@ export function readArguments(s: Scan, syntax: Syntax, marks: Marks, behind: Ste
   s.begin(syntax, s.json, marks, schema);
   s.behind = behind;
   return inArguments;
+}
+
+/** The same of JSON, with what stands in `behind` already. Nothing before a mark that is no stop, and `null`, are no arguments. */
+export function jsonArguments(marks: Marks): Step {
+  const none = new Marks([...marks.list, "null"]);
+  return (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(none, true);
+    if (mark === undefined && !s.last) return undefined;
+    if (!mark || s.stops.list.includes(mark)) return readArguments(s, JSON_SYNTAX, marks, s.behind);
+    if (mark === "null") s.pos += mark.length;
+    s.endCall();
+    return s.behind;
+  };
 }
 
 /** Reads on in a value, then goes on with `done`, or with `bad` if it cannot be read. */
