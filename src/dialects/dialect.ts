@@ -103,6 +103,8 @@ export interface RenderOptions {
 }
 
 export interface GrammarOptions {
+  /** Which revision's form the calls have; unsaid: any that is in circulation. */
+  variant?: string;
   /** Off: one call at most. */
   parallelCalls?: boolean;
   /** Whether the prompt ends inside a thinking block; unsaid: the model may open one. */

@@ -181,7 +181,7 @@ export class LlamaEngine implements Llama {
     const tokens = this.#machine.vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
     if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
-    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", { prompt, variant: facts.variant });
     const isHeld = grammar !== undefined && grammar.gbnf !== "";
     return {
       request,
