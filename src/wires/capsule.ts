@@ -36,7 +36,7 @@ export const isPhase = ({ wire, kind, data }: Opaque): boolean =>
 /** Puts what came back with a text onto the last one that was said. */
 export function signText(parts: readonly Part[], state: readonly Opaque[] | undefined): void {
   const text = parts.findLast((part) => part.type === "text");
-  if (text && state) withState(text, text.state, state);
+  if (text && state) withState(text, state);
 }
 
 /** Nothing inside: for clients that drop what has no signature. */

@@ -175,7 +175,8 @@ export class Fields {
     return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
   }
   list(key: string): readonly Json[] {
-    return this.#typed("list", key) ?? [];
+    const only = this.#reading.alias ? this.json(key) : undefined;
+    return only === undefined || Array.isArray(only) ? (this.#typed("list", key) ?? []) : [only];
   }
 
   /** What is said otherwise, or always. */
@@ -202,8 +203,6 @@ export class Fields {
   /** Each element of a list of objects; they, too, become things of their own. */
   each<T>(key: string, read: (item: Fields, i: number) => T): T[] {
     const reading = this.#reading;
-    const given = reading.alias ? this.json(key) : undefined;
-    if (isObject(given)) return [read(new Fields(given, reading, key, this), 0)];
     const list = this.list(key);
     if (list.length === 0) return [];
     return list.map((item, i) => {

@@ -31,10 +31,10 @@ export function joined(...states: (readonly Opaque[] | undefined)[]): Opaque[] |
   return all;
 }
 
-/** Puts onto a thing that is new the state that it carries, if any. */
+/** Puts more state, if there is any, behind what a thing of ours carries. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
   const carrier: T & { state?: Opaque[] } = thing;
-  const state = joined(...states);
+  const state = joined(carrier.state, ...states);
   if (state) carrier.state = state;
   return carrier;
 }

@@ -1,22 +1,9 @@
 /** What the readers of all requests share: a client's request, what of it the nouns have no place for, and the calls that were read so far. */
 import { isObject } from "../core/json.ts";
-import type {
-  Json,
-  Malformed,
-  Media,
-  Opaque,
-  Request,
-  Sampling,
-  Text,
-  Tool,
-  ToolCall,
-  ToolResult,
-  Warning,
-  WireId,
-} from "../core/nouns.ts";
+import type { Json, Malformed, Media, Opaque, Request, Text, Tool, ToolCall, ToolResult, Warning, WireId } from "../core/nouns.ts";
 import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
-import { type FieldNames, Fields, fail, type Reading, readBody } from "./fields.ts";
+import { Fields, fail, type Reading, readBody } from "./fields.ts";
 import { withState } from "./opaque.ts";
 import { defined, someOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
@@ -132,12 +119,7 @@ export const toolName = (
   nameOf: (tool: Tool) => string = (tool) => tool.name,
 ): string => tools.find((tool) => nameOf(tool) === name)?.name ?? fail(at, "must be the name of one of the tools", name);
 
-export function readStream(root: Fields): Request["stream"] | undefined {
-  const stream = root.flag("stream");
-  return stream ? "sse" : stream;
-}
-
-export const readSampling = (given: Fields, names: FieldNames): Sampling | undefined => given.some<Sampling>(names);
+export const readStream = (root: Fields): Request["stream"] | undefined => root.flag("stream") && "sse";
 
 /** One string to stop at, or a list of them. */
 export function readStop(given: Fields, key: string): string[] | undefined {

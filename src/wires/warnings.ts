@@ -28,10 +28,11 @@ export class Warnings {
     this.add("converted", `${what} was sent as ${into}`);
   }
 
-  /** State of other wires, of which nobody here has a place to put it. */
-  foreign(state: readonly Opaque[] | undefined): void {
+  /** State of other wires, of which nobody here has a place to put it, but for what the target carries. */
+  foreign(state: readonly Opaque[] | undefined, carries?: (opaque: Opaque) => boolean): void {
     for (const opaque of state ?? [])
-      if (opaque.wire !== this.#target && !opaque.quiet) for (const what of lostIn(opaque)) this.dropped(`${what} of ${opaque.wire}`);
+      if (opaque.wire !== this.#target && !opaque.quiet && !carries?.(opaque))
+        for (const what of lostIn(opaque)) this.dropped(`${what} of ${opaque.wire}`);
   }
 }
 

@@ -83,7 +83,7 @@ export function withCitations(parts: readonly Part[]): Part[] {
   for (const part of parts) {
     const last = out.at(-1);
     if (part.type === "text" && part.text === "" && citationsOf(part.state).length > 0 && last?.type === "text")
-      out[out.length - 1] = withState({ ...last }, last.state, part.state);
+      out[out.length - 1] = withState({ ...last }, part.state);
     else out.push(part);
   }
   return out;

@@ -9,6 +9,7 @@ import type {
   Opaque,
   Part,
   Request,
+  Sampling,
   Text,
   Thinking,
   ThinkingSettings,
@@ -20,7 +21,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { putState, withState } from "../opaque.ts";
 import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
-import { conversation, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
 
@@ -51,7 +52,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
     stream: readStream(root),
     thinking: isEmpty(thinking) ? undefined : thinking,
-    sampling: readSampling(root, SAMPLING),
+    sampling: root.some<Sampling>(SAMPLING),
     maxTokens: root.number("max_tokens"),
     stop: readStop(root, "stop_sequences"),
     output: readOutput(config, "format") ?? readOutput(root, "output_format"),
@@ -147,11 +148,11 @@ function readAssistant(message: Fields, from: Source): Part[] {
   const said: Part[] = [];
   let ahead: Opaque[] | undefined;
   for (const part of parts) {
-    if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
+    if (part.type === "tool-call") withState(part, carried.get(part.id));
     if (part.type === "text" && part.text === "" && part.state?.every(isSignature)) signText(said, part.state);
     else if (part.type === "text" && part.text === "" && part.state?.every(isPhase)) ahead = part.state;
     else {
-      said.push(part.type === "text" ? withState(part, ahead, part.state) : part);
+      said.push(part.type === "text" ? withState(part, ahead) : part);
       if (part.type === "text") ahead = undefined;
     }
   }
@@ -184,7 +185,7 @@ function readResult(block: Fields, from: Source): ToolResult {
   const result = from.result(block, CONTENT, named, from.content(block, CONTENT, readPart));
   if (block.flag("is_error")) result.isError = true;
   block.ask("type");
-  return withState(result, result.state, block.state());
+  return withState(result, block.state());
 }
 
 // Tools

@@ -9,6 +9,7 @@ import type {
   Opaque,
   Part,
   Request,
+  Sampling,
   ThinkingSettings,
   Tool,
   ToolChoice,
@@ -18,7 +19,7 @@ import { openCapsule, recalled, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
 import { withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
-import { conversation, onlyOne, readSampling, readStop, Source, toolName } from "../request-in.ts";
+import { conversation, onlyOne, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
@@ -40,7 +41,7 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
     toolChoice: readChoice(root.inner("toolConfig"), tools, from),
     stream: method !== "streamGenerateContent" ? undefined : (query.alt ?? query.$alt) === "sse" ? ("sse" as const) : ("array" as const),
     thinking: readThinking(config.inner("thinkingConfig")),
-    sampling: readSampling(config, SAMPLING),
+    sampling: config.some<Sampling>(SAMPLING),
     maxTokens: config.number("maxOutputTokens"),
     stop: readStop(config, "stopSequences"),
     output: readOutput(config),
@@ -123,7 +124,7 @@ class Conversation {
     const [first = { role, content: [] }, ...others] = messages;
     const state = content.state();
     const marked = first.role === "tool" ? state?.map((opaque) => ({ ...opaque, kind: CONTENT + opaque.kind })) : state;
-    this.#messages.push(withState<Message>(first, first.state, marked), ...others);
+    this.#messages.push(withState<Message>(first, marked), ...others);
   }
 
   /** What the model said. Some clients keep every chunk of a stream as a content of its own: together they are one message. */
@@ -154,7 +155,7 @@ class Conversation {
       : signature === "" || signature === SKIP
         ? []
         : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
-    withState(read, "state" in read ? read.state : undefined, signed, part.state());
+    withState(read, signed, part.state());
     // An empty text is a chunk that held only the reason of the end, or a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
   }
@@ -230,8 +231,7 @@ function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolC
   const given = config.inner("functionCallingConfig");
   const mode = worded(given, "mode", MODES) ?? "";
   const key = "allowedFunctionNames";
-  const names = given.json(key);
-  const allowed = (typeof names === "string" ? [names] : given.list(key)).map((name, i) => toolName(name, given.place(key, i), tools));
+  const allowed = given.list(key).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)
     from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: on this wire a call comes whole" });
   if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // as good as `auto`, to anyone else

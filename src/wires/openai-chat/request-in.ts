@@ -1,13 +1,13 @@
 /** A client's request, read. */
 import { isObject } from "../../core/json.ts";
-import type { Json, Malformed, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Malformed, Media, Message, Opaque, Part, Request, Sampling, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
 import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
-import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, onlyOne, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
@@ -34,7 +34,7 @@ export function decodeRequest({ body }: WireInput): Request {
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
     thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : undefined,
-    sampling: readSampling(root, ALL_SAMPLING),
+    sampling: root.some<Sampling>(ALL_SAMPLING),
     maxTokens: root.number("max_completion_tokens", "max_tokens"),
     stop: readStop(root, "stop"),
     output: readOutput(root, "response_format", from, "json_schema"),
@@ -79,7 +79,7 @@ function readResult(message: Fields, from: Source): Message {
   const result = from.result(message, "content", named, parts.map(spoken));
   // Without media the parts stay as they are: templates differ in what they make of them.
   if (!result.media) Object.assign(result, { output: content ?? "" });
-  return withState(result, result.state, message.state());
+  return withState(result, message.state());
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -92,7 +92,7 @@ type ContentPart = Text | Media | Thinking;
 const readContent = (given: Fields, key: string, from: Source): ContentPart[] =>
   from.content(given, key, (part) => {
     const read = part.word("type", PARTS)(part, from);
-    return withState(read, read.state, part.state());
+    return withState(read, part.state());
   });
 
 type PartReader = (part: Fields, from: Source) => ContentPart;
@@ -142,12 +142,12 @@ function readCall(call: Fields, from: Source, recall: Map<string | undefined, re
   const id = call.text("id");
   const { state = [], thoughts } = readSignature(call);
   const custom = call.object("custom");
-  const read = custom ? readCustom(custom, id, from) : readFunction(call.object("function") ?? noFunction(call), id, from);
+  const read = custom
+    ? readCustom(custom, id, from)
+    : readFunction(call.object("function") ?? call.fail("function", "must be an object"), id, from);
   if (thoughts) recall.set(read.id, thoughts);
-  return withState(read, read.state, state, call.state());
+  return withState(read, state, call.state());
 }
-
-const noFunction = (call: Fields): never => call.fail("function", 'must be an object with the "name" and the "arguments" of the call');
 
 const readFunction = (fn: Fields, id: string | undefined, from: Source): ToolCall | Malformed =>
   from.call(fn, "arguments", from.calls.add(id, fn.name("name")));

@@ -52,7 +52,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     tools: someOf(out.tools.map((tool) => writeTool(tool, out))),
     tool_choice: request.toolChoice && writeChoice(request.toolChoice, request, names.out, true),
     parallel_tool_calls: request.parallelCalls,
-    stream: stream === undefined ? undefined : stream !== false,
+    stream: stream && true,
     stream_options: stream ? { include_usage: true } : undefined,
     reasoning_effort: thinking && effortWord(thinking, warnings),
     max_tokens: maxTokensField === "max_tokens" ? request.maxTokens : undefined,

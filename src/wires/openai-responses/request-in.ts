@@ -1,12 +1,24 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
-import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import type {
+  Media,
+  Message,
+  Opaque,
+  Part,
+  Request,
+  Sampling,
+  Text,
+  ThinkingSettings,
+  Tool,
+  ToolCall,
+  ToolResult,
+} from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { someOf } from "../read.ts";
-import { readSampling, readStream, Source } from "../request-in.ts";
+import { readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
   calledBy,
@@ -50,7 +62,7 @@ export function decodeRequest({ body }: WireInput): Request {
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
     thinking,
-    sampling: readSampling(root, SAMPLING),
+    sampling: root.some<Sampling>(SAMPLING),
     maxTokens: root.number("max_output_tokens"),
     output: readOutput(root.inner("text"), "format", from),
   };
@@ -105,7 +117,7 @@ class Items {
     const found = readTools(item, this.#from);
     for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
-      this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)], tool.state));
+      this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)]));
     }
     if (item.value.execution !== "client") {
       this.#from.take(item.at, item.value, true);
@@ -129,7 +141,7 @@ class Items {
       const [first = { type: "text" as const, text: "" }, ...others] = content;
       // The item that texts stand in is not the message that it becomes a part of: what it has rides on its first text.
       const mark = state.length > 0 ? [quietState("#message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
-      if (content.length + mark.length > 0) this.#say(withState(first, mark, first.state), ...others);
+      if (content.length + mark.length > 0) this.#say(withState(first, mark), ...others);
       this.#afterText = true;
     } else {
       // `instructions` look just like a system message in front.
@@ -147,7 +159,7 @@ class Items {
     const isIts = (part: Part): part is Text | ToolCall => (part.type === "tool-call" ? part.id === id : part.type === "text" && id === "");
     const said = this.messages.findLast((message) => message.role === "assistant" && message.content.findLast(isIts));
     const part = said?.role === "assistant" ? said.content.findLast(isIts) : undefined;
-    if (part) withState(part, part.state, state);
+    if (part) withState(part, state);
   }
 
   #call(item: Fields, isCustom: boolean): void {
@@ -172,7 +184,7 @@ class Items {
     const result: ToolResult = Array.isArray(output)
       ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
       : { role: "tool", ...named, output };
-    this.#push(withState(result, result.state, itemState(item)));
+    this.#push(withState(result, itemState(item)));
   }
 
   #push(message: Message): void {
@@ -200,7 +212,7 @@ const readContent = (given: Fields, key: string, from: Source): (Text | Media)[]
     if (!reader) return from.unknown(part, "part");
     const read = reader(part);
     const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
-    return [withState(read, read.state, state)];
+    return [withState(read, state)];
   });
 
 type PartReader = (part: Fields) => Text | Media;
@@ -236,7 +248,7 @@ const readTools = (given: Fields, from: Source): Tool[] =>
         const name = tool.name("name");
         const inner = readTools(tool, from);
         const mark = quietState("#namespace", { name, ...tool.rest() });
-        return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
+        return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark]));
       }
       if (type === SEARCH && tool.json("execution") === "client")
         return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCHING, true)], tool.state())];

@@ -60,8 +60,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   const { model, messages, stream } = out.request;
   const instructions = instructionsOf(messages[0]);
   const { items } = new Items(out, messages.slice(instructions === undefined ? 0 : 1));
-  const sent = { stream: stream === undefined ? stream : stream !== false };
-  const body = defined<Draft>({ model, instructions, input: items, ...settings(out), ...sent });
+  const body = defined<Draft>({ model, instructions, input: items, ...settings(out), stream: stream && true });
   const request = encoded(out, ABLE, "/v1/responses", body);
   if (items.length === 0) body.input = "";
   return request;
