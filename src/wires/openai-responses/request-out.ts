@@ -131,7 +131,7 @@ class Items {
       this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
     } else {
       const status = truncated ? "incomplete" : "completed";
-      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, state);
+      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, asFunction(state));
     }
   }
 
@@ -142,7 +142,7 @@ class Items {
     const type = this.#custom.has(id) ? "custom_tool_call_output" : "function_call_output";
     this.#put(
       { type, call_id: this.#ids.out(id), output: own(state, "output") ?? (parts.length > 0 ? [...texts, ...parts] : text) },
-      state,
+      this.#custom.has(id) ? state : asFunction(state),
     );
   }
 
@@ -150,6 +150,9 @@ class Items {
     this.items.push((own(state, ITEM) as Draft | undefined) ?? putState(WIRE, item, state));
   }
 }
+
+/** The id of an item tells its kind: that of a custom call (`ctc_`), or of its result, is none of a function's. */
+const asFunction = (state?: readonly Opaque[]) => state?.filter(({ kind, data }) => kind !== "id" || !/^ctco?_/.test(String(data)));
 
 /** What the model is told or shown. */
 function writePart(part: Text | Media): Draft {
