@@ -4,6 +4,7 @@ import { isObject } from "../../core/json.ts";
 import type {
   ErrorInfo,
   Json,
+  JsonObject,
   Media,
   Message,
   Opaque,
