@@ -307,8 +307,7 @@ function adaptMessages(given: readonly Message[], able: Abilities, profile: Wire
       return [];
     });
     if (made.length > 0) hoist("media that the assistant made", made, "media that the model made");
-    if (!able.order && isOutOfOrder(content))
-      warnings.converted("an answer with thinking or text behind its calls", "thinking, text and calls, in this order");
+    if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
     return { ...message, content };
   };
 
@@ -322,8 +321,12 @@ function adaptMessages(given: readonly Message[], able: Abilities, profile: Wire
   return profile.systemAnywhere === false ? alternating(out, able.wire) : out;
 }
 
+/** What is told where a wire has one place for each. */
+export const MIXED = "an answer with thinking or text behind its calls";
+export const SORTED = "thinking, text and calls, in this order";
+
 const RANK = { thinking: 0, text: 1, media: 1, "tool-call": 2, malformed: 2 } as const;
-const isOutOfOrder = (parts: readonly Part[]): boolean =>
+export const isOutOfOrder = (parts: readonly Part[]): boolean =>
   parts.some(({ type }, i) => {
     const before = parts[i - 1]?.type ?? "thinking";
     return RANK[type] < RANK[before] || (i > 0 && type === "thinking" && before === type);

@@ -26,6 +26,7 @@ interface Call {
 
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
+  override readonly sorts = true;
   readonly #created: number;
   /** The client knows one call at most, which has no id. */
   readonly #isOld: boolean;
