@@ -6,7 +6,9 @@
 /** What JSON escapes in a string. */
 export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
 
-const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+/** Whether it is the first half of a surrogate pair, or the second. */
+export const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
 /** Of a node in a tree of marks: the next one that stands for the same place, the first for the place behind, and the mark that ends here. */
 const SIBLING = 1;
@@ -171,9 +173,12 @@ export class Window {
     this.ended = true;
     this.stopAt(this.end);
   }
+  /** Reading goes no farther; but no pair is torn apart. */
   stopAt(stop: number): void {
-    this.stop = stop;
-    this.last = this.ended && stop === this.end;
+    const { codes, pos, end } = this;
+    const tears = stop > pos && stop < end && isHigh(codes[stop - 1] as number) && isLow(codes[stop] as number);
+    this.stop = tears ? stop + 1 : stop;
+    this.last = this.ended && this.stop === end;
   }
 
   slice(from: number, to: number): string {

@@ -374,12 +374,27 @@ for (const dialect of listDialects()) {
       expect(scanPieces(dialect, units(text))).toEqual(whole);
     });
 
-    test("no string ends in half a surrogate pair unless the input has a lone one", () => {
-      const text = `😀 ${callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "😀👍🏽" } }])}`;
-      const scanner = dialect.createScanner({ tools });
-      const events = [...units(text).flatMap((unit) => scanner.feed(unit)), ...scanner.flush()];
-      const strings = events.flatMap((event) => Object.values(event).filter((part) => typeof part === "string"));
-      expect(strings.filter((string) => /\p{Surrogate}/u.test(string))).toEqual([]);
+    describe("no string ends in half a surrogate pair unless the input has a lone one", () => {
+      const torn = (text: string, options: ScannerOptions): string[] => {
+        const whole = dialect.createScanner(options);
+        const scanner = dialect.createScanner(options);
+        const events = [...whole.feed(text), ...whole.flush(), ...units(text).flatMap((unit) => scanner.feed(unit)), ...scanner.flush()];
+        const strings = events.flatMap((event) => Object.values(event).filter((part) => typeof part === "string"));
+        return strings.filter((string) => /\p{Surrogate}/u.test(string));
+      };
+      const calls = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "😀👍🏽" } }]);
+      test("in calls", () => {
+        expect(torn(`😀 ${calls}`, { tools })).toEqual([]);
+      });
+      test("at any limit", () => {
+        for (const text of [`${calls} 😀`, `<think>😀${calls}😀</think>`])
+          for (let maxCallChars = 2; maxCallChars < text.length; maxCallChars++)
+            expect(torn(text, { tools, maxCallChars, callsInThinking: "promote-if-unclosed" })).toEqual([]);
+      });
+      test("in names that are too long", () => {
+        for (const name of ["😀".repeat(200), `x${"😀".repeat(200)}`])
+          expect(torn(callsText(dialect, [{ id: "call_0", name, arguments: {} }]), {})).toEqual([]);
+      });
     });
   });
 }

@@ -198,7 +198,8 @@ function endEmpty(s: Scan, types: readonly string[]): void {
   if (list || types.includes("object")) {
     s.json.open(list);
     s.json.shut();
-  } else writeString(s, "");
+  } else if (types.includes("null")) s.json.scalar("null");
+  else writeString(s, "");
 }
 
 function writeString({ json }: Scan, text: string): void {
