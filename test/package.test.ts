@@ -1,5 +1,5 @@
 // What a user gets who installs the package.
-import { execFileSync } from "node:child_process";
+import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, test } from "vitest";
@@ -58,7 +58,11 @@ test("each wire and each dialect has a name of its own there, and nothing that l
 
 test("its pages lead to pages and examples that are in it, too", () => {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  const options = { encoding: "utf8", shell: process.platform === "win32", stdio: ["ignore", "pipe", "ignore"] } as const;
+  const options: ExecFileSyncOptionsWithStringEncoding = {
+    encoding: "utf8",
+    shell: process.platform === "win32",
+    stdio: ["ignore", "pipe", "ignore"],
+  };
   const [packed] = JSON.parse(execFileSync(npm, ["pack", "--dry-run", "--json", "--ignore-scripts"], options)) as {
     files: { path: string }[];
   }[];
