@@ -2,16 +2,17 @@
  * How the numbers of an object or a list were written, where a double cannot hold them or would print them otherwise:
  * `{"id": 1234567890123456789}`. It is known beside the value, which stays plain JSON: a copy of it knows nothing unless it is told.
  */
-import type { Json } from "./nouns.ts";
+type Texts = ReadonlyMap<string, string>;
 
-type Holder = { readonly [key: string]: Json } | readonly Json[];
+const TEXTS = new WeakMap<object, Texts>();
 
-const TEXTS = new WeakMap<object, ReadonlyMap<string, string>>();
+export const keepNumbers = (holder: object, texts: Texts): void => void TEXTS.set(holder, texts);
 
-export const keepNumbers = (holder: Holder, texts: ReadonlyMap<string, string>): void => void TEXTS.set(holder, texts);
+/** The texts of its numbers, by their keys: some may be others by now. */
+export const numbersOf = (holder: object): Texts | undefined => TEXTS.get(holder);
 
-/** The texts of its numbers by their keys, without those that were replaced since; `undefined`: there are none. */
-export function numbersOf(holder: Holder): ReadonlyMap<string, string> | undefined {
-  const texts = TEXTS.get(holder);
-  return texts && new Map([...texts].filter(([key, text]) => (holder as { readonly [key: string]: Json })[key] === Number(text)));
+/** How the number under a key was written, if it would be printed otherwise. */
+export function numberText(holder: object, key: string, value: unknown): string | undefined {
+  const text = TEXTS.get(holder)?.get(key);
+  return Number(text) === value ? text : undefined;
 }

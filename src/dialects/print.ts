@@ -3,8 +3,8 @@
  * literals. A call that carries its arguments' JSON text is printed from that text, so that `1.0` and integers over 2^53 stay as they are.
  */
 import { escapeJson, isObject } from "../core/json.ts";
-import type { Json, JsonObject } from "../core/nouns.ts";
-import { numbersOf } from "../core/numbers.ts";
+import type { Json } from "../core/nouns.ts";
+import { numberText } from "../core/numbers.ts";
 import type { RenderableCall } from "./dialect.ts";
 
 /** JSON read without loss: numbers keep their spelling, pairs their order. */
@@ -90,9 +90,9 @@ export function entriesOf(value: Tree): [string, Tree][] {
 }
 
 /** A number as the client wrote it, where it would be printed otherwise. */
-function spelled(holder: JsonObject | readonly Tree[], key: string, item: Tree): Tree {
-  const text = typeof item === "number" ? numbersOf(holder as JsonObject)?.get(key) : undefined;
-  return text === undefined ? item : new Numeral(text);
+function spelled(holder: object, key: string, item: Tree): Tree {
+  const text = numberText(holder, key, item);
+  return text ? new Numeral(text) : item;
 }
 
 /** In the order of Jinja's `dictsort`: by the code points of the lower-cased key. */

@@ -5,7 +5,7 @@
  */
 import { setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
-import { keepNumbers, numbersOf } from "../core/numbers.ts";
+import { keepNumbers, numbersOf, numberText } from "../core/numbers.ts";
 
 /** The texts that are being printed, and what stands for each of them meanwhile. */
 let printing: { readonly texts: string[]; readonly mark: string } | undefined;
@@ -68,7 +68,10 @@ function keep(holder: Holder, numbers: ReadonlyMap<string, string>): void {
 function asWritten(this: Holder): unknown {
   if (!printing) return this;
   const copy = Array.isArray(this) ? [...this] : { ...this };
-  for (const [key, text] of numbersOf(this) ?? []) setOwn(copy as { [key: string]: unknown }, key, new RawJson(text, Number(text)));
+  for (const [key, value] of Object.entries(this)) {
+    const text = numberText(this, key, value);
+    if (text) setOwn(copy as { [key: string]: unknown }, key, new RawJson(text, value));
+  }
   return copy;
 }
 
