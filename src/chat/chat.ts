@@ -194,15 +194,17 @@ export class Chat {
     options.signal?.addEventListener("abort", forward, { once: true });
     const steps: Step[] = [];
     const usage: Usage = {};
+    const results: TurnState["results"] = new Map();
     let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
     let turn: Turn;
     try {
-      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage });
+      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, results });
     } finally {
       // Also reached when whoever reads the events stops reading.
       abort.abort();
       options.signal?.removeEventListener("abort", forward);
-      if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.");
+      const known = new Map(await Promise.all([...results].map(async ([id, result]) => [id, await result] as const)));
+      if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.", known);
       turn = { from, to: this.#history.all.length, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
       stepsOf.set(turn, steps);
       this.#turns.push(turn);
@@ -280,16 +282,17 @@ export class Chat {
     return { finish, asked: content.filter(isAsked), silent: content.length === 0 };
   }
 
-  async *#run(asked: readonly Asked[], { signal, tools }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
+  async *#run(asked: readonly Asked[], { signal, tools, results }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
     const off = tools === false ? "tools are switched off for this turn. Answer in words." : undefined;
     const options = { tools: this.#tools.byName, approve: this.#options.approve, history: [...this.history], signal, off };
     const fates: Fate[] = [];
     for (const call of asked) fates.push(await decide(call, options));
     // All of them begin before the first result is waited for.
-    const results = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    const waiting = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    for (const [i, result] of waiting.entries()) results.set(asked[i]?.id ?? "", result);
     for (const fate of fates) if (fate.type === "run") yield { type: "tool-run", id: fate.call.id, name: fate.call.name };
-    for (const waiting of results) {
-      const result = await waiting;
+    for (const coming of waiting) {
+      const result = await coming;
       if (!result) continue;
       this.#history.add(result);
       const { role: _, ...rest } = result;
@@ -354,4 +357,6 @@ interface TurnState extends SendOptions {
   readonly signal: AbortSignal;
   readonly steps: Step[];
   readonly usage: Usage;
+  /** Of the calls that were decided on, by their ids: a tool that has begun has a result, whoever waits for it. */
+  readonly results: Map<string, ToolResult | Promise<ToolResult> | undefined>;
 }

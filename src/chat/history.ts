@@ -40,9 +40,9 @@ export class History {
     this.#sent = [...this.all];
   }
 
-  /** The calls that have no result yet get one. */
-  closeCalls(why: string): void {
-    this.add(...this.#openCalls().map((call) => failure(call, why)));
+  /** The calls that have no result yet get one: the one that is known by now, or why there is none. */
+  closeCalls(why: string, known?: ReadonlyMap<string, ToolResult | undefined>): void {
+    this.add(...this.#openCalls().map((call) => known?.get(call.id ?? "") ?? failure(call, why)));
   }
 
   /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */

@@ -11,6 +11,7 @@
  * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
  */
 import { existsSync } from "node:fs";
+import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
@@ -20,6 +21,7 @@ import type { ServerId } from "../engines/engine.ts";
 import { KNOWN } from "../engines/known.ts";
 import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
+import { urlProblem } from "../engines/remote.ts";
 import { listWires } from "../wires/registry.ts";
 import { circleOf, type ModelRule } from "./models.ts";
 import type { GatewayOptions } from "./options.ts";
@@ -89,7 +91,7 @@ function readServer(root: Table): Settings["server"] {
   return {
     host: table.string("host"),
     port: table.port("port"),
-    names: table.strings("names"),
+    names: readNames(table),
     keys: table.secrets("keys"),
     insecure: table.boolean("insecure"),
     origins: readOrigins(root.table("cors").only("origins")),
@@ -101,6 +103,16 @@ function readServer(root: Table): Settings["server"] {
       requestMs: table.seconds("request_timeout"),
     },
   };
+}
+
+const HOST_NAME = /^[^\s/:@?#]+$/;
+
+/** As they stand in a Host, without the port. */
+function readNames(server: Table): string[] | undefined {
+  const names = server.strings("names");
+  const wrong = names?.find((text) => isIP(text) === 0 && !HOST_NAME.test(text));
+  if (wrong === undefined) return names;
+  return server.fail(`must be names, such as "gate.example", without scheme and port; ${JSON.stringify(wrong)} is none`, "names");
 }
 
 /** As browsers send them, which is how they are compared. */
@@ -147,12 +159,21 @@ function readUrls(table: Table): string[] {
   const urls =
     table.strings("url", true) ??
     table.fail(`needs a url, or a model to run here (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
-  for (const url of urls) if (!/^https?:\/\//.test(url) || !URL.canParse(url)) table.fail("must be an http or https URL", "url");
-  return urls;
+  const [problem] = urls.flatMap((url) => urlProblem(url) ?? []);
+  return problem === undefined ? urls : table.fail(problem, "url");
 }
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 function readHeaders(table: Table): Record<string, string> {
-  const said = (name: string): string => (table.string(name)?.startsWith("env:") ? table.secret(name) : table.string(name)) ?? "";
+  const said = (name: string): string => {
+    const text = (table.string(name)?.startsWith("env:") ? table.secret(name) : table.string(name)) ?? "";
+    if (!HEADER_NAME.test(name)) table.fail("is no name of a header", name);
+    return HEADER_VALUE.test(text)
+      ? text
+      : table.fail("cannot be sent as a header: it must be one line, without letters beyond Latin-1", name);
+  };
   return Object.fromEntries(table.keys.map((name) => [name, said(name)]));
 }
 
@@ -209,6 +230,7 @@ function readModel(table: Table, upstreams: readonly string[]): ModelRule {
   const upstream = table.string("upstream");
   const list = upstreams.join(", ") || "none";
   if (upstream !== undefined && !upstreams.includes(upstream)) table.fail(`is no upstream; there are: ${list}`, "upstream");
+  if (upstreams.length === 0) table.fail("needs an upstream, and there is none: add one, [upstreams.NAME]");
   if (upstream === undefined && upstreams.length !== 1) table.fail(`needs an upstream: one of ${list}`);
   const sampling = Object.entries(SAMPLING).flatMap(([key, [name, least, most]]) => {
     const number = table.number(key, least, most);

@@ -83,6 +83,8 @@ export interface Out {
   readonly ids: Names;
   /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
   readonly nulls: Record<string, JsonObject>;
+  /** The schema of the output was put in an object. */
+  wrapped?: true;
 }
 
 const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
@@ -305,8 +307,7 @@ function adaptMessages(given: readonly Message[], able: Abilities, profile: Wire
       return [];
     });
     if (made.length > 0) hoist("media that the assistant made", made, "media that the model made");
-    if (!able.order && isOutOfOrder(content))
-      warnings.converted("an answer with thinking or text behind its calls", "thinking, text and calls, in this order");
+    if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
     return { ...message, content };
   };
 
@@ -320,8 +321,12 @@ function adaptMessages(given: readonly Message[], able: Abilities, profile: Wire
   return profile.systemAnywhere === false ? alternating(out, able.wire) : out;
 }
 
+/** What is told where a wire has one place for each. */
+export const MIXED = "an answer with thinking or text behind its calls";
+export const SORTED = "thinking, text and calls, in this order";
+
 const RANK = { thinking: 0, text: 1, media: 1, "tool-call": 2, malformed: 2 } as const;
-const isOutOfOrder = (parts: readonly Part[]): boolean =>
+export const isOutOfOrder = (parts: readonly Part[]): boolean =>
   parts.some(({ type }, i) => {
     const before = parts[i - 1]?.type ?? "thinking";
     return RANK[type] < RANK[before] || (i > 0 && type === "thinking" && before === type);
@@ -332,19 +337,25 @@ const isOutOfOrder = (parts: readonly Part[]): boolean =>
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
 export function encoded(
-  { request, warnings, names, nulls }: Out,
+  { request, warnings, names, nulls, wrapped }: Out,
   { wire }: Abilities,
   path: string,
   body: Draft,
   headers?: Headers,
 ): Encoded {
   putExtra(wire, body, request, warnings);
-  const context: WireContext = { names: names.context, warnings: warnings.list, ids: callIds(request) };
+  const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
+    names: names.context,
+    warnings: warnings.list,
+    ids: callIds(request),
+  };
+  if (!isEmpty(nulls)) context.nulls = nulls;
+  if (wrapped) context.wrapped = wrapped;
   return {
     path,
     headers: { "content-type": "application/json", ...headers },
     body,
-    context: isEmpty(nulls) ? context : { ...context, nulls },
+    context,
   };
 }
 

@@ -6,7 +6,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
 import { hasOwn, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
+import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import {
@@ -57,8 +57,9 @@ const ableTo = ({ extra, tools }: Request): Abilities => {
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
   const out = adapt(given, ableTo(given), profile);
+  const instructions = instructionsOf(out.request.messages[0]);
+  askForJson(out, out.request.messages.slice(instructions === undefined ? 0 : 1)); // instructions are none of them
   const { model, messages, stream } = out.request;
-  const instructions = instructionsOf(messages[0]);
   const { items } = new Items(out, messages.slice(instructions === undefined ? 0 : 1));
   const body = defined<Draft>({ model, instructions, input: items, ...settings(out), stream: stream && true });
   const request = encoded(out, ABLE, "/v1/responses", body);
@@ -189,7 +190,7 @@ function settings(out: Out): Draft {
         effort: word("effort", effortWord(thinking, warnings)),
         summary: word("summary", thinking.show ? "auto" : undefined),
       }),
-    text: output && { format: writeOutput(output) },
+    text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.
     ...Object.fromEntries(Object.entries(defaultsOf(thinking)).filter(([key, value]) => value !== null && own(extra, key) === undefined)),
   });
