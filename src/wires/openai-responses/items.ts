@@ -2,7 +2,7 @@
 import type { ErrorInfo, Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { hasOwn, ownState } from "../opaque.ts";
+import { hasOwn, opaque, ownState } from "../opaque.ts";
 import { listOf, objectOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
@@ -32,7 +32,7 @@ export const QUIET = words(
 /** What this wire has left under that name. */
 export const own = (state: readonly Opaque[] | undefined, kind: string): Json | undefined => ownState(WIRE, state, kind);
 
-export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, kind, data, quiet: true });
+export const quietState = (kind: string, data: Json): Opaque => opaque(WIRE, kind, data, true);
 
 /** What of an item has no noun. That it is complete is always said again, but not of custom calls. */
 export function itemState(item: Fields): Opaque[] {
@@ -57,7 +57,7 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
   if (capsule) return { text: thought.thinking ?? text, state: [...(thought.state ?? [])] };
   item.ask("status");
   const state = itemState(item);
-  if (sealed !== undefined) state.push({ wire: WIRE, kind: "encrypted_content", data: sealed });
+  if (sealed !== undefined) state.push(opaque(WIRE, "encrypted_content", sealed));
   // Where the texts stood, so that they go back there.
   if (state.length > 0) for (const key of ["content", "summary"]) if (value[key]) state.push(quietState(key, value[key]));
   return { text, state };
