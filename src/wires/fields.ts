@@ -18,7 +18,8 @@ const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request
 export function readBody(body: unknown): JsonObject {
   const value = typeof body === "string" ? parse(body) : body;
   if (!isObject(value)) throw bad("the body must be a JSON object");
-  if (deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
+  const isShort = typeof body === "string" && body.length <= 2 * MAX_DEPTH; // each level takes two brackets
+  if (!isShort && deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
   return value;
 }
 
@@ -86,7 +87,7 @@ export interface Reading {
   readonly strict?: boolean;
   /** Keys that no other wire need speak of. */
   readonly quiet?: ReadonlySet<string> | undefined;
-  /** Another spelling of a key; then a list of one may lack its brackets, too. */
+  /** Another spelling of a key, with `_` in it; then a list of one may lack its brackets, too. */
   readonly alias?: ((key: string) => string) | undefined;
 }
 
@@ -99,6 +100,8 @@ export class Fields {
   readonly #index: number | undefined;
   /** The keys that nobody has asked for yet. */
   readonly #left: (string | undefined)[];
+  /** Only where a key is spelled so. */
+  readonly #alias: Reading["alias"];
   /** Objects inside of it that are read for it: what is left of them is left of it. */
   #inner: Fields[] | undefined;
 
@@ -109,6 +112,7 @@ export class Fields {
     this.#parent = parent;
     this.#index = index;
     this.#left = Object.keys(value);
+    this.#alias = reading.alias && this.#left.some((name) => name?.includes("_")) ? reading.alias : undefined;
   }
 
   /** Where it stands; put together only where something is wrong, or is kept. */
@@ -124,8 +128,7 @@ export class Fields {
   }
 
   #spelled(key: string): string {
-    const { alias } = this.#reading;
-    return alias && this.value[key] === undefined ? alias(key) : key;
+    return this.#alias && this.value[key] === undefined ? this.#alias(key) : key;
   }
   /** A look at what stands there; it is still left. */
   peek(key: string): Json | undefined {
@@ -133,7 +136,8 @@ export class Fields {
   }
   /** No key that we ask for is one that every object has from its prototype. */
   json(key: string): Json | undefined {
-    const name = this.#reading.alias ? this.#spelled(key) : key;
+    if (this.#left.length === 0) return undefined;
+    const name = this.#spelled(key);
     const value = this.value[name];
     if (value === undefined) return undefined; // most are absent
     const at = this.#left.indexOf(name);
