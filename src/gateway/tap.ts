@@ -31,6 +31,7 @@ export type OpenTap = (exchange: Exchange) => Tap | undefined;
 
 /** One tap for all that want to hear; `undefined`: nobody does, and nothing is spent on it. */
 export function openTaps(openers: readonly OpenTap[] = [], exchange: Exchange): Tap | undefined {
+  if (openers.length === 0) return undefined;
   const taps = openers.map((open) => open(exchange)).filter((tap) => tap !== undefined);
   if (taps.length < 2) return taps[0];
   const upstreams = taps.map(({ upstream }) => upstream).filter((upstream) => upstream !== undefined);

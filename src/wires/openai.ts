@@ -123,14 +123,14 @@ export const RESPONSES_USAGE = ["input_tokens", "output_tokens", "input_tokens_d
 type UsageNames = typeof CHAT_USAGE | typeof RESPONSES_USAGE;
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
-  const [input, output] = [usage.inner(promptDetails), usage.inner(answerDetails)];
+  const [input, output] = [usage.object(promptDetails), usage.object(answerDetails)];
   usage.ask("total_tokens");
   return defined<Usage>({
     inputTokens: usage.number(prompt),
     outputTokens: usage.number(answer),
-    thinkingTokens: output.number("reasoning_tokens"),
-    cachedTokens: input.number("cached_tokens"),
-    cacheWriteTokens: input.number("cache_write_tokens"),
+    thinkingTokens: output?.number("reasoning_tokens"),
+    cachedTokens: input?.number("cached_tokens"),
+    cacheWriteTokens: input?.number("cache_write_tokens"),
   });
 }
 
