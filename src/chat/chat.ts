@@ -8,22 +8,26 @@
  * ends, the history holds what was said, and every call in it has its result.
  */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Media, Message, Part, Request, Response, Text, ToolResult, Usage, Warning } from "../core/nouns.ts";
+import type { Event, Media, Message, Request, Text, ToolResult, Usage, Warning } from "../core/nouns.ts";
 import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError } from "../engines/finish.ts";
 import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
-import type { ChatData, Turn, TurnReason } from "./data.ts";
+import type { ChatData, Turn } from "./data.ts";
+import { History, type OpenResult } from "./history.ts";
 import { FreshIds } from "./ids.ts";
+import { brokenOff, CANCELLED, contentOf, type Finished, type Outcome, outcomeOf } from "./outcome.ts";
 import { Reply } from "./reply.ts";
-import { type Approve, type Asked, decide, type Fate, failure, run } from "./run.ts";
-import type { ChatTool } from "./tool.ts";
+import { type Approve, type Asked, decide, type Fate, failure, isAsked, run, unlessAborted } from "./run.ts";
+import type { ChatTool, ToolSet } from "./tool.ts";
+import { Toolbox } from "./toolbox.ts";
 
 export interface ChatOptions extends RequestSettings {
   engine: Engine;
   /** Unsaid: the first that the engine has. */
   model?: string | undefined;
-  tools?: readonly ChatTool[] | undefined;
+  /** Tools, and sets of them: MCP servers. */
+  tools?: readonly (ChatTool | ToolSet)[] | undefined;
   system?: string | undefined;
   /** A conversation to go on with; its system text holds unless another is given. */
   data?: ChatData | undefined;
@@ -51,9 +55,6 @@ export interface SendOptions {
   tools?: false | undefined;
 }
 
-/** The result of a call whose tool has no `run`. */
-export type OpenResult = Pick<ToolResult, "id" | "output" | "media" | "isError">;
-
 /** What the model says, step by step, each with a `finish`; between the steps, what the tools do; last, what the turn came to. */
 export type ChatEvent =
   | Event
@@ -73,7 +74,6 @@ const MAX_STEPS = 24;
 const MAX_REPAIRS = 3;
 /** Of the context, for the answer, where the request does not limit it. */
 const ANSWER_SHARE = 0.25;
-const CANCELLED: ErrorInfo = { code: "aborted", message: "the turn was stopped" };
 
 export function createChat(options: ChatOptions): Chat {
   return new Chat(options);
@@ -91,52 +91,49 @@ const stepsOf = new WeakMap<Turn, readonly Step[]>();
 
 export class Chat {
   readonly #options: ChatOptions;
-  readonly #tools: ReadonlyMap<string, ChatTool>;
-  readonly #history: Message[];
+  readonly #tools: Toolbox;
+  readonly #history: History;
   readonly #turns: Turn[];
   readonly system: string | undefined;
-  /** What is sent: the history, or what a policy has left of it and all that came since. */
-  #sent: Message[];
   #model: string | undefined;
   #busy = false;
 
   constructor(options: ChatOptions) {
     const { data, tools = [], model } = options;
     this.#options = options;
-    this.#tools = new Map(tools.map((tool) => [tool.tool.name, tool]));
-    if (this.#tools.size < tools.length) throw new Error("two tools have the same name");
+    this.#tools = new Toolbox(tools);
     this.system = options.system ?? data?.system;
-    this.#history = structuredClone(data?.messages ?? []);
+    this.#history = new History(data?.messages);
     this.#turns = [...(data?.turns ?? [])];
-    this.#sent = [...this.#history];
     this.#model = model;
   }
 
   /** All that was said, the system text aside. Plain data. */
   get history(): readonly Message[] {
-    return this.#history;
+    return this.#history.all;
   }
 
   get turns(): readonly Turn[] {
     return this.#turns;
   }
 
+  /** As they are now. */
   get tools(): readonly ChatTool[] {
-    return [...this.#tools.values()];
+    return [...this.#tools.byName.values()];
   }
 
   /** Nothing happens until the events are read, or `text()` or `turn()` of the reply is awaited. */
   send(input: string | readonly (Text | Media)[], options: SendOptions = {}): Reply {
     const content: (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
     return this.#reply(() => {
-      this.#add(...this.#openCalls().map((call) => failure(call, "The user went on without a result.")));
-      this.#add({ role: "user", content });
+      this.#history.closeCalls("The user went on without a result.");
+      this.#history.add({ role: "user", content });
     }, options);
   }
 
   /** Goes on with the results of the calls that a turn ended at: reason `tool-calls`. */
   answer(results: readonly OpenResult[], options: SendOptions = {}): Reply {
-    return this.#reply(() => this.#addOpenResults(results), options);
+    return this.#reply(() => this.#history.addResults(results), options);
   }
 
   /** Asks again without new words: after an error, or after `max-steps`. */
@@ -158,7 +155,7 @@ export class Chat {
     return structuredClone({
       version: 1,
       ...(system === undefined ? {} : { system }),
-      messages: this.#history,
+      messages: this.#history.all,
       turns: this.#turns,
     } satisfies ChatData);
   }
@@ -167,7 +164,7 @@ export class Chat {
   fork(changes: Partial<Omit<ChatOptions, "data">> = {}): Chat {
     const { engine, model: _, ...options } = this.#options;
     const model = changes.engine && changes.engine !== engine ? undefined : this.#model;
-    const data: ChatData = { version: 1, messages: this.#history, turns: this.#turns };
+    const data: ChatData = { version: 1, messages: this.#history.all, turns: this.#turns };
     return new Chat({ engine, ...options, system: this.system, model, ...changes, data });
   }
 
@@ -176,8 +173,7 @@ export class Chat {
     this.#rest();
     const turn = this.#turns.pop();
     if (!turn) return undefined;
-    this.#history.length = turn.from;
-    this.#sent = [...this.#history];
+    this.#history.cut(turn.from);
     return turn;
   }
 
@@ -189,7 +185,7 @@ export class Chat {
 
   async *#turn(begin: () => void, options: SendOptions): AsyncGenerator<ChatEvent, Turn, undefined> {
     this.#rest();
-    const from = this.#history.length;
+    const from = this.#history.all.length;
     begin();
     this.#busy = true;
     const abort = new AbortController();
@@ -198,16 +194,18 @@ export class Chat {
     options.signal?.addEventListener("abort", forward, { once: true });
     const steps: Step[] = [];
     const usage: Usage = {};
+    const results: TurnState["results"] = new Map();
     let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
     let turn: Turn;
     try {
-      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage });
+      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, results });
     } finally {
       // Also reached when whoever reads the events stops reading.
       abort.abort();
       options.signal?.removeEventListener("abort", forward);
-      if (outcome.reason !== "tool-calls") this.#add(...this.#openCalls().map((call) => failure(call, "Not run: the turn was stopped.")));
-      turn = { from, to: this.#history.length, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
+      const known = new Map(await Promise.all([...results].map(async ([id, result]) => [id, await result] as const)));
+      if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.", known);
+      turn = { from, to: this.#history.all.length, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
       stepsOf.set(turn, steps);
       this.#turns.push(turn);
       this.#busy = false;
@@ -223,7 +221,7 @@ export class Chat {
       const { finish, asked } = yield* this.#step(turn);
       const broken = brokenOff(finish);
       if (asked.length === 0 || broken !== undefined) {
-        this.#add(...asked.map((call) => failure(call, `Not run: ${broken}`)));
+        this.#history.add(...asked.map((call) => failure(call, `Not run: ${broken}`)));
         return outcomeOf(finish);
       }
       const fates = yield* this.#run(asked, turn);
@@ -253,7 +251,7 @@ export class Chat {
         return { finish, asked: [] };
       }
       const { messages: _, ...settings } = request;
-      turn.steps.push({ engine: this.#options.engine, settings, messages: this.#sent, count: this.#sent.length });
+      turn.steps.push({ engine: this.#options.engine, settings, messages: this.#history.sent, count: this.#history.sent.length });
       const { finish, asked, silent } = yield* this.#listen(request, turn);
       // The server knows its limit better than we did: once more, with less.
       if (silent && finish.error?.code === "context-length" && this.#options.context && !tight) continue;
@@ -263,7 +261,7 @@ export class Chat {
   }
 
   async *#listen(request: Request, turn: TurnState) {
-    const ids = new FreshIds(this.#history);
+    const ids = new FreshIds(this.history);
     const fold = createFold();
     try {
       const { engine, onWarning } = this.#options;
@@ -277,25 +275,26 @@ export class Chat {
       const { usage = {} } = fold.response();
       for (const key of Object.keys(usage) as (keyof Usage)[]) turn.usage[key] = (turn.usage[key] ?? 0) + (usage[key] ?? 0);
       const content = contentOf(fold.response());
-      if (content.length > 0) this.#add({ role: "assistant", content });
+      if (content.length > 0) this.#history.add({ role: "assistant", content });
     }
     const { finish = { reason: "error", error: CANCELLED } } = fold.response();
     const content = contentOf(fold.response());
     return { finish, asked: content.filter(isAsked), silent: content.length === 0 };
   }
 
-  async *#run(asked: readonly Asked[], { signal, tools }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
+  async *#run(asked: readonly Asked[], { signal, tools, results }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
     const off = tools === false ? "tools are switched off for this turn. Answer in words." : undefined;
-    const options = { tools: this.#tools, approve: this.#options.approve, history: [...this.#history], signal, off };
+    const options = { tools: this.#tools.byName, approve: this.#options.approve, history: [...this.history], signal, off };
     const fates: Fate[] = [];
     for (const call of asked) fates.push(await decide(call, options));
     // All of them begin before the first result is waited for.
-    const results = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    const waiting = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    for (const [i, result] of waiting.entries()) results.set(asked[i]?.id ?? "", result);
     for (const fate of fates) if (fate.type === "run") yield { type: "tool-run", id: fate.call.id, name: fate.call.name };
-    for (const waiting of results) {
-      const result = await waiting;
+    for (const coming of waiting) {
+      const result = await coming;
       if (!result) continue;
-      this.#add(result);
+      this.#history.add(result);
       const { role: _, ...rest } = result;
       yield { type: "tool-result", ...rest };
     }
@@ -309,14 +308,16 @@ export class Chat {
     this.#model ??= (await engine.models({ signal }))[0]?.id ?? "default";
     const set = { thinking, sampling, maxTokens, stop, parallelCalls, output, extra };
     // Tools that were declared before stay declared: prompts are cached by their beginning, and some servers refuse calls of unknown tools.
-    const declared = this.#tools.size > 0 && (tools !== false || this.#history.some(({ role }) => role === "tool"));
+    await unlessAborted(signal, this.#tools.refresh());
+    const known = this.tools;
+    const declared = known.length > 0 && (tools !== false || this.history.some(({ role }) => role === "tool"));
     return {
       model: this.#model,
       stream: "sse",
       ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)),
-      ...(declared ? { tools: this.tools.map(({ tool }) => tool) } : {}),
+      ...(declared ? { tools: known.map(({ tool }) => tool) } : {}),
       ...(declared && tools === false ? { toolChoice: "none" as const } : declared && toolChoice ? { toolChoice } : {}),
-      messages: this.#withSystem(this.#sent),
+      messages: this.#withSystem(this.#history.sent),
     };
   }
 
@@ -336,55 +337,15 @@ export class Chat {
     if (!tight && tokens <= room) return 0;
     const around = estimateTokens({ ...request, messages: this.#withSystem([]) });
     const goal = tight ? Math.min(room, tokens) / 2 : room;
-    const before = this.#sent.length;
-    const blocks = await policy(blocksOf(this.#sent, Math.max(tokens - around, 1)), { tokens: Math.max(goal - around, 0) });
-    this.#sent = blocks.flatMap(({ messages }) => messages);
-    return Math.max(before - this.#sent.length, 0);
+    const blocks = await policy(blocksOf(this.#history.sent, Math.max(tokens - around, 1)), { tokens: Math.max(goal - around, 0) });
+    return this.#history.send(blocks.flatMap(({ messages }) => messages));
   }
 
   /** For a turn that another process had: what this chat would send now. */
   async #stepOf(turn: Turn, step: number): Promise<Step> {
-    const answers = this.#history.flatMap(({ role }, i) => (role === "assistant" && i >= turn.from && i < turn.to ? [i] : []));
+    const answers = this.history.flatMap(({ role }, i) => (role === "assistant" && i >= turn.from && i < turn.to ? [i] : []));
     const { messages: _, ...settings } = await this.#request({ signal: AbortSignal.any([]) });
-    return { engine: this.#options.engine, settings, messages: this.#history, count: answers.at(step) ?? turn.to };
-  }
-
-  // ---- History
-
-  #add(...messages: Message[]): void {
-    this.#history.push(...messages);
-    this.#sent.push(...messages);
-  }
-
-  /** The calls of the last answer that have no result yet. */
-  #openCalls(): Asked[] {
-    const last = this.#history.findLastIndex(({ role }) => role === "assistant");
-    const answer = this.#history[last];
-    if (answer?.role !== "assistant") return [];
-    const answered = new Set(this.#history.slice(last + 1).map((message) => (message.role === "tool" ? message.id : undefined)));
-    return answer.content.filter(isAsked).filter(({ id }) => !answered.has(id));
-  }
-
-  /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */
-  #addOpenResults(results: readonly OpenResult[]): void {
-    const open = this.#openCalls();
-    const given = new Map(results.map((result) => [result.id, result]));
-    const missing = open.filter(({ id }) => !given.has(id ?? ""));
-    if (open.length === 0) throw new Error("no call waits for a result");
-    if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
-      throw new Error(`each of these calls needs one result: ${open.map(({ id }) => id).join(", ")}`);
-    const last = this.#history.findLastIndex(({ role }) => role === "assistant");
-    const ran = this.#history.slice(last + 1);
-    const order = (this.#history[last] as { content: Part[] }).content.filter(isAsked).map(({ id }) => id);
-    const all = [
-      ...ran,
-      ...open.flatMap((call) => {
-        const result = given.get(call.id ?? "");
-        return call.type === "tool-call" && result ? [{ role: "tool" as const, name: call.name, ...result }] : [];
-      }),
-    ];
-    all.sort((a, b) => order.indexOf("id" in a ? a.id : "") - order.indexOf("id" in b ? b.id : ""));
-    for (const list of [this.#history, this.#sent]) list.splice(list.length - ran.length, ran.length, ...all);
+    return { engine: this.#options.engine, settings, messages: this.history, count: answers.at(step) ?? turn.to };
   }
 
   #rest(): void {
@@ -396,29 +357,6 @@ interface TurnState extends SendOptions {
   readonly signal: AbortSignal;
   readonly steps: Step[];
   readonly usage: Usage;
-}
-
-type Finished = NonNullable<Response["finish"]>;
-type Outcome = { reason: TurnReason; error?: ErrorInfo };
-
-function outcomeOf({ reason, error }: Finished): Outcome {
-  if (error?.code === "aborted") return { reason: "aborted", error };
-  if (error) return { reason: "error", error };
-  return { reason: reason === "tool-calls" ? "stop" : reason };
-}
-
-/** Why calls of such an answer do not run, even those that are complete. */
-function brokenOff({ reason, error }: Finished): string | undefined {
-  if (reason === "content-filter") return "the answer was stopped by a content filter";
-  return error?.code === "malformed-call" ? undefined : error?.message;
-}
-
-const isAsked = (part: Part): part is Asked => part.type === "tool-call" || part.type === "malformed";
-
-/** All that was said. A call that was still being written when nobody listened any more was cut. */
-function contentOf({ content, refusal, open }: Response): Part[] {
-  const parts: Part[] = content.filter((part) => part.type !== "text" || part.text !== "" || part.state);
-  if (refusal !== undefined) parts.push({ type: "text", text: refusal });
-  if (open) parts.push({ type: "tool-call", id: open.id, name: open.name, arguments: open.partial, truncated: true });
-  return parts;
+  /** Of the calls that were decided on, by their ids: a tool that has begun has a result, whoever waits for it. */
+  readonly results: Map<string, ToolResult | Promise<ToolResult> | undefined>;
 }

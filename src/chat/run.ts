@@ -2,7 +2,7 @@
  * From the calls of an answer to their results: each is checked and approved first, then those that may run run together. A call that was
  * cut, cannot be read, or has arguments that its tool does not take is never run; its result says so, and the model may try again.
  */
-import type { Json, Malformed, Message, ToolCall, ToolResult } from "../core/nouns.ts";
+import type { Json, Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
 import { readMalformed } from "../wires/accumulate.ts";
 import { type ChatTool, ToolAnswer } from "./tool.ts";
 
@@ -19,6 +19,8 @@ export type Fate =
   | { readonly type: "refused"; readonly result: ToolResult; readonly mistake: boolean };
 
 export type Asked = ToolCall | Malformed;
+
+export const isAsked = (part: Part): part is Asked => part.type === "tool-call" || part.type === "malformed";
 
 export interface RunOptions {
   readonly tools: ReadonlyMap<string, ChatTool>;
@@ -68,7 +70,7 @@ export async function run({ call, arguments: args, tool }: Extract<Fate, { type:
 }
 
 /** Rejects as soon as the signal says so, whatever becomes of the work. */
-async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
+export async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new Error(ABORTED));

@@ -26,7 +26,13 @@ export function createLog(output: Output): Log {
 
 /** pino puts a line together from some sixty pieces, and to join them takes as long again: V8 prints it in one (4.7 µs instead of 8.5). */
 function logTo(stream: { write(line: string): void; flush?(): void }, now: () => number = Date.now): Logger {
-  const log = pino({ base: null, timestamp: () => `,"time":"${new Date(now()).toISOString()}"` }, stream);
+  let [last, time] = [Number.NaN, ""];
+  const timestamp = (): string => {
+    const ms = now();
+    if (ms !== last) [last, time] = [ms, `,"time":"${new Date(ms).toISOString()}"`];
+    return time;
+  };
+  const log = pino({ base: null, timestamp }, stream);
   const print = (fields: object, msg: string, level: number, time: string): string => {
     const inner = JSON.stringify(fields).slice(1, -1);
     return `{"level":${level}${time}${inner === "" ? "" : ","}${inner},"msg":${JSON.stringify(msg)}}\n`;

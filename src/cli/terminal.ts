@@ -69,8 +69,11 @@ function escapeOf(char: string): string {
   return SHORT[char] ?? (code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`);
 }
 
+/** Nothing of this is hidden, which is seen sooner. */
+const PLAIN = /^[ -~→]*$/;
+
 /** The text on one line, nothing in it hidden. */
-export const visible = (text: string): string => text.replace(HIDDEN, escapeOf);
+export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(HIDDEN, escapeOf));
 
 /** The same with its line breaks. */
 export const visibleLines = (text: string): string => text.split("\n").map(visible).join("\n");

@@ -95,7 +95,7 @@ export interface RenderOptions {
   variant?: string;
   /** On by default. */
   addGenerationPrompt?: boolean;
-  /** Overrides `request.thinking.enabled`. */
+  /** Overrides whether `request.thinking` is a wish to think. */
   thinking?: boolean;
   /** Off by default: most tokenizers add it. */
   bos?: boolean;

@@ -4,6 +4,7 @@
  */
 import { escapeJson, isObject } from "../core/json.ts";
 import type { Json } from "../core/nouns.ts";
+import { numberText } from "../core/numbers.ts";
 import type { RenderableCall } from "./dialect.ts";
 
 /** JSON read without loss: numbers keep their spelling, pairs their order. */
@@ -85,7 +86,13 @@ export const valueText = (value: Tree): string => (typeof value === "object" && 
 
 export function entriesOf(value: Tree): [string, Tree][] {
   if (value instanceof Map) return [...(value as ReadonlyMap<string, Tree>)];
-  return isObject(value) ? Object.entries(value) : [];
+  return isObject(value) ? Object.entries(value).map(([key, item]) => [key, spelled(value, key, item)]) : [];
+}
+
+/** A number as the client wrote it, where it would be printed otherwise. */
+function spelled(holder: object, key: string, item: Tree): Tree {
+  const text = numberText(holder, key, item);
+  return text ? new Numeral(text) : item;
 }
 
 /** In the order of Jinja's `dictsort`: by the code points of the lower-cased key. */
@@ -116,7 +123,12 @@ function print(value: Tree, style: Style): string {
   if (typeof value === "string") return style.string(value);
   if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
   if (value === null || typeof value === "boolean") return style.word(value);
-  if (Array.isArray(value)) return style.wrap("[", value.map(inner), "]");
+  if (Array.isArray(value))
+    return style.wrap(
+      "[",
+      value.map((item, i) => inner(spelled(value, String(i), item))),
+      "]",
+    );
   const pairs = entriesOf(value).map(([key, item]) => style.string(key) + style.colon + inner(item));
   return style.wrap("{", pairs, "}");
 }

@@ -35,15 +35,14 @@ export async function look(route: Route, models: Models, body: string): Promise<
 }
 
 async function known(models: Models, id: string): Promise<ModelInfo> {
-  const found = (await models.list()).find((model) => model.id === id || model.id === `${id}:latest`);
+  const found = await models.find(id);
   if (!found) throw new Refusal(404, `there is no model "${id}"`);
   return found;
 }
 
 export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {
-  const { visit } = passage;
   const wire = getWire(route.wire);
-  const asked = wire.decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
+  const asked = passage.decode(route, body);
   const target = await passage.aim(asked.model);
   const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), { ...passage.callOptions, signal: passage.signal });
   passage.sendJson(wire.encodeTokenCount?.({ tokens }) ?? { tokens }, { "x-dragoman-count": exact ? "exact" : "estimate" });

@@ -1,5 +1,5 @@
 /** `dragoman/gateway`: the HTTP server, for programs that want one of their own. */
-export { ConfigError, type LocalSettings, readConfig, type Settings } from "./config.ts";
+export { type LocalSettings, readConfig, type Settings } from "./config.ts";
 export type { Exchange } from "./exchange.ts";
 export { createGateway, type Gateway } from "./gateway.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
@@ -10,4 +10,5 @@ export { createRecorder, type Recorder, type RecorderOptions } from "./recording
 export { type Recording, readRecording } from "./recordings/recording.ts";
 export { createReplay, type ReplayOptions } from "./recordings/replay.ts";
 export type { OpenTap, Tap } from "./tap.ts";
+export { ConfigError } from "./toml.ts";
 export { createUpstream, discover, probeWire, type UpstreamSettings } from "./upstreams.ts";

@@ -1,5 +1,5 @@
 /** Numbers for Prometheus. Labels are names of ours or of the configuration, never what a client sent: nobody can make them grow. */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type HistogramConfiguration, Registry } from "prom-client";
 import type { Exchange } from "./exchange.ts";
 
 export interface Metrics {
@@ -12,18 +12,25 @@ export interface Metrics {
 }
 
 const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Exchanges are counted when somebody asks, or when so many wait: one at a time, all of prom-client has to be fetched anew for each. */
-const MAX_WAITING = 64;
-
 const PLACE = ["wire", "upstream", "model"] as const;
+type Place = Readonly<Record<(typeof PLACE)[number], string>>;
+
+/** What every exchange adds to is added up here: prom-client, which looks up the labels each time, hears of it when somebody asks. */
+interface Tally {
+  readonly place: Place;
+  readonly ended: Lazy<Lazy<{ count: number }>>;
+  readonly first: Times;
+  readonly total: Times;
+  tokensIn: number;
+  tokensOut: number;
+  fragments: number;
+}
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter({ name: `dragoman_${name}`, help, labelNames, registers });
-  const seconds = (name: string, help: string) =>
-    new Histogram({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers });
 
   const requests = counter("requests_total", "Exchanges that have ended", ["wire", "upstream", "model", "kind", "outcome"]);
   let streams = 0;
@@ -35,8 +42,6 @@ export function createMetrics(): Metrics {
       this.set(streams);
     },
   });
-  const first = seconds("first_event_seconds", "Until the first event with content");
-  const total = seconds("exchange_seconds", "Until the end of the exchange");
   const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
   const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
   const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
@@ -48,59 +53,108 @@ export function createMetrics(): Metrics {
   const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
-  /** The counters of a place: looking them up by their labels costs more than counting. */
-  const makePlace = (wire: string, upstream: string, model: string) => {
-    const place = { wire, upstream, model };
-    return {
-      ended: new Lazy((kind) => new Lazy((outcome) => requests.labels({ ...place, kind, outcome }))),
-      total: total.labels(place),
-      first: first.labels(place),
-      tokensIn: tokens.labels({ ...place, direction: "in" }),
-      tokensOut: tokens.labels({ ...place, direction: "out" }),
-      fragments: fragments.labels(place),
-    };
-  };
-  const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((model) => makePlace(wire, upstream, model))));
+  const tallies: Tally[] = [];
+  const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((model) => newTally({ wire, upstream, model }, tallies))));
+  const seconds = (name: string, help: string, which: "first" | "total") =>
+    new Told({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers }, () =>
+      tallies.map(({ place, [which]: times }) => ({ place, times })),
+    );
+  seconds("first_event_seconds", "Until the first event with content", "first");
+  seconds("exchange_seconds", "Until the end of the exchange", "total");
 
-  const count = (exchange: Exchange): void => {
-    const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
-    const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
-    const at = places.at(wire).at(upstream).at(rule);
-    at.ended.at(kind).at(outcome).inc();
-    if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
-    for (const { code } of warned) warnings.inc({ wire, upstream, code });
-    if (kind !== "generate") return;
-    at.total.observe(ms / 1000);
-    if (firstMs !== undefined) at.first.observe(firstMs / 1000);
-    if (usage?.inputTokens) at.tokensIn.inc(usage.inputTokens);
-    if (usage?.outputTokens) at.tokensOut.inc(usage.outputTokens);
-    if (pieces > 0) at.fragments.inc(pieces);
-    if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
-    for (const how in made) {
-      const many = made[how as keyof typeof made];
-      if (many > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, many);
-    }
-  };
-  let waiting: Exchange[] = [];
-  const settle = (): void => {
-    const settled = waiting;
-    waiting = [];
-    for (const exchange of settled) count(exchange);
+  const tell = (tally: Tally): void => {
+    const { place, ended } = tally;
+    ended.each((outcomes, kind) =>
+      outcomes.each((exchanges, outcome) => {
+        requests.inc({ ...place, kind, outcome }, exchanges.count);
+        exchanges.count = 0;
+      }),
+    );
+    if (tally.tokensIn > 0) tokens.inc({ ...place, direction: "in" }, tally.tokensIn);
+    if (tally.tokensOut > 0) tokens.inc({ ...place, direction: "out" }, tally.tokensOut);
+    if (tally.fragments > 0) fragments.inc(place, tally.fragments);
+    tally.tokensIn = tally.tokensOut = tally.fragments = 0;
   };
 
   return {
     contentType: registry.contentType,
     print() {
-      settle();
+      tallies.forEach(tell);
       return registry.metrics();
     },
     streams(change) {
       streams += change;
     },
     see(exchange) {
-      if (waiting.push(exchange) === MAX_WAITING) settle();
+      const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
+      const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
+      const tally = places.at(wire).at(upstream).at(rule);
+      tally.ended.at(kind).at(outcome).count++;
+      if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
+      for (const { code } of warned) warnings.inc({ wire, upstream, code });
+      if (kind !== "generate") return;
+      tally.total.add(ms / 1000);
+      if (firstMs !== undefined) tally.first.add(firstMs / 1000);
+      tally.tokensIn += usage?.inputTokens ?? 0;
+      tally.tokensOut += usage?.outputTokens ?? 0;
+      tally.fragments += pieces;
+      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
+      for (const how in made) {
+        const many = made[how as keyof typeof made];
+        if (many > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, many);
+      }
     },
   };
+}
+
+function newTally(place: Place, tallies: Tally[]): Tally {
+  const ended = new Lazy(() => new Lazy(() => ({ count: 0 })));
+  const tally: Tally = { place, ended, first: new Times(), total: new Times(), tokensIn: 0, tokensOut: 0, fragments: 0 };
+  tallies.push(tally);
+  return tally;
+}
+
+/** How long things took: how many of them no longer than each of the limits. */
+class Times {
+  readonly counts = SECONDS.map(() => 0);
+  count = 0;
+  sum = 0;
+
+  add(seconds: number): void {
+    for (let i = SECONDS.length - 1; i >= 0 && seconds <= SECONDS[i]!; i--) this.counts[i]!++;
+    this.count++;
+    this.sum += seconds;
+  }
+}
+
+type Label = keyof Place;
+
+/** A histogram whose numbers are somebody else's. */
+class Told extends Histogram<Label> {
+  readonly #options: HistogramConfiguration<Label>;
+  readonly #told: () => { place: Place; times: Times }[];
+
+  constructor(options: HistogramConfiguration<Label>, told: () => { place: Place; times: Times }[]) {
+    super(options);
+    this.#options = options;
+    this.#told = told;
+  }
+
+  /** What the registry prints. */
+  async getForPromString() {
+    const { name, help } = this.#options;
+    const values = this.#told().flatMap(({ place, times: { counts, count, sum } }) => {
+      const bucket = (le: number | string, value: number) => ({ metricName: `${name}_bucket`, labels: { le, ...place }, value });
+      if (count === 0) return [];
+      return [
+        ...SECONDS.map((limit, i) => bucket(limit, counts[i]!)),
+        bucket("+Inf", count),
+        { metricName: `${name}_sum`, labels: place, value: sum },
+        { metricName: `${name}_count`, labels: place, value: count },
+      ];
+    });
+    return { name, help, type: "histogram", values };
+  }
 }
 
 /** Things by a word, made when they are first asked for. Several words are several of these: a key put together would be hashed each time. */
@@ -118,5 +172,9 @@ class Lazy<T> {
     const made = this.#make(word);
     this.#made.set(word, made);
     return made;
+  }
+
+  each(tell: (made: T, word: string) => void): void {
+    this.#made.forEach(tell);
   }
 }

@@ -80,27 +80,27 @@ export interface Out {
   readonly warnings: Warnings;
   readonly names: Names;
   /** The ids of calls, as they are sent. */
-  readonly ids: Names;
+  readonly ids: Pick<Names, "out">;
   /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
   readonly nulls: Record<string, JsonObject>;
+  /** The schema of the output was put in an object. */
+  wrapped?: true;
 }
 
 const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
+const AS_THEY_ARE: Out["ids"] = { out: (id) => id };
 
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
-  request.messages = new Conversation(able, profile, warnings).adapt(given.messages);
-  const tell = (state: readonly Opaque[] | undefined): void => {
-    if (state) warnings.foreign(able.carries ? state.filter((opaque) => !able.carries?.(opaque)) : state);
-  };
-  for (const { state } of tools) tell(state);
+  request.messages = adaptMessages(given.messages, able, profile, warnings);
+  const tell = ({ state }: { state?: readonly Opaque[] }): void => warnings.foreign(state, able.carries);
+  tools.forEach(tell);
   for (const message of request.messages) {
-    tell(message.state);
-    const parts: readonly Part[] = message.role === "tool" ? (message.media ?? []) : message.content;
-    for (const part of parts) if ("state" in part) tell(part.state);
+    tell(message);
+    (message.role === "tool" ? (message.media ?? []) : message.content).forEach(tell);
   }
-  tell(request.extra);
+  warnings.foreign(request.extra, able.carries);
   return out;
 }
 
@@ -133,7 +133,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
     if (forced) warnings.dropped("a tool choice without tools");
   }
   const declared = known.map(({ name }) => name);
-  const ids = new Names([], { max: able.ids ?? ANY_NAME.max });
+  const ids = able.ids === undefined ? AS_THEY_ARE : new Names([], { max: able.ids });
   return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
 }
 
@@ -188,8 +188,6 @@ function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[]
 /** In a bucket, or uploaded to the Files API: no other server can fetch it. */
 const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
 
-const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
-
 type Spoken = Exclude<Message, ToolResult>;
 
 /**
@@ -212,9 +210,9 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
   const [end, begin, ...rest] = [first.content.at(-1), ...next.content] as (Part | undefined)[];
   const areTexts = end?.type === "text" && begin?.type === "text" && !hasOwn(wire, end, begin);
   const content = areTexts
-    ? [...first.content.slice(0, -1), withState({ ...end, text: `${end.text}\n\n${begin.text}` }, end.state, begin.state), ...rest]
+    ? [...first.content.slice(0, -1), withState({ ...end, text: `${end.text}\n\n${begin.text}` }, begin.state), ...rest]
     : [...first.content, ...next.content];
-  return withState({ ...first, content } as Message, first.state, next.state);
+  return withState({ ...first, content } as Message, next.state);
 }
 
 /** A system text as the user's, with a label. */
@@ -224,139 +222,116 @@ export const asUser = ({ content, state }: Exclude<Message, ToolResult | { role:
   ...(state ? { state } : {}),
 });
 
-class Conversation {
-  readonly #able: Abilities;
-  readonly #profile: WireProfile;
-  readonly #warnings: Warnings;
-  readonly #answered = new Set<string>();
+function adaptMessages(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings): Message[] {
+  const out: Message[] = [];
+  const answered = new Set<string>();
+  for (const message of given) if (message.role === "tool") answered.add(message.id);
   /** Media that moves behind the results of the round. */
-  #waiting: (Text | Media)[] = [];
+  let waiting: (Text | Media)[] = [];
 
-  constructor(able: Abilities, profile: WireProfile, warnings: Warnings) {
-    this.#able = able;
-    this.#profile = profile;
-    this.#warnings = warnings;
-  }
+  const release = (): void => {
+    if (waiting.length > 0) out.push({ role: "user", content: waiting });
+    waiting = [];
+  };
+  const takes = (media: Media, role: Message["role"]): boolean =>
+    able.media(media, role) && (able.googleFiles === true || !GOOGLE_FILE.test(media.url ?? ""));
 
-  adapt(given: readonly Message[]): Message[] {
-    for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
-    const first = given.findIndex((message) => !isSystem(message));
-    const out: Message[] = [];
-    given.forEach((message, i) => {
-      if (message.role !== "tool") this.#release(out);
-      out.push(this.#message(message, first < 0 ? !this.#able.systemAnywhere : i > first));
-    });
-    this.#release(out);
-    return this.#profile.systemAnywhere === false ? alternating(out, this.#able.wire) : out;
-  }
+  const labelled = (media: Media, role: Message["role"]): Text | Media => {
+    if (takes(media, role)) return media;
+    const { mediaType, name, url } = media;
+    warnings.converted(`media of the type ${mediaType}`, "a label");
+    return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
+  };
+  /** Shown by the user, behind the results of the round. */
+  const hoist = (label: string, media: readonly Media[], what: string): void => {
+    waiting.push({ type: "text", text: `[${label}]` }, ...media.map((part) => labelled(part, "user")));
+    warnings.converted(what, "a user message behind it");
+  };
+  /** A text without words that holds the place of what only another wire knows. */
+  const isNothing = (part: Part): boolean => {
+    if (part.type !== "text" || part.text !== "" || !part.state || hasOwn(able.wire, part)) return false;
+    warnings.foreign(part.state);
+    return true;
+  };
 
-  #release(out: Message[]): void {
-    if (this.#waiting.length === 0) return;
-    out.push({ role: "user", content: this.#waiting });
-    this.#waiting = [];
-  }
-
-  #message(message: Message, late: boolean): Message {
-    if (message.role === "tool") return this.#result(message);
-    if (message.role === "assistant") return this.#assistant(message);
-    const { developer, systemAnywhere } = this.#able;
-    const { role } = message;
-    const content = this.#content(message.content, role);
-    if (role !== "user" && late && (!systemAnywhere || this.#profile.systemAnywhere === false)) {
-      this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
+  const spoken = (message: Exclude<Spoken, { role: "assistant" }>, isLate: boolean): Message => {
+    let { role, content } = message;
+    // Most content is text, which stays what it is.
+    if (content.some((part) => part.type !== "text" || part.text === ""))
+      content = content.filter((part) => !isNothing(part)).map((part) => (part.type === "media" ? labelled(part, role) : part));
+    if (role !== "user" && isLate && (!able.systemAnywhere || profile.systemAnywhere === false)) {
+      warnings.converted("a system text in mid-conversation", "a labelled user text");
       return asUser({ ...message, content });
     }
-    if (role === "developer" && (!developer || this.#profile.developerRole === false)) return { ...message, role: "system", content };
-    return content === message.content ? message : { ...message, content };
-  }
+    if (role === "developer" && (!able.developer || profile.developerRole === false)) role = "system";
+    return role === message.role && content === message.content ? message : { ...message, role, content };
+  };
 
-  /** Most content is text, which stays what it is. */
-  #content(parts: (Text | Media)[], role: Message["role"]): (Text | Media)[] {
-    if (parts.every((part) => part.type === "text" && part.text !== "")) return parts;
-    return parts.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#media(part, role) : part));
-  }
-
-  #takes(media: Media, role: Message["role"]): boolean {
-    return this.#able.media(media, role) && (this.#able.googleFiles === true || !GOOGLE_FILE.test(media.url ?? ""));
-  }
-
-  #media(media: Media, role: Message["role"]): Text | Media {
-    if (this.#takes(media, role)) return media;
-    const { mediaType, name, url } = media;
-    this.#warnings.converted(`media of the type ${mediaType}`, "a label");
-    return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
-  }
-
-  /** Shown by the user, behind the results of the round. */
-  #hoist(label: string, media: readonly Media[], what: string): void {
-    this.#waiting.push({ type: "text", text: `[${label}]` }, ...media.map((part) => this.#media(part, "user")));
-    this.#warnings.converted(what, "a user message behind it");
-  }
-
-  #result(result: ToolResult): ToolResult {
-    const { media = [], output, ...rest } = result;
-    const able = this.#able;
-    const out: ToolResult = { ...rest, output };
+  const returned = ({ media = [], ...result }: ToolResult): ToolResult => {
+    const { output, isError, name, id } = result;
     if (typeof output !== "string" && !able.result?.(result)) {
-      if (!textsOf(output)) this.#warnings.converted("a tool result that is no text", "its JSON text");
-      out.output = outputText(output);
+      if (!textsOf(output)) warnings.converted("a tool result that is no text", "its JSON text");
+      result.output = outputText(output);
     }
-    if (rest.isError && !able.errors) {
-      this.#warnings.converted("a failed tool's result", 'text that begins with "Error:"');
-      out.output = errorText(output);
+    if (isError && !able.errors) {
+      warnings.converted("a failed tool's result", 'text that begins with "Error:"');
+      result.output = errorText(output);
     }
-    const stays = media.length > 0 && able.resultMedia === true && media.every((part) => this.#takes(part, "tool"));
-    if (stays) out.media = media;
-    else if (media.length > 0)
-      this.#hoist(`media of the result of ${rest.name || "a tool"}, call ${rest.id}`, media, "media in a tool result");
-    return out;
-  }
-
-  #assistant(message: Message & { role: "assistant" }): Message {
-    const { order } = this.#able;
-    const content = message.content.flatMap((part) => this.#part(part));
-    const made = content.filter((part) => part.type === "media" && !this.#takes(part, "assistant")) as Media[];
-    if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
-    if (!order && isOutOfOrder(content))
-      this.#warnings.converted("an answer with thinking or text behind its calls", "thinking, text and calls, in this order");
-    return { ...message, content: content.filter((part) => !made.includes(part as Media)) };
-  }
-
-  /** A text without words that holds the place of what only another wire knows. */
-  #isNothing(part: Part): boolean {
-    if (part.type !== "text" || part.text !== "" || !part.state || hasOwn(this.#able.wire, part)) return false;
-    this.#warnings.foreign(part.state);
-    return true;
-  }
-
-  #part(part: Part): Part[] {
-    const { thinking, cutCalls } = this.#able;
-    if (this.#isNothing(part)) return [];
-    if (part.type === "malformed") return [this.#malformed(part)];
-    if (part.type === "thinking" && thinking && !thinking(part) && !this.#profile.unsignedThinking) {
-      if (part.text !== "" || part.state) this.#warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
-      return [];
-    }
-    if (part.type !== "tool-call" || !part.truncated || cutCalls || this.#answered.has(part.id)) return [part];
-    this.#warnings.dropped("a call that was cut");
-    return [];
-  }
+    if (media.length === 0) return result;
+    if (able.resultMedia && media.every((part) => takes(part, "tool"))) return { ...result, media };
+    hoist(`media of the result of ${name || "a tool"}, call ${id}`, media, "media in a tool result");
+    return result;
+  };
 
   /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
-  #malformed({ id, raw, state }: Malformed): Part {
+  const unreadable = ({ id, raw, state }: Malformed): Part => {
     const call = readMalformed(raw);
-    const { textArguments } = this.#able;
-    const isCall = id !== undefined && call?.name && (textArguments || this.#answered.has(id));
-    if (!isCall || !textArguments) this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
+    const { textArguments } = able;
+    const isCall = id !== undefined && call?.name && (textArguments || answered.has(id));
+    if (!isCall || !textArguments) warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
     if (!isCall) return { type: "text", text: `[unreadable tool call: ${raw}]` };
     const args = call.arguments;
     const said = textArguments ? { arguments: {}, json: textOf(args) ?? JSON.stringify(args) } : { arguments: { unreadable: args } };
     return withState({ type: "tool-call", id, name: call.name, ...said }, state);
-  }
+  };
+
+  const said = (message: Message & { role: "assistant" }): Message => {
+    const made: Media[] = [];
+    const content = message.content.flatMap((part): Part[] => {
+      if (part.type === "malformed") return [unreadable(part)];
+      if (part.type === "thinking" && able.thinking?.(part) === false && !profile.unsignedThinking) {
+        if (part.text !== "" || part.state) warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
+        return [];
+      }
+      if (part.type === "tool-call" && part.truncated && !able.cutCalls && !answered.has(part.id)) {
+        warnings.dropped("a call that was cut");
+        return [];
+      }
+      if (part.type !== "media" || takes(part, "assistant")) return isNothing(part) ? [] : [part];
+      made.push(part);
+      return [];
+    });
+    if (made.length > 0) hoist("media that the assistant made", made, "media that the model made");
+    if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
+    return { ...message, content };
+  };
+
+  const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
+  given.forEach((message, i) => {
+    if (message.role !== "tool") release();
+    const isLate = first < 0 ? !able.systemAnywhere : i > first;
+    out.push(message.role === "tool" ? returned(message) : message.role === "assistant" ? said(message) : spoken(message, isLate));
+  });
+  release();
+  return profile.systemAnywhere === false ? alternating(out, able.wire) : out;
 }
 
+/** What is told where a wire has one place for each. */
+export const MIXED = "an answer with thinking or text behind its calls";
+export const SORTED = "thinking, text and calls, in this order";
+
 const RANK = { thinking: 0, text: 1, media: 1, "tool-call": 2, malformed: 2 } as const;
-const isOutOfOrder = (parts: readonly Part[]): boolean =>
+export const isOutOfOrder = (parts: readonly Part[]): boolean =>
   parts.some(({ type }, i) => {
     const before = parts[i - 1]?.type ?? "thinking";
     return RANK[type] < RANK[before] || (i > 0 && type === "thinking" && before === type);
@@ -367,19 +342,25 @@ const isOutOfOrder = (parts: readonly Part[]): boolean =>
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
 export function encoded(
-  { request, warnings, names, nulls }: Out,
+  { request, warnings, names, nulls, wrapped }: Out,
   { wire }: Abilities,
   path: string,
   body: Draft,
   headers?: Headers,
 ): Encoded {
   putExtra(wire, body, request, warnings);
-  const context: WireContext = { names: names.context, warnings: warnings.list, ids: callIds(request) };
+  const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
+    names: names.context,
+    warnings: warnings.list,
+    ids: callIds(request),
+  };
+  if (!isEmpty(nulls)) context.nulls = nulls;
+  if (wrapped) context.wrapped = wrapped;
   return {
     path,
     headers: { "content-type": "application/json", ...headers },
     body,
-    context: isEmpty(nulls) ? context : { ...context, nulls },
+    context,
   };
 }
 

@@ -8,6 +8,7 @@ import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
 import { parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import { NO_CONTEXT, type StreamDecoder, type Wire, type WireContext } from "./wire.ts";
+import { unwrapped, unwrappedEvents } from "./wrapped.ts";
 
 /** Cuts text into frames, wherever its pieces end. */
 export interface Framing {
@@ -42,6 +43,10 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
 
   /** What a frame that says one text means depends on nothing but that text, if all else in it is as in the frame before. */
   readonly repeats: boolean = false;
+  /** Whether a frame is one of those that need not be parsed; then it has been read. */
+  plain(_data: string): boolean {
+    return false;
+  }
   /** One chunk; `text` is how it was written. */
   abstract chunk(chunk: Fields, text: string, event: string): void;
   /** A whole answer. */
@@ -91,12 +96,15 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
       this.end(true); // before it is parsed: an error, with its stack, would cost as much as all other frames together
       return;
     }
+    const said = this.said;
+    if (!this.plain(data)) this.#parse(data, event);
+    if (this.repeats && this.#misses++ < MAX_MISSES && this.said === said + 1) this.#remember(data);
+  }
+
+  #parse(data: string, event: string): void {
     const value = parsed(data);
-    if (isObject(value)) {
-      const said = this.said;
-      this.#object(value, data, event);
-      if (this.repeats && this.#misses++ < MAX_MISSES && this.said === said + 1) this.#remember(data);
-    } else if (data.trim() === DONE) this.end(true);
+    if (isObject(value)) this.#object(value, data, event);
+    else if (data.trim() === DONE) this.end(true);
     else if (event === "error") this.fail(readError(0, {}, data));
     else this.broken(data);
   }
@@ -158,8 +166,9 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
 export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
   decodeResponse(body, context = NO_CONTEXT) {
     const fold = new Folding();
-    for (const event of new Reader(context).whole(body)) fold.add(event);
+    const events = new Reader(context).whole(body);
+    for (const event of context.wrapped ? unwrappedEvents(events) : events) fold.add(event);
     return fold.response();
   },
-  createStreamDecoder: (context = NO_CONTEXT) => new Reader(context),
+  createStreamDecoder: (context = NO_CONTEXT) => (context.wrapped ? unwrapped(new Reader(context)) : new Reader(context)),
 });

@@ -4,10 +4,10 @@
  */
 import { CUT_OFF } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
-import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Part, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
 import { eventsOf } from "../core/unfold.ts";
-import { isForced } from "./adapt.ts";
+import { isForced, isOutOfOrder, MIXED, SORTED } from "./adapt.ts";
 import type { Thought } from "./capsule.ts";
 import { Warnings } from "./warnings.ts";
 import type { Draft, EncoderOptions, StreamEncoder, Wire } from "./wire.ts";
@@ -48,6 +48,8 @@ export abstract class Answer implements StreamEncoder {
 
   /** Which stop string ended the answer can be said. */
   readonly saysStop: boolean = false;
+  /** Thinking, text and calls have one place each, whichever came first. */
+  readonly sorts: boolean = false;
   /** Calls come whole: one that was cut or cannot be read is left out. */
   readonly wholeCalls: boolean = false;
   abstract text(text: string, state?: readonly Opaque[]): void;
@@ -117,8 +119,21 @@ export abstract class Answer implements StreamEncoder {
       if (left) this.warnings.dropped(left);
       return !left;
     });
-    for (const event of eventsOf({ finish: { reason: "stop" }, ...response, content })) this.encode(event);
+    const said = this.sorts ? this.#sorted(content) : content;
+    for (const event of eventsOf({ finish: { reason: "stop" }, ...response, content: said })) this.encode(event);
     return this.#failure ?? this.body(this.chunks);
+  }
+
+  /** What is told of another order; and texts that something stood between do not become one word. */
+  #sorted(content: readonly Part[]): Part[] {
+    if (isOutOfOrder(content)) this.warnings.converted(MIXED, SORTED);
+    let before = "";
+    return content.map((part, i) => {
+      if (part.type !== "text" || part.text === "") return part;
+      const isApart = content[i - 1]?.type !== "text" && /\S$/.test(before) && /^\S/.test(part.text);
+      before = part.text;
+      return isApart ? { ...part, text: `\n\n${part.text}` } : part;
+    });
   }
 
   #take(): string {

@@ -1,7 +1,7 @@
 /** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
-import type { ErrorCode, ErrorInfo, Json, JsonObject, WireId } from "../core/nouns.ts";
-import { listOf, parsed } from "./read.ts";
+import type { ErrorCode, ErrorInfo, JsonObject, WireId } from "../core/nouns.ts";
+import { defined, listOf, objectOf, parsed, textOf } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 /** The status; OpenAI's `error.code`, chat and Responses; Anthropic's `error.type`; Gemini's `error.status`. */
@@ -98,50 +98,44 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const value = typeof body === "string" ? (parsed(body) ?? body) : body;
   const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const error = isObject(root) ? (root.error ?? root.detail ?? root) : root;
-  const fields = isObject(error) ? error : {};
-  const said =
-    typeof error === "string" ? error : [fields.message, fields.detail, faultsIn(error)].find((text) => typeof text === "string");
-  const message = (said as string | undefined)?.trim() || `the server answered with status ${status}`;
-  const own = CODES.find((code) => ERRORS[code][1] === fields.code && fields.code !== null);
-  const code = own ?? codeOf([fields.code, fields.type, fields.status, message, reasonsOf(fields.details)], status || Number(fields.code));
-  const info: ErrorInfo = { code, message };
-  if (status) info.status = status;
-  if (!own && typeof fields.type === "string" && typeof fields.code === "string") info.native = fields.code;
-  if (typeof fields.param === "string") info.param = fields.param;
-  const wait = waitOf(headers, fields);
-  if (wait !== undefined) info.retryAfterMs = wait;
-  const tokens = code === "context-length" ? tokensOf(message) : undefined;
-  if (tokens) info.tokens = tokens;
-  return info;
+  const { message: told, detail, code: native, type, status: word, param, details } = objectOf(error);
+  const message =
+    [error, told, detail, faultsIn(error)].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
+  const notes = listOf(details).map(objectOf);
+  const own = CODES.find((code) => ERRORS[code][1] === native && native !== null);
+  const code = own ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
+  const delay = notes.map(({ retryDelay }) => textOf(retryDelay)).find(Boolean);
+  const waits: [string | undefined, number][] = [
+    [headers["retry-after-ms"], 1],
+    [delay, 1000],
+    [headers["retry-after"], 1000],
+  ];
+  const wait = waits.map(([text = "", unit]) => Number.parseFloat(text) * unit).find((count) => count >= 0);
+  return defined<ErrorInfo>({
+    code,
+    message,
+    status: status || undefined,
+    native: own || typeof type !== "string" ? undefined : textOf(native),
+    param: textOf(param),
+    retryAfterMs: wait === undefined ? wait : Math.round(wait),
+    tokens: code === "context-length" ? tokensOf(message) : undefined,
+  });
 }
 
 /** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. */
-function faultsIn(list: unknown): string | undefined {
-  const faults = listOf(list).flatMap((item) => (isObject(item) && typeof item.msg === "string" ? [item] : []));
-  return faults.map(({ loc, msg }) => [listOf(loc).join("."), msg].filter(Boolean).join(": ")).join("; ") || undefined;
-}
+const faultsIn = (list: unknown): string | undefined =>
+  listOf(list)
+    .map(objectOf)
+    .flatMap(({ loc, msg }) => (typeof msg === "string" ? [[listOf(loc).join("."), msg].filter(Boolean).join(": ")] : []))
+    .join("; ") || undefined;
 
 function codeOf(words: readonly unknown[], status: number): ErrorCode {
   const text = words.filter((word) => typeof word === "string").join(" ");
+  const told = WORDS.find(([word]) => word.test(text))?.[1];
   // A status that says it all is believed; 400 and the 500s say little.
   const plain = STATUSES[status];
-  const told = WORDS.find(([word]) => word.test(text))?.[1];
-  if (plain && plain !== "bad-request") return plain === "too-large" && told === "context-length" ? told : plain;
-  if (told) return told;
-  return plain ?? (status >= 400 && status < 500 ? "bad-request" : "upstream");
-}
-
-const reasonsOf = (details: Json | undefined): string =>
-  Array.isArray(details)
-    ? details.map((detail: Json) => (isObject(detail) && typeof detail.reason === "string" ? detail.reason : "")).join(" ")
-    : "";
-
-function waitOf(headers: Headers, { details }: JsonObject): number | undefined {
-  const delays = Array.isArray(details) ? details.map((detail: Json) => (isObject(detail) ? detail.retryDelay : undefined)) : [];
-  const delay = delays.find((item) => typeof item === "string");
-  const seconds = [delay, headers["retry-after"]].map((text) => (text === undefined ? Number.NaN : Number.parseFloat(text)));
-  const ms = [Number.parseFloat(headers["retry-after-ms"] ?? ""), ...seconds.map((count) => count * 1000)].find((count) => count >= 0);
-  return ms === undefined ? undefined : Math.round(ms);
+  const isVague = !plain || plain === "bad-request" || (plain === "too-large" && told === "context-length");
+  return (isVague && told) || (plain ?? (status >= 400 && status < 500 ? "bad-request" : "upstream"));
 }
 
 /** Too long only together with what the answer may take: as Anthropic says it, and vLLM through the years. */
@@ -159,7 +153,6 @@ function tokensOf(message: string): ErrorInfo["tokens"] {
     if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most), answer: Number(answer) };
   }
   const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
-  if (counts.length < 2) return undefined;
-  const [limit, used] = [Math.min(...counts.slice(0, 2)), Math.max(...counts.slice(0, 2))];
-  return { used, limit };
+  const [limit, used] = counts.slice(0, 2).sort((a, b) => a - b);
+  return limit === undefined || used === undefined ? undefined : { used, limit };
 }

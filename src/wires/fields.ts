@@ -7,6 +7,7 @@ import { BadRequest } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
+import { parseBody, withNumbersOf } from "./raw.ts";
 import { isEmpty, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
@@ -18,13 +19,14 @@ const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request
 export function readBody(body: unknown): JsonObject {
   const value = typeof body === "string" ? parse(body) : body;
   if (!isObject(value)) throw bad("the body must be a JSON object");
-  if (deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
+  const isShort = typeof body === "string" && body.length <= 2 * MAX_DEPTH; // each level takes two brackets
+  if (!isShort && deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
   return value;
 }
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBody(text);
   } catch (error) {
     throw bad(`the body is not JSON: ${(error as Error).message}`);
   }
@@ -86,8 +88,8 @@ export interface Reading {
   readonly strict?: boolean;
   /** Keys that no other wire need speak of. */
   readonly quiet?: ReadonlySet<string> | undefined;
-  /** Another spelling of a key; then a list of one may lack its brackets, too. */
-  readonly alias?: ((key: string) => string) | undefined;
+  /** Keys may be spelled `in_snake_case`, too, and a list of one may lack its brackets. */
+  readonly lax?: boolean | undefined;
 }
 
 export class Fields {
@@ -99,6 +101,8 @@ export class Fields {
   readonly #index: number | undefined;
   /** The keys that nobody has asked for yet. */
   readonly #left: (string | undefined)[];
+  /** Whether any of them may be another spelling. */
+  readonly #hasSnakes: boolean;
   /** Objects inside of it that are read for it: what is left of them is left of it. */
   #inner: Fields[] | undefined;
 
@@ -108,7 +112,9 @@ export class Fields {
     this.#key = key;
     this.#parent = parent;
     this.#index = index;
-    this.#left = Object.keys(value);
+    const keys = Object.keys(value);
+    this.#left = keys;
+    this.#hasSnakes = reading.lax === true && keys.some((key) => key.includes("_"));
   }
 
   /** Where it stands; put together only where something is wrong, or is kept. */
@@ -124,8 +130,7 @@ export class Fields {
   }
 
   #spelled(key: string): string {
-    const { alias } = this.#reading;
-    return alias && this.value[key] === undefined ? alias(key) : key;
+    return this.#hasSnakes && this.value[key] === undefined ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
   }
   /** A look at what stands there; it is still left. */
   peek(key: string): Json | undefined {
@@ -133,7 +138,8 @@ export class Fields {
   }
   /** No key that we ask for is one that every object has from its prototype. */
   json(key: string): Json | undefined {
-    const name = this.#reading.alias ? this.#spelled(key) : key;
+    if (this.#left.length === 0) return undefined;
+    const name = this.#spelled(key);
     const value = this.value[name];
     if (value === undefined) return undefined; // most are absent
     const at = this.#left.indexOf(name);
@@ -175,7 +181,8 @@ export class Fields {
     return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
   }
   list(key: string): readonly Json[] {
-    return this.#typed("list", key) ?? [];
+    const only = this.#reading.lax ? this.json(key) : undefined;
+    return only === undefined || Array.isArray(only) ? (this.#typed("list", key) ?? []) : [only];
   }
 
   /** What is said otherwise, or always. */
@@ -202,8 +209,6 @@ export class Fields {
   /** Each element of a list of objects; they, too, become things of their own. */
   each<T>(key: string, read: (item: Fields, i: number) => T): T[] {
     const reading = this.#reading;
-    const given = reading.alias ? this.json(key) : undefined;
-    if (isObject(given)) return [read(new Fields(given, reading, key, this), 0)];
     const list = this.list(key);
     if (list.length === 0) return [];
     return list.map((item, i) => {
@@ -245,7 +250,7 @@ export class Fields {
         if (left) rest = { ...rest, [inner.#key]: left };
       }
     }
-    return rest;
+    return rest && withNumbersOf(this.value, rest);
   }
   /** As the state of what the object became. */
   state(): Opaque[] | undefined {

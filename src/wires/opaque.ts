@@ -9,6 +9,9 @@ import type { Draft } from "./wire.ts";
 
 // ---- In
 
+export const opaque = (wire: WireId, kind: string, data: Json, quiet?: boolean): Opaque =>
+  quiet ? { wire, kind, data, quiet } : { wire, kind, data };
+
 const NONE: ReadonlySet<string> = new Set();
 
 /** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is, and nothing at all. */
@@ -31,10 +34,10 @@ export function joined(...states: (readonly Opaque[] | undefined)[]): Opaque[] |
   return all;
 }
 
-/** Puts onto a thing that is new the state that it carries, if any. */
+/** Puts more state, if there is any, behind what a thing of ours carries. */
 export function withState<T extends object>(thing: T, ...states: (readonly Opaque[] | undefined)[]): T & { state?: Opaque[] } {
   const carrier: T & { state?: Opaque[] } = thing;
-  const state = joined(...states);
+  const state = joined(carrier.state, ...states);
   if (state) carrier.state = state;
   return carrier;
 }
@@ -62,7 +65,7 @@ export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kin
 /** Puts `request.extra` back into the body: keys beside those that are there, elements at their old places in their lists. */
 export function putExtra(wire: WireId, body: Draft, request: Request, warnings: Warnings): void {
   for (const { wire: from, kind, data } of request.extra ?? []) {
-    if (from === wire && !putAt(body, kind.match(/[^.[\]]+/g) ?? [], data, kind.endsWith("]"))) {
+    if (from === wire && kind[0] !== "#" && !putAt(body, kind.match(/[^.[\]]+/g) ?? [], data, kind.endsWith("]"))) {
       warnings.add("moved", `${kind} was left out: the request no longer has its place`);
     }
   }

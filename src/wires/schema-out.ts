@@ -2,6 +2,7 @@
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
+import { withNumbersOf } from "./raw.ts";
 import { isEmpty, listOf, objectOf, words } from "./read.ts";
 
 export interface SchemaLoss {
@@ -18,23 +19,23 @@ export interface SchemaOut {
 type Draft = { [key: string]: Json };
 type Walk = (schema: Json, path: string) => Draft;
 
-const LISTS = words("anyOf oneOf allOf prefixItems");
-const MAPS = words("properties patternProperties $defs definitions dependentSchemas");
-const SINGLES = words("items additionalProperties not if then else contains propertyNames");
+/** Keywords that hold a schema or a list of them, and such that hold schemas by name. */
+const INNER = words("anyOf oneOf allOf prefixItems items additionalProperties not if then else contains propertyNames");
+const NAMED = words("properties patternProperties $defs definitions dependentSchemas");
 
 /** Every schema inside a schema, rewritten. */
 function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
-  const at = (step: string) => (path === "" ? step : `${path}.${step}`);
-  const mapped: Draft = { ...schema };
+  const mapped: Draft = withNumbersOf(schema, { ...schema });
   for (const key in schema) {
     const value = schema[key]!;
+    const at = path === "" ? key : `${path}.${key}`;
     if (Array.isArray(value)) {
-      if (LISTS.has(key)) mapped[key] = value.map((item: Json, i) => walk(item, at(`${key}.${i}`)));
+      if (INNER.has(key)) mapped[key] = value.map((item: Json, i) => walk(item, `${at}.${i}`));
     } else if (!isObject(value)) continue;
-    else if (SINGLES.has(key)) mapped[key] = walk(value, at(key));
-    else if (MAPS.has(key)) {
+    else if (INNER.has(key)) mapped[key] = walk(value, at);
+    else if (NAMED.has(key)) {
       const map: Draft = {};
-      for (const name in value) setOwn(map, name, walk(value[name]!, at(`${key}.${name}`)));
+      for (const name in value) setOwn(map, name, walk(value[name]!, `${at}.${name}`));
       mapped[key] = map;
     }
   }
@@ -70,15 +71,14 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   return { schema: walk(rest, "", []), lost };
 }
 
-const hasRef = (value: Json): boolean => {
-  if (Array.isArray(value)) return value.some(hasRef);
-  return isObject(value) && (typeof value.$ref === "string" || Object.values(value).some(hasRef));
-};
+export const hasRef = (value: Json): boolean =>
+  typeof value === "object" && value !== null && (typeof objectOf(value).$ref === "string" || Object.values(value).some(hasRef));
 
 // ---- Rewriting
 
 type Lose = (keyword: string) => void;
-type Rule = (schema: Draft, lose: Lose) => Draft;
+/** `root`: what references point into. */
+type Rule = (schema: Draft, lose: Lose, root: JsonObject) => Draft;
 
 const unchanged: Rule = (schema) => schema;
 
@@ -88,7 +88,7 @@ function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule
   const walk: Walk = (item, path) => {
     if (!isObject(item)) return {};
     const lose: Lose = (keyword) => lost.push({ path, keyword });
-    return after(mapInner(before({ ...item }, lose), path, walk), lose);
+    return withNumbersOf(item, after(mapInner(before({ ...item }, lose, schema), path, walk), lose, schema));
   };
   return { schema: walk(schema, ""), lost };
 }
@@ -104,37 +104,35 @@ function drop(draft: Draft, isLost: (keyword: string) => boolean, lose: Lose): v
 /** What nobody misses. */
 const SILENT = words("$schema $id $comment $defs definitions");
 
-/** `oneOf`, `const` and lists of types, said with `anyOf`, `enum` and `nullable`; `allOf` grown together. */
-function unified(schema: JsonObject, lose: Lose = () => {}): Draft {
-  const { const: literal, oneOf, allOf, type, ...rest } = schema;
-  let out: Draft = { ...rest };
-  if (literal !== undefined) out.enum = [literal];
-  if (oneOf !== undefined) out.anyOf = oneOf;
-  if (type !== undefined) out.type = type;
-  if (Array.isArray(allOf)) for (const part of allOf) if (isObject(part)) out = grown(out, unified(part, lose), lose);
-  const types = Array.isArray(out.type) ? (out.type as readonly Json[]) : undefined;
-  if (types) {
-    const some = types.filter((name) => name !== "null");
-    if (some.length < types.length) out.nullable = true;
-    delete out.type;
-    if (some.length === 1) out.type = some[0]!;
-    else if (some.length > 1) out.anyOf = some.map((name) => ({ type: name }));
+/** `allOf` grown together; `oneOf` and `const` said with `anyOf` and `enum`. */
+const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
+  let draft = rest;
+  if (literal !== undefined) draft.enum = [literal];
+  if (oneOf !== undefined) draft = grown(draft, { anyOf: oneOf }, lose);
+  for (const part of listOf(allOf).map(objectOf)) {
+    const { $ref, ...own } = part;
+    draft = grown(draft, typeof $ref === "string" ? { ...followRef($ref, root), ...own } : plain(own, lose, root), lose);
   }
-  if (Array.isArray(out.anyOf)) {
-    const isNull = (item: Json) => isObject(item) && item.type === "null";
-    const some = out.anyOf.filter((item: Json) => !isNull(item));
-    if (some.length < out.anyOf.length) out.nullable = true;
-    out.anyOf = some;
-    if (some.length === 1 && isObject(some[0])) {
-      const { anyOf: _anyOf, ...others } = out;
-      out = { ...unified(some[0], lose), ...others };
-    }
-  }
-  return out;
-}
+  return draft;
+};
+
+/** The same, and null, as a type or an alternative, said with `nullable`. */
+const unified: Rule = (schema, lose, root) => {
+  const { type, anyOf, ...out } = plain(schema, lose, root);
+  const some = (list: readonly Json[]) => {
+    const left = list.filter((item) => item !== "null" && objectOf(item).type !== "null");
+    if (left.length < list.length) out.nullable = true;
+    return left;
+  };
+  const types = Array.isArray(type) ? some(type) : listOf(type && [type]);
+  if (types.length === 1) out.type = types[0]!;
+  const choices = types.length > 1 ? types.map((name) => ({ type: name })) : some(listOf(anyOf));
+  if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
+  return choices.length > 0 ? { ...out, anyOf: choices } : out;
+};
 
 /** Two objects as one; of two values for a keyword that cannot have both, the first stays. */
-function grown(into: Draft, part: JsonObject, lose: Lose = () => {}): Draft {
+function grown(into: Draft, part: JsonObject, lose: Lose): Draft {
   const out: Draft = { ...into };
   for (const [key, value] of Object.entries(part)) {
     const there = out[key];
@@ -184,50 +182,44 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
 // ---- Ollama's tools
 
 /** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */
-export function ollamaSchema(schema: JsonObject): SchemaOut {
-  const otherwise: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose) => {
-    let draft = rest;
-    for (const part of listOf(allOf)) if (isObject(part)) draft = grown(draft, part, lose);
-    if (literal !== undefined) draft.enum ??= [literal];
-    if (oneOf !== undefined) draft.anyOf ??= oneOf;
-    return draft;
-  };
-  const { schema: out, lost } = rewrite(inlineRefs(schema), otherwise, unchanged);
-  return { schema: typeof out.type === "string" ? out : { ...out, type: "object" }, lost };
+export function ollamaSchema(given: JsonObject): SchemaOut {
+  const { schema, lost } = rewrite(inlineRefs(given), plain, unchanged);
+  return { schema: typeof schema.type === "string" ? schema : { ...schema, type: "object" }, lost };
 }
 
 // ---- Anthropic's tools
 
 /** One object at the top: of alternatives, all properties, and what is required in each. */
 export function objectSchema(schema: JsonObject): SchemaOut {
+  const type = "object";
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices === undefined && schema.allOf === undefined)
-    return { schema: schema.type === "object" ? schema : { ...schema, type: "object" }, lost: [] };
+  if (choices === undefined && schema.allOf === undefined) return { schema: schema.type === type ? schema : { ...schema, type }, lost: [] };
   const { anyOf, oneOf: _oneOf, ...rest } = schema;
-  const lost: SchemaLoss[] = choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }];
-  const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...(isObject(item) ? item : {}) }).schema);
-  const own = unified(rest);
-  const common = options.map(({ required }) => listOf(required));
-  const required = common[0]?.filter((name) => common.every((list) => list.includes(name))) ?? [];
-  let out: Draft = { ...own };
-  for (const { properties } of options) if (isObject(properties)) out = grown(out, { properties });
-  if (required.length > 0) out = grown(out, { required });
-  return { schema: { ...out, type: "object" }, lost };
+  const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...objectOf(item) }).schema);
+  const [first = [], ...others] = options.map(({ required }) => listOf(required));
+  const required = first.filter((name) => others.every((list) => list.includes(name)));
+  const parts: JsonObject[] = options.map(({ properties }) => (isObject(properties) ? { properties } : {}));
+  if (required.length > 0) parts.push({ required });
+  const out = parts.reduce(
+    (into, part) => grown(into, part, () => {}),
+    plain(rest, () => {}, schema),
+  );
+  return {
+    schema: { ...out, type },
+    lost: choices === undefined ? [] : [{ path: "", keyword: anyOf ? "anyOf" : "oneOf" }],
+  };
 }
 
 const CONSTRAINED_KEYWORDS = words(
-  "type title description default enum const anyOf properties required additionalProperties items minItems pattern format $ref $defs definitions",
+  "type title description default enum anyOf properties required additionalProperties items minItems pattern format $ref $defs definitions",
 );
 const CONSTRAINED_FORMATS = words("date-time time date duration email hostname uri ipv4 ipv6 uuid");
 /** Look-around, back references, classes by name and edges of words. */
 const HARD_PATTERN = /\(\?[^:]|\\[bBkpP1-9]/;
 
-const isPlain = (value: Json): boolean => typeof value !== "object" || value === null;
-
 /** Keywords that the API takes with some values, and whether it takes this one. */
 const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
-  enum: (value) => Array.isArray(value) && value.every(isPlain),
-  const: isPlain,
+  enum: (value) => Array.isArray(value) && !value.some((item) => typeof item === "object" && item !== null),
   minItems: (value) => value === 0 || value === 1,
   pattern: (value) => !HARD_PATTERN.test(String(value)),
   format: (value) => CONSTRAINED_FORMATS.has(String(value)),
@@ -240,13 +232,8 @@ const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
 export function constrainedSchema(schema: JsonObject): SchemaOut {
   const inlined = inlineRefs(schema);
   const finite = inlined.lost.length > 0 ? inlined : { schema, lost: [] }; // what has an end may stay where it is
-  const sayable: Rule = ({ allOf, oneOf, ...rest }, lose) => {
-    let draft = rest;
-    for (const part of listOf(allOf).map(objectOf)) {
-      const { $ref, ...own } = part;
-      draft = grown(draft, typeof $ref === "string" ? { ...followRef($ref, finite.schema), ...own } : part, lose);
-    }
-    if (oneOf !== undefined) draft = grown(draft, { anyOf: oneOf }, lose);
+  const sayable: Rule = (given, lose, root) => {
+    const draft = plain(given, lose, root);
     const refused = (key: string) => !CONSTRAINED_KEYWORDS.has(key) || CONSTRAINED[key]?.(draft[key]!) === false;
     const asked = Object.keys(draft).filter((key) => refused(key) && !SILENT.has(key));
     const said = asked.map((key) => `${key}: ${JSON.stringify(draft[key])}`).join(", ");

@@ -11,6 +11,8 @@ export interface SseEvent {
 /** What stands in a frame of another kind, which has no name; none, if it is empty. */
 export const frame = (data: string): SseEvent[] => (data === "" ? [] : [{ event: "", data }]);
 
+const DATA = "data: ";
+
 /** Reads events however lines end: LF, CRLF or CR. */
 export class SseReader {
   readonly #line = new Pile();
@@ -35,6 +37,13 @@ export class SseReader {
     let feed = text.indexOf("\n", from);
     let carriage = text.indexOf("\r", from);
     while (feed >= 0 || carriage >= 0) {
+      if (carriage < 0 && this.#isBetween && text.charCodeAt(feed + 1) === 10 && text.startsWith(DATA, from)) {
+        // Nearly all events: one line of data, and the blank one.
+        this.#events = added(this.#events, { event: "", data: text.slice(from + DATA.length, feed) });
+        from = feed + 2;
+        feed = text.indexOf("\n", from);
+        continue;
+      }
       const end = carriage < 0 || (feed >= 0 && feed < carriage) ? feed : carriage;
       const line = this.#rest(text.slice(from, end));
       from = end + 1;
@@ -55,6 +64,11 @@ export class SseReader {
     this.#endLine(this.#rest(""));
     this.#endLine("");
     return this.#take();
+  }
+
+  /** No event has begun. */
+  get #isBetween(): boolean {
+    return this.#data === undefined && this.#event === "" && this.#line.length === 0;
   }
 
   #take(): SseEvent[] {

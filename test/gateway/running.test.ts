@@ -89,6 +89,8 @@ test("numbers: what was done, under names that no client can make up", async () 
     `dragoman_calls_total{${place},outcome="malformed"} 1`,
     `dragoman_call_fragments_total{${place}} 2`,
     `dragoman_tokens_total{${place},direction="in"} 3`,
+    `dragoman_exchange_seconds_bucket{le="600",${place}} 1`,
+    `dragoman_exchange_seconds_bucket{le="+Inf",${place}} 1`,
     `dragoman_exchange_seconds_count{${place}} 1`,
     'dragoman_errors_total{wire="anthropic",upstream="",code="bad-request"} 1',
     "dragoman_streams_open 0",
@@ -96,4 +98,5 @@ test("numbers: what was done, under names that no client can make up", async () 
     expect(body).toContain(line);
   }
   expect(body).not.toContain("canary");
+  expect((await ask(url, "GET", "/metrics")).body).toBe(body); // to ask is not to count again
 });

@@ -1,5 +1,6 @@
 // Chat completions: what servers answer, however badly, and what clients are answered.
 import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Request, Response, Warning } from "../../src/core/nouns.ts";
@@ -41,6 +42,61 @@ const none = { type: "tool-call", name: "list_files", arguments: {}, json: "{}" 
 const thought = { type: "thinking", text: "We need to write." };
 const said = { type: "text", text: "Writing." };
 const called = { reason: "tool-calls" };
+
+test("how a chunk is spaced is nothing that it says", () => {
+  const text = fc.constantFrom("", "Hi", " you", 'a "b" \\\\', "é\\u2028", "\\n", "m");
+  const delta = fc.record(
+    {
+      role: fc.constantFrom("assistant", null),
+      content: fc.option(text),
+      reasoning_content: fc.option(text),
+      refusal: fc.option(text),
+      tool_calls: fc.constantFrom(null, [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }]),
+    },
+    { requiredKeys: [] },
+  );
+  const choice = fc.record(
+    {
+      index: fc.constantFrom(0, 0, 1),
+      delta: fc.oneof(delta, fc.record({ content: text })),
+      logprobs: fc.constantFrom(null, { content: [] }),
+      finish_reason: fc.constantFrom(null, "stop", "length", "eos", ""),
+      stop_reason: fc.constantFrom(null, "END"),
+    },
+    { requiredKeys: ["index", "delta"] },
+  );
+  const chunk = fc.record(
+    {
+      id: fc.constantFrom("chatcmpl-1", 'a"b', ""),
+      object: fc.constant("chat.completion.chunk"),
+      created: fc.nat(9),
+      model: fc.constantFrom("m", "é"),
+      system_fingerprint: fc.constantFrom("fp_1", "fp_2", null),
+      service_tier: fc.constantFrom("default", null),
+      choices: fc.oneof({ weight: 9, arbitrary: fc.tuple(choice) }, fc.array(choice, { maxLength: 2 })),
+      usage: fc.constantFrom<object | null>(
+        null,
+        { prompt_tokens: 1, completion_tokens: 2 },
+        { completion_tokens: 2, total_tokens: 3, prompt_tokens: 1 },
+        { prompt_tokens: 1, total_tokens: 1 },
+        { prompt_tokens: 1, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1 } },
+        { prompt_tokens: 1, completion_tokens: 2, reasoning_tokens: 1 },
+      ),
+      error: fc.constantFrom(null, null, null, "broken"),
+      obfuscation: text,
+    },
+    { requiredKeys: ["id", "object", "created", "model", "choices"] },
+  );
+  fc.assert(
+    fc.property(fc.array(chunk, { minLength: 1, maxLength: 6 }), (chunks) => {
+      const tight = chunks.map((one) => JSON.stringify(one));
+      const wide = tight.map((json) => json.replace("{", "{ ").replace(/}$/, " }"));
+      const [a, b] = [tight, wide].map((all) => decode(all.map((json) => `data: ${json}\n\n`)));
+      expect(a).toEqual(b);
+    }),
+    { numRuns: 2000 },
+  );
+});
 
 describe("what servers get wrong", () => {
   test.each<[string, object[], object]>([

@@ -29,7 +29,8 @@ export interface RescueOptions {
 export function createRescue(engine: Engine, { dialect, always = false }: RescueOptions): Engine {
   const reader = (request: Request, options: GenerateOptions): Reader | undefined => {
     const tools = callable(request);
-    return tools.length > 0 || always ? new Reader(request, tools, options, dialect(request.model, options.signal)) : undefined;
+    const found = tools.length > 0 || always ? dialect(request.model, options.signal) : undefined;
+    return found && new Reader(request, tools, options, found);
   };
   const tell: Engine["tell"] =
     engine.tell &&

@@ -4,11 +4,13 @@ import { isObject } from "../../core/json.ts";
 import type {
   ErrorInfo,
   Json,
+  JsonObject,
   Media,
   Message,
   Opaque,
   Part,
   Request,
+  Sampling,
   Text,
   Thinking,
   ThinkingSettings,
@@ -18,9 +20,9 @@ import type {
 } from "../../core/nouns.ts";
 import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { putState, withState } from "../opaque.ts";
+import { opaque, putState, withState } from "../opaque.ts";
 import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
-import { conversation, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
 
@@ -51,7 +53,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
     stream: readStream(root),
     thinking: isEmpty(thinking) ? undefined : thinking,
-    sampling: readSampling(root, SAMPLING),
+    sampling: root.some<Sampling>(SAMPLING),
     maxTokens: root.number("max_tokens"),
     stop: readStop(root, "stop_sequences"),
     output: readOutput(config, "format") ?? readOutput(root, "output_format"),
@@ -62,7 +64,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
 /** What a client asks of the API beside the body: it is for Anthropic's own servers. */
 function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {
   const data = { ...(beta ? { "anthropic-beta": beta } : {}), ...(version && version !== VERSION ? { "anthropic-version": version } : {}) };
-  return isEmpty(data) ? [] : [{ wire: WIRE, kind: HEADERS, data, quiet: true }];
+  return isEmpty(data) ? [] : [opaque(WIRE, HEADERS, data, true)];
 }
 
 // Content
@@ -85,7 +87,7 @@ function readSystem(root: Fields, from: Source): Message[] {
 const whole = (data: Json, text: string, quiet?: boolean): Text => ({
   type: "text",
   text,
-  state: [quiet ? { wire: WIRE, kind: BLOCK, data, quiet } : { wire: WIRE, kind: BLOCK, data }],
+  state: [opaque(WIRE, BLOCK, data, quiet)],
 });
 
 function readPart(block: Fields): Text | Media {
@@ -93,7 +95,14 @@ function readPart(block: Fields): Text | Media {
   if (type === "text") return withState<Text>({ type, text: block.text("text") ?? "" }, block.state());
   const media = type === "image" || type === "document" ? readMedia(block, type === "document") : undefined;
   const said = media ? "" : textIn(block.value);
-  return media ?? whole(block.value, said, said !== "");
+  return media ?? whole(block.value, said || storedFile(block.value), said !== "");
+}
+
+/** The label of a file that only Anthropic's own servers have. */
+function storedFile({ type, title, source, file_id }: JsonObject): string {
+  const mediaType = type === "image" ? "image/*" : type === "document" ? "application/pdf" : "application/octet-stream";
+  const id = objectOf(source).file_id ?? file_id;
+  return typeof id === "string" ? `[${[mediaType, title].filter(Boolean).join(" ")}]` : "";
 }
 
 function readMedia(block: Fields, isDocument: boolean): Media | undefined {
@@ -147,11 +156,11 @@ function readAssistant(message: Fields, from: Source): Part[] {
   const said: Part[] = [];
   let ahead: Opaque[] | undefined;
   for (const part of parts) {
-    if (part.type === "tool-call") withState(part, part.state, carried.get(part.id));
+    if (part.type === "tool-call") withState(part, carried.get(part.id));
     if (part.type === "text" && part.text === "" && part.state?.every(isSignature)) signText(said, part.state);
     else if (part.type === "text" && part.text === "" && part.state?.every(isPhase)) ahead = part.state;
     else {
-      said.push(part.type === "text" ? withState(part, ahead, part.state) : part);
+      said.push(part.type === "text" ? withState(part, ahead) : part);
       if (part.type === "text") ahead = undefined;
     }
   }
@@ -184,7 +193,7 @@ function readResult(block: Fields, from: Source): ToolResult {
   const result = from.result(block, CONTENT, named, from.content(block, CONTENT, readPart));
   if (block.flag("is_error")) result.isError = true;
   block.ask("type");
-  return withState(result, result.state, block.state());
+  return withState(result, block.state());
 }
 
 // Tools
@@ -203,7 +212,7 @@ function readTools(root: Fields, from: Source): Tool[] {
       // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
       const isKnown = made.deferred && revealed?.has(name);
       if (isKnown) delete made.deferred;
-      const state: Opaque[] = isKnown ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
+      const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
       return [withState(made, state, tool.state())];
     })
     .flat();

@@ -71,7 +71,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     output_config: writeOutputConfig(out),
     ...sampled(out, thinking !== undefined && thinking.type !== "disabled"),
     stop_sequences: stop?.length ? stop : undefined,
-    stream: stream === undefined ? undefined : stream !== false,
+    stream: stream && true,
   });
   return encoded(out, ABLE, "/v1/messages", body, { "anthropic-version": VERSION, ...(objectOf(headers) as Headers) });
 }

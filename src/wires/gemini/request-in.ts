@@ -9,6 +9,7 @@ import type {
   Opaque,
   Part,
   Request,
+  Sampling,
   ThinkingSettings,
   Tool,
   ToolChoice,
@@ -16,15 +17,15 @@ import type {
 } from "../../core/nouns.ts";
 import { openCapsule, recalled, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
-import { conversation, onlyOne, readSampling, readStop, Source, toolName } from "../request-in.ts";
+import { conversation, onlyOne, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
-  const from = new Source(WIRE, body, { args: "args", alias: snakeCase });
+  const from = new Source(WIRE, body, { args: "args", lax: true });
   const wrapped = from.root.thing("generateContentRequest"); // countTokens may wrap a whole request
   if (wrapped) from.root = new Fields(wrapped.value, from);
   const { root } = from;
@@ -40,23 +41,12 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
     toolChoice: readChoice(root.inner("toolConfig"), tools, from),
     stream: method !== "streamGenerateContent" ? undefined : (query.alt ?? query.$alt) === "sse" ? ("sse" as const) : ("array" as const),
     thinking: readThinking(config.inner("thinkingConfig")),
-    sampling: readSampling(config, SAMPLING),
+    sampling: config.some<Sampling>(SAMPLING),
     maxTokens: config.number("maxOutputTokens"),
     stop: readStop(config, "stopSequences"),
     output: readOutput(config),
   };
   return from.request(request);
-}
-
-const SNAKES = new Map<string, string>();
-
-function snakeCase(key: string): string {
-  let spelled = SNAKES.get(key);
-  if (spelled === undefined) {
-    spelled = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    SNAKES.set(key, spelled);
-  }
-  return spelled;
 }
 
 /** What a table has for a word, in whichever case: Google's own examples differ. */
@@ -123,7 +113,7 @@ class Conversation {
     const [first = { role, content: [] }, ...others] = messages;
     const state = content.state();
     const marked = first.role === "tool" ? state?.map((opaque) => ({ ...opaque, kind: CONTENT + opaque.kind })) : state;
-    this.#messages.push(withState<Message>(first, first.state, marked), ...others);
+    this.#messages.push(withState<Message>(first, marked), ...others);
   }
 
   /** What the model said. Some clients keep every chunk of a stream as a content of its own: together they are one message. */
@@ -143,7 +133,7 @@ class Conversation {
   /** `undefined`: there is nothing in it. */
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
-    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value }] };
+    if (kind === undefined) return { type: "text", text: "", state: [opaque(WIRE, PART, part.value)] };
     const isThought = role === "assistant" && part.flag("thought") === true;
     const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
@@ -153,8 +143,8 @@ class Conversation {
       ? (capsule.state ?? [])
       : signature === "" || signature === SKIP
         ? []
-        : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
-    withState(read, "state" in read ? read.state : undefined, signed, part.state());
+        : [opaque(WIRE, SIGNATURE, signature)];
+    withState(read, signed, part.state());
     // An empty text is a chunk that held only the reason of the end, or a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
   }
@@ -212,26 +202,26 @@ function readTools(root: Fields, from: Source): Tool[] {
 
 const readDeclarations = (tool: Fields): Tool[] =>
   tool.each("functionDeclarations", (declaration) => {
-    const schema = (key: string, older: string): JsonObject | undefined => {
-      const found = declaration.thing(key) ?? declaration.thing(older);
-      return found && fromGeminiSchema(found.value);
-    };
-    const name = declaration.name("name");
     const read = {
-      name,
+      name: declaration.name("name"),
       description: declaration.text("description"),
-      parameters: schema("parametersJsonSchema", "parameters"),
-      response: schema("responseJsonSchema", "response"),
+      parameters: readSchema(declaration, "parametersJsonSchema", "parameters"),
+      response: readSchema(declaration, "responseJsonSchema", "response"),
     };
     return withState(defined<Tool>(read), declaration.state());
   });
+
+/** JSON Schema, or the older dialect: gemini-cli writes the one under the name of the other. */
+function readSchema(given: Fields, key: string, older: string): JsonObject | undefined {
+  const schema = given.thing(key) ?? given.thing(older);
+  return schema && fromGeminiSchema(schema.value);
+}
 
 function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {
   const given = config.inner("functionCallingConfig");
   const mode = worded(given, "mode", MODES) ?? "";
   const key = "allowedFunctionNames";
-  const names = given.json(key);
-  const allowed = (typeof names === "string" ? [names] : given.list(key)).map((name, i) => toolName(name, given.place(key, i), tools));
+  const allowed = given.list(key).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)
     from.warnings.push({ code: "dropped", message: "streamFunctionCallArguments was left out: on this wire a call comes whole" });
   if (mode === "allowed" && allowed.length === 0) from.take(given.place("mode"), given.json("mode")); // as good as `auto`, to anyone else
@@ -257,6 +247,6 @@ function readOutput(config: Fields): Request["output"] {
   if (type && type !== "application/json" && type !== "text/plain") return undefined; // a schema of another type stays with it
   config.ask("responseMimeType", "response_mime_type");
   if (type === "text/plain") return undefined;
-  const schema = config.thing("responseJsonSchema") ?? config.thing("responseSchema");
-  return schema ? { schema: fromGeminiSchema(schema.value) } : type ? {} : undefined;
+  const schema = readSchema(config, "responseJsonSchema", "responseSchema");
+  return schema ? { schema } : type ? {} : undefined;
 }

@@ -1,13 +1,13 @@
 /** Requests to servers: what the nouns say, as `contents`, `systemInstruction`, `tools` and `generationConfig`. */
 
 import { isObject } from "../../core/json.ts";
-import type { Json, JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
+import type { JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
 import { BUDGETS } from "../effort.ts";
 import { textsOf } from "../media.ts";
 import { hasOwn, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
-import { geminiSchema, inlineRefs } from "../schema-out.ts";
+import { geminiSchema, hasRef, inlineRefs } from "../schema-out.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
@@ -123,11 +123,6 @@ function writeResult({ id, name, output, media = [], isError, state = [] }: Tool
     draft,
     state.filter((opaque) => !isOnContent(opaque)),
   );
-}
-
-function hasRef(value: Json): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return (isObject(value) && Object.hasOwn(value, "$ref")) || Object.values(value).some(hasRef);
 }
 
 // Tools

@@ -9,6 +9,7 @@ import { DURATIONS, encodeCall, GENERATE, WIRE } from "./common.ts";
 
 export class OllamaAnswer extends Answer {
   override readonly wholeCalls = true;
+  override readonly sorts = true;
   readonly #isGenerate: boolean;
   #calls = 0;
   /** What only this wire knows, for the next line. */

@@ -1,10 +1,10 @@
 /** Requests of clients: of `/api/chat`, and of `/api/generate` with its prompt as a user message. */
-import type { Malformed, Media, Message, Part, Request, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { defined, someOf, words } from "../read.ts";
-import { readSampling, readStop, Source } from "../request-in.ts";
+import { readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
@@ -43,12 +43,12 @@ export function decodeRequest({ path, body }: WireInput): Request {
     tools: someOf(root.each("tools", (tool) => readTool(tool, from)).flat()),
     stream: root.flag("stream") === false ? (false as const) : ("ndjson" as const),
     thinking: readThinking(root),
-    sampling: readSampling(options, SAMPLING),
+    sampling: options.some<Sampling>(SAMPLING),
     maxTokens,
     stop: readStop(options, "stop"),
     output: readFormat(root),
   };
-  return from.request(request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+  return from.request(request, isPrompt ? [opaque(WIRE, GENERATE, true, true)] : []);
 }
 
 function readThinking(root: Fields): ThinkingSettings | undefined {

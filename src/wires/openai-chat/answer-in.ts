@@ -11,6 +11,22 @@ import type { Draft, WireContext } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { DETAILS, FINISH, LOGPROBS, spelled, THINKING, WIRE } from "./tables.ts";
 
+/** A string without escapes, or what it holds. */
+const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
+const INNER = String.raw`"([^"\\\x00-\x1f]*)"`;
+const COUNT = String.raw`"(?:prompt|completion|total)_tokens":\d+`;
+
+/** A chunk that says a role, a word, a reason or how many tokens it took, as most servers write it. To parse it would take three times as long. */
+const PLAIN = new RegExp(
+  [
+    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[(?:`,
+    String.raw`\{"index":0,"delta":\{(?:"role":"assistant"(?=\}|,"content"),?)?(?:"content":(?:${INNER}|null))?\},`,
+    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*`,
+    String.raw`|\],"usage":\{(?=[^}]*"prompt_tokens":(\d+))(?=[^}]*"completion_tokens":(\d+))(?:${COUNT},)*${COUNT}\}`,
+    String.raw`)(?:,"obfuscation":${STRING})?\}$`,
+  ].join(""),
+);
+
 export class ChatReader extends AnswerReader {
   override readonly repeats = true;
   #reason: FinishReason | undefined;
@@ -21,9 +37,11 @@ export class ChatReader extends AnswerReader {
   /** What the thinking shall carry when it ends; the details of it that come behind a call, the last call carries. */
   #spelling: Opaque[] | undefined;
   #details: Draft[] | undefined;
-  readonly #late: Json[] = [];
+  #late: Json[] | undefined;
+  /** What stands in every chunk, and has no place in the nouns. */
+  #others = "";
   /** What chunks repeat, as it was said last. */
-  readonly #said = new Map<string, string>();
+  #said: Map<string, string> | undefined;
 
   constructor(context: WireContext) {
     super(WIRE, context);
@@ -33,6 +51,21 @@ export class ChatReader extends AnswerReader {
     if (listOf(body.value.choices).length === 0) this.broken(body.value);
     else this.#read(body, true);
   }
+  /** What else stands in every chunk is said by the first one, which is read in full. */
+  override plain(data: string): boolean {
+    const [, id, model, others, text = "", native, input, output] = PLAIN.exec(data) ?? [];
+    if (others === undefined) return false;
+    if (others !== this.#others) {
+      this.#others = others;
+      return false;
+    }
+    this.start(id, model);
+    this.text(text);
+    if (native) this.#because(native);
+    this.#counted = input !== undefined;
+    if (this.#counted) this.usage({ inputTokens: Number(input), outputTokens: Number(output) });
+    return true;
+  }
   chunk(chunk: Fields): void {
     this.#read(chunk, false);
   }
@@ -41,7 +74,7 @@ export class ChatReader extends AnswerReader {
     if (this.#details && this.fragment) {
       if (this.calls.idle) super.endThinking(this.#takeDetails());
       else this.call({ index: this.fragment.index, state: this.#takeDetails() });
-      this.#sayDetails(this.#late);
+      this.#sayDetails(this.#late ?? []);
     }
     this.finish({ reason: this.#reason, native: this.#native, stop: this.#stop, ended: ended || this.#counted });
   }
@@ -62,12 +95,17 @@ export class ChatReader extends AnswerReader {
     const delta = choice.object("delta") ?? choice.object("message");
     if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
-    if (native) [this.#native, this.#reason] = [native, (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop"];
+    if (native) this.#because(native);
     this.#stop = choice.text("stop_reason") ?? this.#stop;
     const rest = choice.rest();
     if (!rest) return;
     const { message, ...said } = rest; // what rides along has the shape of a chunk
     this.extend({ choices: [message ? { ...said, delta: message } : said] });
+  }
+
+  #because(native: string): void {
+    this.#native = native;
+    this.#reason = (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop";
   }
 
   #delta(delta: Fields, whole: boolean, logprobs: Json | undefined): void {
@@ -110,9 +148,10 @@ export class ChatReader extends AnswerReader {
   /** The same wire's clients get the pieces as they come; for others they are put together. */
   #detail(pieces: readonly Json[]): void {
     if (pieces.length === 0) return;
-    if (this.fragment)
-      this.#late.push(...pieces); // a call that something follows is over
-    else this.#sayDetails(pieces);
+    if (this.fragment) {
+      this.#late ??= []; // a call that something follows is over
+      this.#late.push(...pieces);
+    } else this.#sayDetails(pieces);
     const known = this.#details ?? [];
     const fresh = pieces.map(objectOf).filter((piece) => !isMore(known, piece));
     for (const piece of fresh) known.push({ ...piece });
@@ -144,6 +183,7 @@ export class ChatReader extends AnswerReader {
 
   #isNews(key: string, item: Json): boolean {
     const text = typeof item === "string" ? item : JSON.stringify(item);
+    this.#said ??= new Map();
     const known = this.#said.get(key) === text;
     this.#said.set(key, text);
     return !known;

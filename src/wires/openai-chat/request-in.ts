@@ -1,16 +1,16 @@
 /** A client's request, read. */
 import { isObject } from "../../core/json.ts";
-import type { Json, Malformed, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Malformed, Media, Message, Part, Request, Sampling, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
 import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
-import { conversation, onlyOne, readSampling, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, onlyOne, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
+import { FUNCTIONS, SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
 
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
@@ -26,15 +26,17 @@ export function decodeRequest({ body }: WireInput): Request {
   onlyOne(root, "n");
   const declared: Tool[] = [];
   for (const key of ["tools", "functions"]) root.each(key, (tool) => declared.push(...readTool(tool, from)));
+  const isOld = root.list("functions").length > 0 && root.list("tools").length === 0;
+  if (isOld) from.take(FUNCTIONS, true, true);
   const request = {
     model: root.text("model") ?? "",
     messages: conversation(root, "messages", "messages", (message) => readMessage(message, from)),
     tools: someOf(declared),
     toolChoice: readChoice(root, "tool_choice", declared, from) ?? readChoice(root, "function_call", declared, from),
-    parallelCalls: root.flag("parallel_tool_calls"),
+    parallelCalls: root.flag("parallel_tool_calls") ?? (isOld ? false : undefined), // an answer has room for one call
     stream: readStream(root),
     thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : undefined,
-    sampling: readSampling(root, ALL_SAMPLING),
+    sampling: root.some<Sampling>(ALL_SAMPLING),
     maxTokens: root.number("max_completion_tokens", "max_tokens"),
     stop: readStop(root, "stop"),
     output: readOutput(root, "response_format", from, "json_schema"),
@@ -79,7 +81,7 @@ function readResult(message: Fields, from: Source): Message {
   const result = from.result(message, "content", named, parts.map(spoken));
   // Without media the parts stay as they are: templates differ in what they make of them.
   if (!result.media) Object.assign(result, { output: content ?? "" });
-  return withState(result, result.state, message.state());
+  return withState(result, message.state());
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
@@ -92,7 +94,7 @@ type ContentPart = Text | Media | Thinking;
 const readContent = (given: Fields, key: string, from: Source): ContentPart[] =>
   from.content(given, key, (part) => {
     const read = part.word("type", PARTS)(part, from);
-    return withState(read, read.state, part.state());
+    return withState(read, part.state());
   });
 
 type PartReader = (part: Fields, from: Source) => ContentPart;
@@ -127,7 +129,7 @@ function linkReaders(kind: string): [string, PartReader][] {
 const refusalPart = (said: string): Text => ({
   type: "text",
   text: said,
-  state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }],
+  state: [opaque(WIRE, "refusal", said, true)],
 });
 
 /** Only the model thinks. */
@@ -142,20 +144,19 @@ function readCall(call: Fields, from: Source, recall: Map<string | undefined, re
   const id = call.text("id");
   const { state = [], thoughts } = readSignature(call);
   const custom = call.object("custom");
-  const read = custom ? readCustom(custom, id, from) : readFunction(call.object("function") ?? noFunction(call), id, from);
+  const read = custom
+    ? readCustom(custom, id, from)
+    : readFunction(call.object("function") ?? call.fail("function", "must be an object"), id, from);
   if (thoughts) recall.set(read.id, thoughts);
-  return withState(read, read.state, state, call.state());
+  return withState(read, state, call.state());
 }
-
-const noFunction = (call: Fields): never => call.fail("function", 'must be an object with the "name" and the "arguments" of the call');
 
 const readFunction = (fn: Fields, id: string | undefined, from: Source): ToolCall | Malformed =>
   from.call(fn, "arguments", from.calls.add(id, fn.name("name")));
 
 function readCustom(custom: Fields, id: string | undefined, from: Source): ToolCall {
   const named = from.calls.add(id, custom.name("name"));
-  const mark: Opaque = { wire: WIRE, kind: "#custom", data: true, quiet: true };
-  return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [mark] };
+  return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [opaque(WIRE, "#custom", true, true)] };
 }
 
 // Tools

@@ -1,12 +1,25 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
-import type { Media, Message, Opaque, Part, Request, Text, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
+import type {
+  JsonObject,
+  Media,
+  Message,
+  Opaque,
+  Part,
+  Request,
+  Sampling,
+  Text,
+  ThinkingSettings,
+  Tool,
+  ToolCall,
+  ToolResult,
+} from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
-import type { Fields } from "../fields.ts";
+import { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { someOf } from "../read.ts";
-import { readSampling, readStream, Source } from "../request-in.ts";
+import { someOf, textOf } from "../read.ts";
+import { readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
   calledBy,
@@ -19,6 +32,7 @@ import {
   namespaceIn,
   QUIET,
   quietState,
+  REFERENCE,
   readReasoning,
   SAMPLING,
   SEARCH,
@@ -36,7 +50,7 @@ const STORED: Readonly<Record<string, string>> = {
   background: "is not possible here: stream the answer, or wait for it",
 };
 
-export function decodeRequest({ body }: WireInput): Request {
+export function decodeRequest({ body, recall }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet: QUIET });
   const { root } = from;
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
@@ -44,13 +58,13 @@ export function decodeRequest({ body }: WireInput): Request {
   const thinking = readThinking(root, from);
   const request = {
     model: root.text("model") ?? "",
-    messages: readMessages(root, tools, from),
+    messages: readMessages(root, tools, from, recall),
     tools: someOf(tools),
     toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
     thinking,
-    sampling: readSampling(root, SAMPLING),
+    sampling: root.some<Sampling>(SAMPLING),
     maxTokens: root.number("max_output_tokens"),
     output: readOutput(root.inner("text"), "format", from),
   };
@@ -65,8 +79,8 @@ export function decodeRequest({ body }: WireInput): Request {
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(root: Fields, tools: Tool[], from: Source): Message[] {
-  const items = new Items(tools, from);
+function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInput["recall"]): Message[] {
+  const items = new Items(tools, from, recall);
   const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
   if (typeof root.json("input") === "string") items.messages.push({ role: "user", content: readContent(root, "input", from) });
@@ -75,20 +89,30 @@ function readMessages(root: Fields, tools: Tool[], from: Source): Message[] {
   return items.messages;
 }
 
+const isShort = ({ type, encrypted_content }: JsonObject): boolean => type === REFERENCE || (type === "reasoning" && !encrypted_content);
+
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
 class Items {
   readonly messages: Message[] = [];
   /** With those that a search has found. */
   readonly #tools: Tool[];
   readonly #from: Source;
+  readonly #recall: WireInput["recall"];
   #afterText = false;
 
-  constructor(tools: Tool[], from: Source) {
+  constructor(tools: Tool[], from: Source, recall: WireInput["recall"]) {
     this.#tools = tools;
     this.#from = from;
+    this.#recall = recall;
   }
 
+  /** What a client does not send back whole is put in, where it is kept: a reference's item, and what only we can read of a thought. */
   add(item: Fields): void {
+    const kept = isShort(item.value) ? this.#recall?.(textOf(item.value.id) ?? "") : undefined;
+    this.#add(kept ? new Fields(kept, this.#from, item.at) : item);
+  }
+
+  #add(item: Fields): void {
     const type = item.text("type") ?? "message";
     if (type === "message") this.#message(item);
     else if (type === "reasoning") this.#reasoning(item);
@@ -96,7 +120,7 @@ class Items {
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
     else if (type === "tool_search_output") this.#found(item);
     else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
-    else if (type === "item_reference") this.#from.warn(item, type, "is stored elsewhere: send the item itself, with store: false");
+    else if (type === REFERENCE) this.#from.take(item.at, item.value);
     else this.#from.unknown(item, "item");
   }
 
@@ -105,7 +129,7 @@ class Items {
     const found = readTools(item, this.#from);
     for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
-      this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)], tool.state));
+      this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)]));
     }
     if (item.value.execution !== "client") {
       this.#from.take(item.at, item.value, true);
@@ -129,7 +153,7 @@ class Items {
       const [first = { type: "text" as const, text: "" }, ...others] = content;
       // The item that texts stand in is not the message that it becomes a part of: what it has rides on its first text.
       const mark = state.length > 0 ? [quietState("#message", Object.fromEntries(state.map(({ kind, data }) => [kind, data])))] : [];
-      if (content.length + mark.length > 0) this.#say(withState(first, mark, first.state), ...others);
+      if (content.length + mark.length > 0) this.#say(withState(first, mark), ...others);
       this.#afterText = true;
     } else {
       // `instructions` look just like a system message in front.
@@ -147,7 +171,7 @@ class Items {
     const isIts = (part: Part): part is Text | ToolCall => (part.type === "tool-call" ? part.id === id : part.type === "text" && id === "");
     const said = this.messages.findLast((message) => message.role === "assistant" && message.content.findLast(isIts));
     const part = said?.role === "assistant" ? said.content.findLast(isIts) : undefined;
-    if (part) withState(part, part.state, state);
+    if (part) withState(part, state);
   }
 
   #call(item: Fields, isCustom: boolean): void {
@@ -172,7 +196,7 @@ class Items {
     const result: ToolResult = Array.isArray(output)
       ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
       : { role: "tool", ...named, output };
-    this.#push(withState(result, result.state, itemState(item)));
+    this.#push(withState(result, itemState(item)));
   }
 
   #push(message: Message): void {
@@ -200,7 +224,7 @@ const readContent = (given: Fields, key: string, from: Source): (Text | Media)[]
     if (!reader) return from.unknown(part, "part");
     const read = reader(part);
     const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
-    return [withState(read, read.state, state)];
+    return [withState(read, state)];
   });
 
 type PartReader = (part: Fields) => Text | Media;
@@ -236,7 +260,7 @@ const readTools = (given: Fields, from: Source): Tool[] =>
         const name = tool.name("name");
         const inner = readTools(tool, from);
         const mark = quietState("#namespace", { name, ...tool.rest() });
-        return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark], item.state));
+        return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark]));
       }
       if (type === SEARCH && tool.json("execution") === "client")
         return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCHING, true)], tool.state())];

@@ -19,7 +19,7 @@ import { type Recording, readRecording, textOfEdge } from "../../../src/gateway/
 import { createReplay } from "../../../src/gateway/recordings/replay.ts";
 import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { answering, closeLater, freePort, sse, startServer } from "../../servers.ts";
+import { answering, closeLater, nobody, sse, startServer } from "../../servers.ts";
 import { ask, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
@@ -95,6 +95,19 @@ describe.each(WIRES)("a client that speaks %s", (client) => {
   });
 });
 
+test("items that the client named are in the recording, and it plays again to the same bytes", async () => {
+  const { url, read } = await recording({ upstreams: { up: createScripted(() => weather) } });
+  const post = (input: unknown) => ask(url, "POST", "/v1/responses", { headers: json, body: JSON.stringify({ model: "m", input }) });
+  const { output } = JSON.parse((await post("Hi")).body);
+  await post([
+    { type: "item_reference", id: output[0].id },
+    { role: "user", content: "And now?" },
+  ]);
+  const kept = (await read(2)).toSorted((a, b) => a.at.localeCompare(b.at));
+  expect(kept[1]?.items).toMatchObject({ [output[0].id]: { type: "message", content: [{ text: "Grüße 👋 " }] } });
+  for (const one of kept) expect(await compareRecording(one)).toMatchObject({ same: true });
+});
+
 describe("replays", () => {
   const recordedOnce = async (engine: Engine, wire: WireId): Promise<Recording> => {
     const { url, read } = await recording({ upstreams: { up: engine } });
@@ -163,7 +176,7 @@ describe("replays", () => {
   });
 
   test("what no upstream said is told by the events", async () => {
-    const refused = await recordedOnce(createRemote({ wire: "openai-chat", url: `http://127.0.0.1:${await freePort()}` }), "anthropic");
+    const refused = await recordedOnce(createRemote({ wire: "openai-chat", url: nobody }), "anthropic");
     expect(await compareRecording(refused)).toMatchObject({ same: true, now: { status: 529 } });
     const inProcess = await recordedOnce(
       createScripted(() => weather),

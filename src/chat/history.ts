@@ -1,0 +1,81 @@
+/**
+ * All that was said in a chat, and what of it is sent. Every call has its result before the model is asked again: calls that are left open
+ * get one that says why.
+ */
+import type { Message, ToolResult } from "../core/nouns.ts";
+import { type Asked, failure, isAsked } from "./run.ts";
+
+/** The result of a call whose tool has no `run`. */
+export type OpenResult = Pick<ToolResult, "id" | "output" | "media" | "isError">;
+
+export class History {
+  readonly all: Message[];
+  /** What is sent: all of it, or what a policy has left of it and all that came since. */
+  #sent: Message[];
+
+  constructor(messages: readonly Message[] = []) {
+    this.all = structuredClone([...messages]);
+    this.#sent = [...this.all];
+  }
+
+  get sent(): readonly Message[] {
+    return this.#sent;
+  }
+
+  add(...messages: Message[]): void {
+    this.all.push(...messages);
+    this.#sent.push(...messages);
+  }
+
+  /** From now on this is sent in place of what was; answers how many messages fewer these are. */
+  send(messages: readonly Message[]): number {
+    const before = this.#sent.length;
+    this.#sent = [...messages];
+    return Math.max(before - messages.length, 0);
+  }
+
+  /** Takes back what came behind so many messages. */
+  cut(length: number): void {
+    this.all.length = length;
+    this.#sent = [...this.all];
+  }
+
+  /** The calls that have no result yet get one: the one that is known by now, or why there is none. */
+  closeCalls(why: string, known?: ReadonlyMap<string, ToolResult | undefined>): void {
+    this.add(...this.#openCalls().map((call) => known?.get(call.id ?? "") ?? failure(call, why)));
+  }
+
+  /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */
+  addResults(results: readonly OpenResult[]): void {
+    const open = this.#openCalls();
+    const given = new Map(results.map((result) => [result.id, result]));
+    const missing = open.filter(({ id }) => !given.has(id ?? ""));
+    if (open.length === 0) throw new Error("no call waits for a result");
+    if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
+      throw new Error(`each of these calls needs one result: ${open.map(({ id }) => id).join(", ")}`);
+    const { asked, since } = this.#lastAnswer();
+    const order = asked.map(({ id }) => id);
+    const all = [
+      ...since,
+      ...open.flatMap((call) => {
+        const result = given.get(call.id ?? "");
+        return call.type === "tool-call" && result ? [{ role: "tool" as const, name: call.name, ...result }] : [];
+      }),
+    ];
+    all.sort((a, b) => order.indexOf("id" in a ? a.id : "") - order.indexOf("id" in b ? b.id : ""));
+    for (const list of [this.all, this.#sent]) list.splice(list.length - since.length, since.length, ...all);
+  }
+
+  #openCalls(): Asked[] {
+    const { asked, since } = this.#lastAnswer();
+    const answered = new Set(since.map((message) => (message.role === "tool" ? message.id : undefined)));
+    return asked.filter(({ id }) => !answered.has(id));
+  }
+
+  /** The calls of the last answer, and the messages behind it. */
+  #lastAnswer(): { asked: Asked[]; since: Message[] } {
+    const last = this.all.findLastIndex(({ role }) => role === "assistant");
+    const answer = this.all[last];
+    return { asked: answer?.role === "assistant" ? answer.content.filter(isAsked) : [], since: this.all.slice(last + 1) };
+  }
+}
