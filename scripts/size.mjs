@@ -22,7 +22,7 @@ const entries = [
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_750, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 19_450, largestOf: ids.map(file) },
   { name: "all dialects", goal: 40_000, limit: 49_600, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 62_850, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 63_450, files: ["dialects/registry.js", "dialects/detect.js"] },
   { name: "the five wires", goal: 28_000, limit: 51_100, files: ["wires/registry.js"] },
 ];
 
