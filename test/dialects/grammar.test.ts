@@ -360,6 +360,32 @@ describe("XML parameters of the dialects", () => {
   });
 });
 
+describe("none excludes calls in whatever form the scanner reads them", () => {
+  test.each([
+    ["gemma4", ["call:get_time{}", "<call>get_time{}"]],
+    ["deepseek-v3", ["<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>get_time\n```json\n{}\n```<|tool_call_end|>"]],
+    ["harmony", ["<|channel|>commentary to=get_time <|constrain|>json<|message|>{}<|call|>"]],
+    ["llama3", ["<function=get_time>{}</function>", '{"name": "get_time", "parameters": {}}']],
+    ["phi4-mini", ['<|tool_call|>[{"name": "get_time", "arguments": {}}]<|/tool_call|>']],
+    ["pythonic", ["[get_time()]", "```tool_code\nget_time()\n```", "<|python_start|>[get_time()]<|python_end|>"]],
+    ["qwen3-coder", ["<function=get_time>\n</function>"]],
+    ["xlam", ['{"name": "get_time", "arguments": {}}', '[{"name": "get_time", "arguments": {}}]']],
+  ])("%s", (id, texts) => {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    for (const text of texts) {
+      expect(endsOf(scanPieces(dialect, [text], { tools })), text).toHaveLength(1);
+      expect(accepts(dialect.grammar(tools, "none"), text), text).toBe(false);
+      expect(accepts(dialect.grammar(tools, "none"), `Hi! ${text}`), text).toBe(false);
+    }
+    expect(accepts(dialect.grammar(tools, "none"), "Call get_time() or [1](x), to=5: <b>{}</b>")).toBe(true);
+  });
+
+  test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s: where it cannot, that is said", (id, dialect) => {
+    const open = { tool: "", path: "", keyword: "toolChoice" };
+    expect(dialect.grammar(tools, "none").relaxed).toEqual(["json", "llama3", "xlam"].includes(id) ? [open] : []);
+  });
+});
+
 describe("variants", () => {
   const args = { city: "Oslo", days: 2 };
   const calls = [
@@ -419,9 +445,8 @@ describe("variants", () => {
     expect(accepts(required, good)).toBe(true);
     expect(accepts(required, good.replaceAll("get_time", "get_date"))).toBe(false);
     for (const text of bad) expect(accepts(required, text), text).toBe(false);
-    const bare = good.startsWith("[get");
-    expect(auto.triggers.some(({ value }) => good.startsWith(value))).toBe(!bare);
-    expect(accepts(dialect.grammar(tools, "none", options), good)).toBe(bare);
+    expect(auto.triggers.some(({ value }) => good.startsWith(value))).toBe(!good.startsWith("[get"));
+    expect(accepts(dialect.grammar(tools, "none", options), good)).toBe(false);
     expect(endsOf(scanPieces(dialect, [good], { tools })).length).toBeGreaterThan(0);
   });
 });

@@ -44,8 +44,10 @@ export interface CallFormat extends CallForm {
   readonly start?: string;
   /** Where words do not do for llama.cpp: regular expressions; the grammar starts at the first group, or else at the match. */
   readonly patterns?: readonly string[];
-  /** What no answer without calls has in it, where it is not the words. */
+  /** What no answer without calls has in it beside the words: marks of calls that models write too, */
   readonly openers?: readonly string[];
+  /** and the beginning of a call of this tool that no mark announces. */
+  readonly bareOpener?: (name: string) => string;
   /** Tokens of the format that a server must not strip. */
   readonly preserved: readonly string[];
   readonly thinking?: { readonly open: string; readonly close: string };
@@ -72,7 +74,7 @@ export function grammarOf(format: CallFormat): (tools: readonly Tool[], toolChoi
     const answer = options.output && !forced ? writer.answer(options.output) : undefined;
     if (forced || answer) return writer.whole([calls && writer.led(calls), answer].filter((body) => body !== undefined));
     if (calls) return writer.armed(calls);
-    return toolChoice === "auto" ? writer.free() : writer.silent();
+    return toolChoice === "auto" ? writer.free() : writer.silent(tools);
   };
 }
 
@@ -228,9 +230,12 @@ class Writer {
   }
 
   /** No calls. */
-  silent(): Grammar {
-    const { openers, words, variants = {} } = this.#format;
-    return this.#grammar(until(this.#rules, openers ?? [...words, ...Object.values(variants).flatMap((form) => form.words ?? [])]));
+  silent(tools: readonly Tool[]): Grammar {
+    const { openers = [], words, bareOpener, variants = {} } = this.#format;
+    if (words.length === 0 && tools.length > 0) this.#report("", "", "toolChoice"); // a call is known by its keys, in any order
+    const names = tools.map(({ name }) => name).filter((name) => /^[\w.-]+$/.test(name));
+    const others = Object.values(variants).flatMap((form) => form.words ?? []);
+    return this.#grammar(until(this.#rules, [...words, ...others, ...openers, ...(bareOpener ? names.map(bareOpener) : [])]));
   }
 
   /** Nothing to hold the model to. */

@@ -119,12 +119,12 @@ export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1
 
 /** Any text that has none of the marks in it: a rule for each beginning of a mark that may have been written last. */
 export function until(rules: Rules, marks: readonly string[]): string {
-  const begun = [...new Set(marks.flatMap((mark) => Array.from(mark, (_, i) => mark.slice(0, i))))];
+  const begun = new Set(marks.flatMap((mark) => Array.from(mark, (_, i) => mark.slice(0, i))));
   const chars = [...new Set(marks.join(""))];
   /** What of a text may still become a mark. */
-  const rest = (text: string): string => begun.find((beginning) => beginning === text) ?? rest(text.slice(1));
+  const rest = (text: string): string => (begun.has(text) ? text : rest(text.slice(1)));
   return rules.once(`text until ${marks.join(" ")}`, () => {
-    const names = new Map(begun.map((beginning) => [beginning, rules.reserve("text")]));
+    const names = new Map(Array.from(begun, (beginning) => [beginning, rules.reserve("text")]));
     for (const [beginning, name] of names) {
       const ends = chars.filter((char) => marks.some((mark) => (beginning + char).endsWith(mark)));
       const goes = chars.filter((char) => !ends.includes(char) && rest(beginning + char) !== "");

@@ -255,6 +255,13 @@ describe("held", () => {
     await run(engineAt(server.url, { dialect: `mistral/${variant}` }), { ...asking, toolChoice: "required" });
     expect(server.asked[0]?.grammar).toBe(getDialect("mistral").grammar?.(tools, "required", { variant }).gbnf);
   });
+  test("no call: the tools are not offered, and so nothing is said of what the grammar cannot exclude", async () => {
+    const server = await startFake("llama-server", () => ({ text: ["{}"] }));
+    const { warnings } = await run(engineAt(server.url, { dialect: "json" }), { ...asking, toolChoice: "none" });
+    expect(server.asked[0]?.grammar).toMatch(/^root ::= /);
+    expect(server.asked[0]?.prompt).not.toContain("get_weather");
+    expect(warnings).toEqual([]);
+  });
   test("vLLM and SGLang get a structural tag", async () => {
     const { body } = await bodyFor("vllm", { ...asking, toolChoice: "required" });
     expect(JSON.parse((body.structured_outputs as { structural_tag: string }).structural_tag)).toMatchObject({ type: "structural_tag" });
