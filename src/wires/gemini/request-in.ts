@@ -20,7 +20,7 @@ import { Fields, fail } from "../fields.ts";
 import { withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
 import { conversation, onlyOne, readStop, Source, toolName } from "../request-in.ts";
-import { fromGeminiSchema } from "../schema-out.ts";
+import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
@@ -211,12 +211,16 @@ function readTools(root: Fields, from: Source): Tool[] {
   return tools;
 }
 
+/** JSON Schema, or the API's older dialect of it. */
+function readSchema(given: Fields, key: string, older: string): JsonObject | undefined {
+  const found = given.thing(key);
+  const old = found ? undefined : given.thing(older);
+  return found ? fromGeminiSchema(found.value) : old && fromOwnWords(old.value);
+}
+
 const readDeclarations = (tool: Fields): Tool[] =>
   tool.each("functionDeclarations", (declaration) => {
-    const schema = (key: string, older: string): JsonObject | undefined => {
-      const found = declaration.thing(key) ?? declaration.thing(older);
-      return found && fromGeminiSchema(found.value);
-    };
+    const schema = (key: string, older: string) => readSchema(declaration, key, older);
     const name = declaration.name("name");
     const read = {
       name,
@@ -257,6 +261,6 @@ function readOutput(config: Fields): Request["output"] {
   if (type && type !== "application/json" && type !== "text/plain") return undefined; // a schema of another type stays with it
   config.ask("responseMimeType", "response_mime_type");
   if (type === "text/plain") return undefined;
-  const schema = config.thing("responseJsonSchema") ?? config.thing("responseSchema");
-  return schema ? { schema: fromGeminiSchema(schema.value) } : type ? {} : undefined;
+  const schema = readSchema(config, "responseJsonSchema", "responseSchema");
+  return schema ? { schema } : type ? {} : undefined;
 }
