@@ -109,7 +109,7 @@ class Session implements McpTools {
     }
     this.#end = why;
     client.onclose = forget;
-    if (this.#line.asksWhetherAlive) client.onerror = () => void client.ping({ timeout: ALIVE_TIMEOUT_MS }).catch(() => client.close());
+    if (this.#line.asksWhetherAlive) watch(client);
     return client;
   }
 
@@ -161,7 +161,8 @@ class Session implements McpTools {
         const lost = client.transport ? this.#line.lost(error) : "gone";
         if (lost === undefined) throw error;
         await client.close();
-        if (lost === "forgotten" && !isSecond) continue;
+        if (lost === "forgotten" && isSecond) throw error;
+        if (lost === "forgotten") continue;
         const why = this.#end(error as Error);
         throw new Error(
           `the MCP server ${this.name} ended during this call, and whether it was carried out is not known; the next call connects again (${why})`,
@@ -188,6 +189,17 @@ class Session implements McpTools {
       ends.onabort = null;
     }
   }
+}
+
+/** Whoever is gone does not answer, and is closed. */
+function watch(client: Client): void {
+  client.onerror = () => {
+    client.onerror = () => {}; // the question may fail as well
+    void client.ping({ timeout: ALIVE_TIMEOUT_MS }).then(
+      () => watch(client),
+      () => client.close(),
+    );
+  };
 }
 
 /** A schema that cannot be compiled is the server's to check. */

@@ -91,6 +91,12 @@ export function required(dialect: Dialect | undefined): Dialect {
   return dialect;
 }
 
+/** The variant of `--variant`, if there is such a one. */
+export function checkVariant({ id, variants }: Dialect, variant: string | undefined): void {
+  if (variant !== undefined && !variants.includes(variant))
+    throw new Complaint(`${id} has no variant "${variant}"; known: ${variants.join(", ")}`);
+}
+
 /** A count given as an option. */
 export function readCount(text: string): number {
   const count = Number(text);

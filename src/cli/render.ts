@@ -1,8 +1,7 @@
 /** `dragoman render`: an OpenAI chat request in, the prompt that the model sees out. */
 import { type Command, Option } from "commander";
 import { type Dialect, type Prompt, promptText, type RenderOptions } from "../index.ts";
-import { Complaint } from "./complaint.ts";
-import { DIALECT, readDialect, readRequest, required } from "./input.ts";
+import { checkVariant, DIALECT, readDialect, readRequest, required } from "./input.ts";
 import { Flow, jsonLine, type Palette, paletteOf, send, visible, visibleLines, widthOfScreen } from "./terminal.ts";
 
 interface RenderFlags extends Pick<RenderOptions, "variant" | "thinking" | "bos"> {
@@ -45,8 +44,7 @@ Examples:
 async function render(file: string | undefined, flags: RenderFlags): Promise<void> {
   const { variant } = flags;
   const dialect = required(flags.dialect);
-  if (variant !== undefined && !dialect.variants.includes(variant))
-    throw new Complaint(`${dialect.id} has no variant "${variant}"; known: ${dialect.variants.join(", ")}`);
+  checkVariant(dialect, variant);
   const request = await readRequest(file);
   for (const { message } of request.warnings ?? []) process.stderr.write(`dragoman: ${visible(message)}\n`);
   const adapted = flags.adapt && dialect.adapt ? dialect.adapt(request) : request;

@@ -95,7 +95,7 @@ export interface RenderOptions {
   variant?: string;
   /** On by default. */
   addGenerationPrompt?: boolean;
-  /** Overrides `request.thinking.enabled`. */
+  /** Overrides whether `request.thinking` is a wish to think. */
   thinking?: boolean;
   /** Off by default: most tokenizers add it. */
   bos?: boolean;
@@ -103,6 +103,8 @@ export interface RenderOptions {
 }
 
 export interface GrammarOptions {
+  /** Which revision's form the calls have; unsaid: any that is in circulation. */
+  variant?: string;
   /** Off: one call at most. */
   parallelCalls?: boolean;
   /** Whether the prompt ends inside a thinking block; unsaid: the model may open one. */

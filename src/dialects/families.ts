@@ -87,6 +87,8 @@ export const FAMILIES: readonly Family[] = [
     models: /deepseek[-.]?v?4(?![\db])/,
     templates: [["｜DSML｜", "!function_calls"]],
   },
+  // It reasons, and was not made for tools.
+  { name: "DeepSeek V3.2 Speciale", id: "deepseek-v3.2", variant: "deepseek-v3.2", doubtful: true, models: /deepseek.*speciale/ },
   {
     name: "DeepSeek V3.2",
     id: "deepseek-v3.2",

@@ -41,9 +41,8 @@ async function known(models: Models, id: string): Promise<ModelInfo> {
 }
 
 export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {
-  const { visit } = passage;
   const wire = getWire(route.wire);
-  const asked = wire.decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
+  const asked = passage.decode(route, body);
   const target = await passage.aim(asked.model);
   const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), { ...passage.callOptions, signal: passage.signal });
   passage.sendJson(wire.encodeTokenCount?.({ tokens }) ?? { tokens }, { "x-dragoman-count": exact ? "exact" : "estimate" });

@@ -54,7 +54,7 @@ class Running implements Gateway, Watch {
 
   update(changes: Changes): void {
     const former = this.state;
-    this.state = new State({ ...former.options, ...changes });
+    this.state = new State({ ...former.options, ...changes }, former);
     this.#former.add(former);
     this.#retire(former);
   }

@@ -17,8 +17,7 @@ import { refusesThinking, waysToThink } from "./thinking.ts";
 import { outsideSchema } from "./validate.ts";
 
 export function generate(passage: Passage, route: Route & { kind: "generate" }, body: string): Promise<void> | undefined {
-  const { visit } = passage;
-  const asked = getWire(route.wire).decodeRequest({ path: route.path, query: visit.query, headers: visit.headers, body });
+  const asked = passage.decode(route, body);
   const target = passage.aim(asked.model);
   if (target instanceof Promise) return target.then((found) => begin(passage, asked, found));
   begin(passage, asked, target);

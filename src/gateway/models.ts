@@ -1,7 +1,9 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
+import { BadRequest } from "../core/errors.ts";
 import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
+import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
@@ -269,15 +271,11 @@ function matches(pattern: string, text: string): boolean {
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
-/** What an API keeps on its own servers, by its name in a request: without it, another model would answer something else. */
-const KEPT_THERE: Readonly<Record<string, string>> = {
-  cachedContent: "is kept by Google: send its system text, tools and contents in the request, or ask a Gemini upstream",
-};
-
-/** The request as the target gets it. Throws for one that only its own API can understand. */
+/** The request as the target gets it. Throws `BadRequest` where it names what only a server of another API has. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const kept = request.extra?.find(({ wire, kind }) => wire !== engine.wire && Object.hasOwn(KEPT_THERE, kind));
-  if (kept) throw new Refusal(400, `${kept.kind} ${KEPT_THERE[kept.kind]}`);
+  const { from = engine.wire } = request;
+  const stored = from && from !== engine.wire ? getWire(from).stored?.(request) : undefined;
+  if (stored) throw new BadRequest(stored);
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens, context } = rule;
   const extra =

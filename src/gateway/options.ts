@@ -4,6 +4,7 @@ import { isLoopback } from "../engines/proxy.ts";
 import { Ticker } from "../engines/ticker.ts";
 import { Keys, nameOf } from "./edge.ts";
 import type { Exchange } from "./exchange.ts";
+import { Kept } from "./kept.ts";
 import type { Metrics } from "./metrics.ts";
 import { type ModelRule, Models } from "./models.ts";
 import { Refusal } from "./refusal.ts";
@@ -62,15 +63,17 @@ export class State {
   readonly bodyLimit: number;
   readonly patience: { readonly [name in keyof typeof PATIENCE]: number };
   readonly ticker: Ticker;
+  readonly kept: Kept;
   /** Requests that are under way. */
   users = 0;
 
-  /** Throws where the options would let everybody in. */
-  constructor(options: GatewayOptions) {
+  /** Throws where the options would let everybody in. `former`: the state before this one. */
+  constructor(options: GatewayOptions, former?: State) {
     const { keys = [], patience = {} } = options;
     this.options = options;
     this.keys = new Keys(keys);
     this.models = new Models(options.upstreams, options.models);
+    this.kept = former?.kept ?? new Kept();
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
     this.patience = {
       requestMs: patience.requestMs ?? PATIENCE.requestMs,

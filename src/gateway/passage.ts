@@ -1,8 +1,9 @@
 /** One request on its way through the gateway: what was asked, what is known of it by now, and every way to answer that is not a stream. */
+import { randomBytes } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Request, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, JsonObject, Request, WireId } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
 import type { Seated } from "../engines/roster.ts";
@@ -10,6 +11,7 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { EncoderOptions, Headers } from "../wires/wire.ts";
 import { Account, type Exchange } from "./exchange.ts";
+import { ownerOf } from "./kept.ts";
 import type { Target } from "./models.ts";
 import type { State } from "./options.ts";
 import { Refusal } from "./refusal.ts";
@@ -22,9 +24,8 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
 /** An answer that nobody named is called after its exchange: a name in a client's log leads to the line in ours. */
-const ID_PREFIXES: Readonly<Record<WireId, string>> = {
+const ID_PREFIXES: Readonly<Record<Exclude<WireId, "openai-responses">, string>> = {
   "openai-chat": "chatcmpl-",
-  "openai-responses": "",
   anthropic: "msg_",
   gemini: "",
   ollama: "",
@@ -49,6 +50,7 @@ export class Passage implements Seated {
   broken = false;
   #controller: AbortController | undefined;
   #stopped: { stop(): void } | undefined;
+  #owned: string | undefined;
   /** How many warnings have left. */
   #warned = 0;
 
@@ -95,6 +97,23 @@ export class Passage implements Seated {
     return this.#controller.signal;
   }
 
+  // ---- What is asked
+
+  /** Throws `BadRequest`. */
+  decode({ wire, path }: Route & { path: string }, body: string): Request {
+    const { query, headers } = this.visit;
+    return getWire(wire).decodeRequest({ path, query, headers, body, recall: (id) => this.#recall(id) });
+  }
+  #recall(id: string): JsonObject | undefined {
+    const item = this.state.kept.recall(this.#owner, id);
+    if (item) this.tap?.recalled?.(id, item);
+    return item;
+  }
+  get #owner(): string {
+    this.#owned ??= ownerOf(this.visit);
+    return this.#owned;
+  }
+
   // ---- The upstream
 
   /** Who answers for a model; the exchange knows it from then on. */
@@ -134,11 +153,14 @@ export class Passage implements Seated {
   }
 
   get encoderOptions(): EncoderOptions {
-    const { route, exchange } = this;
-    return {
-      warn: (warning) => void exchange.warnings.push(warning),
-      mintId: () => ID_PREFIXES[route.wire] + exchange.id.slice("req_".length),
-    };
+    const { exchange, state } = this;
+    const { wire } = this.route;
+    const id = exchange.id.slice("req_".length);
+    const warn: EncoderOptions["warn"] = (warning) => void exchange.warnings.push(warning);
+    if (wire !== "openai-responses") return { warn, mintId: () => ID_PREFIXES[wire] + id };
+    // Who knows one item's name could guess others, which can be asked for by their names.
+    const mintId = (): string => id + randomBytes(8).toString("hex");
+    return { warn, mintId, keep: (name, item) => state.kept.keep(this.#owner, name, item) };
   }
 
   // ---- Answers

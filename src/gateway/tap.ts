@@ -4,7 +4,7 @@
  *
  *     const tap: OpenTap = (exchange) => ({ event: (event) => console.log(exchange.id, event.type) });
  */
-import type { Event } from "../core/nouns.ts";
+import type { Event, JsonObject } from "../core/nouns.ts";
 import type { UpstreamTap } from "../engines/engine.ts";
 import type { Headers } from "../wires/wire.ts";
 import type { Exchange } from "./exchange.ts";
@@ -13,6 +13,8 @@ import type { Exchange } from "./exchange.ts";
 export interface Tap {
   /** The client's edge: what came in… */
   asked?(request: { method: string; url: string; headers: Headers; body: string }): void;
+  /** What was kept of an answer and stands for its name in this request. */
+  recalled?(id: string, item: JsonObject): void;
   /** …and what went out. */
   replied?(answer: { status: number; headers: Headers }): void;
   wrote?(bytes: string | Uint8Array): void;
@@ -34,6 +36,7 @@ export function openTaps(openers: readonly OpenTap[] = [], exchange: Exchange): 
   const upstreams = taps.map(({ upstream }) => upstream).filter((upstream) => upstream !== undefined);
   return {
     asked: (request) => each(taps, (tap) => tap.asked?.(request)),
+    recalled: (id, item) => each(taps, (tap) => tap.recalled?.(id, item)),
     replied: (answer) => each(taps, (tap) => tap.replied?.(answer)),
     wrote: (bytes) => each(taps, (tap) => tap.wrote?.(bytes)),
     event: (event) => each(taps, (tap) => tap.event?.(event)),

@@ -80,7 +80,7 @@ export interface Out {
   readonly warnings: Warnings;
   readonly names: Names;
   /** The ids of calls, as they are sent. */
-  readonly ids: Names;
+  readonly ids: Pick<Names, "out">;
   /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
   readonly nulls: Record<string, JsonObject>;
   /** The schema of the output was put in an object. */
@@ -88,6 +88,7 @@ export interface Out {
 }
 
 const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
+const AS_THEY_ARE: Out["ids"] = { out: (id) => id };
 
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
@@ -109,8 +110,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   const warnings = new Warnings(able.wire);
   const { sampling, stop, parallelCalls, toolChoice: choice, extra } = given;
   const request: Request = { ...given };
-  const settings: readonly string[] = Object.values(able.sampling);
-  for (const key in sampling) if (!settings.includes(key)) warnings.dropped(key);
+  for (const key in sampling) if (!isSaid(key, able.sampling)) warnings.dropped(key);
   if (stop && stop.length > (able.stops ?? stop.length)) {
     warnings.dropped(able.stops ? `every stop string behind the first ${able.stops}` : "stop");
     request.stop = stop.slice(0, able.stops);
@@ -133,8 +133,13 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
     if (forced) warnings.dropped("a tool choice without tools");
   }
   const declared = known.map(({ name }) => name);
-  const ids = new Names([], { max: able.ids ?? ANY_NAME.max });
+  const ids = able.ids === undefined ? AS_THEY_ARE : new Names([], { max: able.ids });
   return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
+}
+
+function isSaid(setting: string, keys: Abilities["sampling"]): boolean {
+  for (const key in keys) if (keys[key] === setting) return true;
+  return false;
 }
 
 /** Tools that only this wire's server knows go along. */
@@ -259,7 +264,7 @@ function adaptMessages(given: readonly Message[], able: Abilities, profile: Wire
       return asUser({ ...message, content });
     }
     if (role === "developer" && (!able.developer || profile.developerRole === false)) role = "system";
-    return { ...message, role, content };
+    return role === message.role && content === message.content ? message : { ...message, role, content };
   };
 
   const returned = ({ media = [], ...result }: ToolResult): ToolResult => {

@@ -87,8 +87,8 @@ export interface Reading {
   readonly strict?: boolean;
   /** Keys that no other wire need speak of. */
   readonly quiet?: ReadonlySet<string> | undefined;
-  /** Another spelling of a key; then a list of one may lack its brackets, too. */
-  readonly alias?: ((key: string) => string) | undefined;
+  /** Keys may be spelled `in_snake_case`, too, and a list of one may lack its brackets. */
+  readonly lax?: boolean | undefined;
 }
 
 export class Fields {
@@ -100,6 +100,8 @@ export class Fields {
   readonly #index: number | undefined;
   /** The keys that nobody has asked for yet. */
   readonly #left: (string | undefined)[];
+  /** Whether any of them may be another spelling. */
+  readonly #hasSnakes: boolean;
   /** Objects inside of it that are read for it: what is left of them is left of it. */
   #inner: Fields[] | undefined;
 
@@ -109,7 +111,9 @@ export class Fields {
     this.#key = key;
     this.#parent = parent;
     this.#index = index;
-    this.#left = Object.keys(value);
+    const keys = Object.keys(value);
+    this.#left = keys;
+    this.#hasSnakes = reading.lax === true && keys.some((key) => key.includes("_"));
   }
 
   /** Where it stands; put together only where something is wrong, or is kept. */
@@ -125,8 +129,7 @@ export class Fields {
   }
 
   #spelled(key: string): string {
-    const { alias } = this.#reading;
-    return alias && this.value[key] === undefined ? alias(key) : key;
+    return this.#hasSnakes && this.value[key] === undefined ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
   }
   /** A look at what stands there; it is still left. */
   peek(key: string): Json | undefined {
@@ -134,7 +137,7 @@ export class Fields {
   }
   /** No key that we ask for is one that every object has from its prototype. */
   json(key: string): Json | undefined {
-    const name = this.#reading.alias ? this.#spelled(key) : key;
+    const name = this.#spelled(key);
     const value = this.value[name];
     if (value === undefined) return undefined; // most are absent
     const at = this.#left.indexOf(name);
@@ -176,7 +179,7 @@ export class Fields {
     return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
   }
   list(key: string): readonly Json[] {
-    const only = this.#reading.alias ? this.json(key) : undefined;
+    const only = this.#reading.lax ? this.json(key) : undefined;
     return only === undefined || Array.isArray(only) ? (this.#typed("list", key) ?? []) : [only];
   }
 

@@ -9,6 +9,9 @@ import type { Draft } from "./wire.ts";
 
 // ---- In
 
+export const opaque = (wire: WireId, kind: string, data: Json, quiet?: boolean): Opaque =>
+  quiet ? { wire, kind, data, quiet } : { wire, kind, data };
+
 const NONE: ReadonlySet<string> = new Set();
 
 /** An object's keys, each on its own. `quiet`: those that no other wire need speak of; `cache_control` always is, and nothing at all. */

@@ -4,7 +4,7 @@ import type { Json, Malformed, Media, Opaque, Request, Text, Tool, ToolCall, Too
 import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
 import { Fields, fail, type Reading, readBody } from "./fields.ts";
-import { withState } from "./opaque.ts";
+import { opaque, withState } from "./opaque.ts";
 import { defined, someOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
 
@@ -12,7 +12,7 @@ export class Source implements Reading {
   readonly wire: WireId;
   readonly strict = true;
   readonly quiet: ReadonlySet<string> | undefined;
-  readonly alias: ((key: string) => string) | undefined;
+  readonly lax: boolean | undefined;
   /** The body. */
   root: Fields;
   readonly calls = new Calls();
@@ -22,19 +22,17 @@ export class Source implements Reading {
   readonly #texts: ArgumentTexts | undefined;
 
   /** `args`: the key of a call's arguments, where they are an object, whose bytes must survive. */
-  constructor(wire: WireId, body: unknown, { quiet, args, alias }: Pick<Reading, "quiet" | "alias"> & { args?: string } = {}) {
+  constructor(wire: WireId, body: unknown, { quiet, args, lax }: Pick<Reading, "quiet" | "lax"> & { args?: string } = {}) {
     this.wire = wire;
     this.quiet = quiet;
-    this.alias = alias;
+    this.lax = lax;
     this.root = new Fields(readBody(body), this);
     this.#texts = args === undefined ? undefined : new ArgumentTexts(body, args);
   }
 
   /** A value that no noun stands for. */
   take(kind: string, data: Json | undefined, quiet = false): void {
-    const opaque: Opaque = { wire: this.wire, kind, data: data ?? null };
-    if (quiet) opaque.quiet = quiet;
-    this.extra.push(opaque);
+    this.extra.push(opaque(this.wire, kind, data ?? null, quiet));
   }
   /** What is left of an object that became no thing. */
   keep(given: Fields): void {
@@ -55,7 +53,7 @@ export class Source implements Reading {
     // What looks like a path is none.
     const unread = this.root
       .state()
-      ?.map((opaque) => (/[.[\]]/.test(opaque.kind) ? { ...opaque, kind: "", data: { [opaque.kind]: opaque.data } } : opaque));
+      ?.map((unread) => (/[.[\]]/.test(unread.kind) ? { ...unread, kind: "", data: { [unread.kind]: unread.data } } : unread));
     request.extra = someOf([...extra, ...(unread ?? []), ...this.extra]);
     request.warnings = someOf(this.warnings);
     request.from = this.wire;
@@ -82,7 +80,7 @@ export class Source implements Reading {
     const media = parts.filter((part) => part.type === "media");
     if (media.length > 0) result.media = media;
     const isPlain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    return isPlain ? result : withState(result, [{ wire: this.wire, kind: key, data: given.json(key) ?? null, quiet: true }]);
+    return isPlain ? result : withState(result, [opaque(this.wire, key, given.json(key) ?? null, true)]);
   }
 
   /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */

@@ -108,7 +108,7 @@ const SILENT = words("$schema $id $comment $defs definitions");
 const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
   let draft = rest;
   if (literal !== undefined) draft.enum = [literal];
-  if (oneOf !== undefined) draft.anyOf ??= oneOf;
+  if (oneOf !== undefined) draft = grown(draft, { anyOf: oneOf }, lose);
   for (const part of listOf(allOf).map(objectOf)) {
     const { $ref, ...own } = part;
     draft = grown(draft, typeof $ref === "string" ? { ...followRef($ref, root), ...own } : plain(own, lose, root), lose);
@@ -119,13 +119,12 @@ const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
 /** The same, and null, as a type or an alternative, said with `nullable`. */
 const unified: Rule = (schema, lose, root) => {
   const { type, anyOf, ...out } = plain(schema, lose, root);
-  const isNull = (item: Json) => item === "null" || (isObject(item) && item.type === "null");
   const some = (list: readonly Json[]) => {
-    const left = list.filter((item) => !isNull(item));
+    const left = list.filter((item) => item !== "null" && objectOf(item).type !== "null");
     if (left.length < list.length) out.nullable = true;
     return left;
   };
-  const types = some([type ?? []].flat());
+  const types = Array.isArray(type) ? some(type) : listOf(type && [type]);
   if (types.length === 1) out.type = types[0]!;
   const choices = types.length > 1 ? types.map((name) => ({ type: name })) : some(listOf(anyOf));
   if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
@@ -207,10 +206,10 @@ export function ollamaSchema(given: JsonObject): SchemaOut {
 
 /** One object at the top: of alternatives, all properties, and what is required in each. */
 export function objectSchema(schema: JsonObject): SchemaOut {
-  const { anyOf, oneOf, ...rest } = schema;
-  const choices = anyOf ?? oneOf;
   const type = "object";
+  const choices = schema.anyOf ?? schema.oneOf;
   if (choices === undefined && schema.allOf === undefined) return { schema: schema.type === type ? schema : { ...schema, type }, lost: [] };
+  const { anyOf, oneOf: _oneOf, ...rest } = schema;
   const options = listOf(choices).map((item) => inlineRefs({ ...rest, ...objectOf(item) }).schema);
   const [first = [], ...others] = options.map(({ required }) => listOf(required));
   const required = first.filter((name) => others.every((list) => list.includes(name)));

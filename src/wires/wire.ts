@@ -8,6 +8,8 @@ export interface Wire {
 
   /** Throws `BadRequest`. */
   decodeRequest(input: WireInput): Request;
+  /** Why nobody but a server of this API can answer: the request names what is stored there. Absent: it never does. */
+  stored?(request: Request): ErrorInfo | undefined;
   encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
   createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
   /** Whether this API has a reason for what ended an answer as an error: then it is an answer all the same. Absent: it never has. */
@@ -51,6 +53,8 @@ export interface WireInput {
   headers: Headers;
   /** JSON text, or what it stands for. */
   body: unknown;
+  /** What was kept of an answer (`EncoderOptions.keep`), for clients that send an item's id instead of the item. */
+  recall?: ((id: string) => JsonObject | undefined) | undefined;
 }
 
 export interface WireOutput {
@@ -65,6 +69,8 @@ export interface EncoderOptions {
   status?: number | undefined;
   /** Hears what the answer holds and this wire cannot say: a call that was cut, another provider's extension. */
   warn?: (warning: Warning) => void;
+  /** Hears each item that the client may name later instead of sending it back. */
+  keep?: ((id: string, item: Draft) => void) | undefined;
 }
 
 /** Each method gives the text to send next, which may be empty. */

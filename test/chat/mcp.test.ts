@@ -220,8 +220,10 @@ async function exchangeable() {
   };
   const called = signalOf<AbortSignal>();
   let process = await start(async () => "from the first");
+  let refuses = false;
   const { url, seen, server } = await startServer(async (response, { body }, request) => {
-    await process.handleRequest(request, response, body === "" ? undefined : JSON.parse(body));
+    if (refuses && body.includes("tools/call")) response.writeHead(400).end("not today");
+    else await process.handleRequest(request, response, body === "" ? undefined : JSON.parse(body));
   });
   return {
     url: `${url}/mcp`,
@@ -235,6 +237,11 @@ async function exchangeable() {
     },
     /** The signal of the first call that it does not answer. */
     called: called.promise,
+    /** It greets, and takes no calls. */
+    refuse: async () => {
+      refuses = true;
+      process = await start(async () => "never seen");
+    },
     die: () => server.closeAllConnections(),
   };
 }
@@ -260,6 +267,15 @@ test("a server that breaks off during a call does not keep it waiting; the next 
     output: expect.stringContaining("the MCP server of HTTP ended during this call"),
   });
   expect((await callAll(server, ["tell"])).results[0]?.output).toBe("from the second");
+});
+
+test("a server that refuses every call is not asked for ever", async () => {
+  const { url, seen, refuse } = await exchangeable();
+  await using server = await mcpTools({ url });
+  await refuse();
+  const { results } = await callAll(server, ["tell"]);
+  expect(results[0]).toMatchObject({ isError: true, output: expect.stringContaining("not today") });
+  expect(seen.filter(({ body }) => body.includes("tools/call"))).toHaveLength(2);
 });
 
 test("an abort is told to the server", async () => {

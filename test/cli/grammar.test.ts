@@ -52,6 +52,12 @@ test("--no-parallel-calls", () => {
   expect(run("glm", "--no-parallel-calls").stdout).toBe(made("glm", tools, "auto", { parallelCalls: false })?.gbnf);
 });
 
+test("--variant", () => {
+  const variant = "mistral-nemo-2407";
+  expect(run("mistral", "--variant", variant).stdout).toBe(made("mistral", tools, "auto", { ...all, variant })?.gbnf);
+  expect(run("mistral", "--variant", "nemo")).toMatchObject({ code: 2, stderr: expect.stringContaining("mistral-nemo-2407") });
+});
+
 test("--tag is the structural tag", () => {
   const { stdout, stderr } = run("deepseek-v4", "--tag");
   expect(JSON.parse(stdout)).toEqual(made("deepseek-v4", tools, "auto", all)?.structuralTag);

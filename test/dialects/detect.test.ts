@@ -216,6 +216,8 @@ describe("names", () => {
     ["us.meta.llama3-3-70b-instruct-v1:0", "likely"],
     ["accounts/fireworks/models/glm-5p1", "likely"],
     ["mistral.pixtral-large-2502-v1:0", "possible"],
+    ["deepseek/deepseek-v3.2-speciale", "possible"],
+    ["deepseek/deepseek-v3.2", "likely"],
     ["shisa-ai/shisa-v2-llama3.3-70b", "possible"],
   ])("%s is %s", (model, confidence) => {
     expect(detectDialect({ model })?.confidence).toBe(confidence);

@@ -360,6 +360,72 @@ describe("XML parameters of the dialects", () => {
   });
 });
 
+describe("variants", () => {
+  const args = { city: "Oslo", days: 2 };
+  const calls = [
+    { type: "tool-call" as const, id: "abcdef123", name: "get_weather", arguments: args },
+    { type: "tool-call" as const, id: "abcdef124", name: "get_time", arguments: {} },
+  ];
+  const request = {
+    model: "m",
+    tools,
+    messages: [
+      { role: "user" as const, content: [{ type: "text" as const, text: "ASK" }] },
+      { role: "assistant" as const, content: calls },
+      ...calls.map(({ id, name }) => ({ role: "tool" as const, id, name, output: "DONE" })),
+    ],
+  };
+  const all = speakers.flatMap((dialect) => dialect.variants.map((variant) => [dialect.id, variant, dialect] as const));
+
+  /** Whether somewhere in this stand both calls, as the grammar has them. */
+  const holds = (made: Grammar, rendered: string): boolean => {
+    const matcher = new Gbnf(made.gbnf);
+    const starts = Array.from({ length: rendered.indexOf("get_weather") }, (_, i) => i);
+    const ends = Array.from({ length: rendered.length - rendered.lastIndexOf("get_time") }, (_, i) => rendered.length - i);
+    return starts.some((start) => ends.some((end) => matcher.accepts(rendered.slice(start, end))));
+  };
+
+  test.each(all)("%s, %s: calls look as it renders them, and read back", (_, variant, dialect) => {
+    const prompt = plainText(dialect.render(request, { variant }));
+    const rendered = prompt.slice(prompt.lastIndexOf("ASK") + 3, prompt.indexOf("DONE"));
+    const made = dialect.grammar(tools, "required", { variant });
+    expect(holds(made, rendered), rendered).toBe(true);
+    expect(holds(dialect.grammar(tools, "required"), rendered), rendered).toBe(true);
+    const drawn = numbers(9);
+    const matcher = new Gbnf(made.gbnf);
+    for (let i = 0; i < 30; i++) {
+      const sample = matcher.sample((n) => drawn.next().value % n);
+      expect(endsOf(scanPieces(dialect, [sample], { tools })).length, sample).toBeGreaterThan(0);
+    }
+  });
+
+  const call = (name: string, args = "{}") => `{"name": "${name}", "arguments": ${args}}`;
+  test.each<[string, string | undefined, string, string[]]>([
+    ["mistral", undefined, "[TOOL_CALLS]get_time[ARGS]{}", []],
+    ["mistral", "mistral-small-3.2-2506", "[TOOL_CALLS]get_time[CALL_ID]abcdef123[ARGS]{}", ["[TOOL_CALLS]get_time[ARGS]{}"]],
+    ["mistral", "mistral-nemo-2407", `[TOOL_CALLS] [${call("get_time")}, ${call("get_time")}]`, ["[TOOL_CALLS]get_time[ARGS]{}"]],
+    ["pythonic", "vllm-llama4-pythonic", "[get_time()]", ["<|tool_call_start|>[get_time()]<|tool_call_end|>"]],
+    ["pythonic", "vllm-llama4-pythonic", "<|python_start|>[get_time(), get_time(zone='UTC')]<|python_end|>", []],
+    ["pythonic", undefined, "<function_calls>\nget_time()\nget_time(zone='UTC')\n</function_calls>", []],
+    ["granite", "granite-4.0", `<tool_call>\n${call("get_time")}\n</tool_call>`, [`<tool_call>[${call("get_time")}]`]],
+    ["granite", undefined, `<tool_call>[${call("get_time")}, ${call("get_weather", '{"city": "Oslo"}')}]`, []],
+    ["granite", undefined, `<|tool_call|> [${call("get_time")}]`, []],
+    ["granite", undefined, `<function_call> ${call("get_time")}\n<function_call> ${call("get_time")}`, []],
+  ])("%s, %s: %s", (id, variant, good, bad) => {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    const options = variant === undefined ? {} : { variant };
+    const required = dialect.grammar(tools, "required", options);
+    const auto = dialect.grammar(tools, "auto", options);
+    expect(accepts(required, good)).toBe(true);
+    expect(accepts(required, good.replaceAll("get_time", "get_date"))).toBe(false);
+    for (const text of bad) expect(accepts(required, text), text).toBe(false);
+    const bare = good.startsWith("[get");
+    expect(auto.triggers.some(({ value }) => good.startsWith(value))).toBe(!bare);
+    expect(accepts(dialect.grammar(tools, "none", options), good)).toBe(bare);
+    expect(endsOf(scanPieces(dialect, [good], { tools })).length).toBeGreaterThan(0);
+  });
+});
+
 describe("harmony", () => {
   const { grammar } = speakers.find(({ id }) => id === "harmony")!;
   const call = (header: string, args: string) => `${header}<|message|>${args}<|call|>`;

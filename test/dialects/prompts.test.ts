@@ -190,6 +190,23 @@ test("xlam.adapt tells the format behind the caller's system text, once", () => 
   expect(xlam.adapt?.(adapted)).toEqual(adapted);
 });
 
+describe.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
+  const prompt = (thinking: Request["thinking"], options?: RenderOptions): string => {
+    const request: Request = {
+      model: "",
+      messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+      ...(thinking && { thinking }),
+    };
+    return promptText(dialect.render(request, { now: new Date(2026, 0, 15, 12), ...options }));
+  };
+  test("an effort or a budget is a wish to think, unless it is told not to", () => {
+    for (const much of [{ effort: "low" }, { effort: "high" }, { effort: "max" }, { budget: 2000 }] as const) {
+      expect(prompt(much)).toBe(prompt({ enabled: true, ...much }));
+      if (prompt({ enabled: false }) !== prompt({ enabled: true })) expect(prompt({ enabled: false, ...much })).not.toBe(prompt(much));
+    }
+  });
+});
+
 describe("mistral", () => {
   const call = { type: "tool-call" as const, id: "toolu_01", name: "f", arguments: {} };
   const messages: Request["messages"] = [

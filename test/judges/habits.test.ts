@@ -141,14 +141,15 @@ describe("a history that the SDK leaves to the server is asked for", () => {
     const asked = clients.openai.responses.create({ model: "text", input: "Hi", previous_response_id: "resp_1" });
     await expect(asked).rejects.toThrow(/previous_response_id is not kept here: send the whole conversation/);
   });
-  test("ai with @ai-sdk/openai names its items unless store is false: each is a warning", async () => {
+  test("ai with @ai-sdk/openai names its items unless store is false: what was kept of them is put in", async () => {
     const run = tool({ inputSchema: jsonSchema(parameters), execute: () => "ok" });
     const tools = Object.fromEntries(calls.map(({ name }) => [name, run]));
     const model = createOpenAI({ apiKey: "k", baseURL: `${stub.url}/v1` }).responses("thinking-text-calls");
     await generateText({ model, prompt: "Hi", tools, stopWhen: stepCountIs(2), maxRetries: 0 });
     const [, second] = stub.take();
-    expect(second?.messages).toMatchObject([{ role: "user" }, { role: "assistant", content: named }, { role: "tool" }, { role: "tool" }]);
-    expect(second?.warnings).toMatchObject([{ code: "item_reference" }, { code: "item_reference" }]); // thinking and text
+    const said = [{ type: "thinking", text: thinking }, { type: "text", text }, ...named];
+    expect(second?.messages).toMatchObject([{ role: "user" }, { role: "assistant", content: said }, { role: "tool" }, { role: "tool" }]);
+    expect(second).not.toHaveProperty("warnings");
   });
 });
 

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { BadRequest } from "../../src/core/errors.ts";
 import { collect } from "../../src/core/fold.ts";
-import type { ErrorInfo, Event, Request, WireId } from "../../src/core/nouns.ts";
+import type { ErrorInfo, Event, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire } from "../../src/wires/registry.ts";
-import type { Wire } from "../../src/wires/wire.ts";
+import type { EncoderOptions, Wire } from "../../src/wires/wire.ts";
 import { asides, done, errors, scenarios } from "./scenarios.ts";
 
 const ROUTES: readonly (readonly [RegExp, WireId])[] = [
@@ -28,8 +28,9 @@ export interface Stub {
 
 export async function startStub(): Promise<Stub> {
   let requests: Request[] = [];
+  const kept = new Map<string, JsonObject>();
   const server = createServer((incoming, outgoing) => {
-    answer(incoming, outgoing, (request) => requests.push(request)).catch((error: unknown) => {
+    answer(incoming, outgoing, kept, (request) => requests.push(request)).catch((error: unknown) => {
       outgoing.writeHead(500).end(String(error)); // no scenario expects it
     });
   });
@@ -48,7 +49,12 @@ export async function startStub(): Promise<Stub> {
   };
 }
 
-async function answer(incoming: IncomingMessage, outgoing: ServerResponse, seen: (request: Request) => void): Promise<void> {
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  kept: Map<string, JsonObject>,
+  seen: (request: Request) => void,
+): Promise<void> {
   const { pathname, searchParams } = new URL(incoming.url ?? "", "http://stub");
   const wire = getWire(ROUTES.find(([route]) => route.test(pathname))?.[1] ?? "openai-chat");
   const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void => {
@@ -63,17 +69,24 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, seen:
   if (incoming.method === "GET") return json(200, wire.encodeModels([{ id: "some-model", contextLength: 8192 }]));
   const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
   try {
-    const request = wire.decodeRequest({ path: pathname, query: Object.fromEntries(searchParams), headers, body });
+    const request = wire.decodeRequest({
+      path: pathname,
+      query: Object.fromEntries(searchParams),
+      headers,
+      body,
+      recall: (id) => kept.get(id),
+    });
+    const options: EncoderOptions = { keep: (id, item) => void kept.set(id, item as JsonObject) };
     seen(request);
     if (/count_?tokens$/i.test(pathname)) return json(200, wire.encodeTokenCount?.({ tokens: 7 }));
     const name = request.model.replace(HEARTBEATS, "");
     if (isKey(errors, name)) return fail(errors[name], request);
     const events = playedTo(request, name);
-    if (request.stream) return stream(wire, request, events, outgoing);
+    if (request.stream) return stream(wire, request, events, outgoing, options);
     const response = collect([...events]);
     const error = response.finish ? response.finish.error : LOST;
     const isPart = wire.id === "gemini" && error?.code === "malformed-call"; // an answer there, not an error
-    return error && !isPart ? fail(error, request) : json(200, wire.encodeResponse(response, request));
+    return error && !isPart ? fail(error, request) : json(200, wire.encodeResponse(response, request, options));
   } catch (error) {
     if (!(error instanceof BadRequest)) throw error;
     fail(error.info);
@@ -88,8 +101,8 @@ function playedTo({ messages }: Request, name: string): readonly Event[] {
   return isKey(scenarios, name) ? scenarios[name].events : (asides[name] ?? done);
 }
 
-function stream(wire: Wire, request: Request, events: readonly Event[], outgoing: ServerResponse): void {
-  const encoder = wire.createStreamEncoder(request);
+function stream(wire: Wire, request: Request, events: readonly Event[], outgoing: ServerResponse, options: EncoderOptions): void {
+  const encoder = wire.createStreamEncoder(request, options);
   const beats = request.model.endsWith(HEARTBEATS);
   const beat = (): void => {
     if (beats) outgoing.write(encoder.heartbeat());

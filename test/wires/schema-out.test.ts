@@ -58,6 +58,7 @@ describe("Gemini's parameters", () => {
   test.each<[string, JsonObject, JsonObject, string[]]>([
     ["types", { type: "string" }, { type: "STRING" }, []],
     ["null as a type", { type: ["string", "null"] }, { type: "STRING", nullable: true }, []],
+    ["nothing but null", { type: "null" }, { type: "NULL" }, []],
     ["several types", { type: ["string", "number"] }, { anyOf: [{ type: "STRING" }, { type: "NUMBER" }] }, []],
     ["oneOf", { oneOf: [{ type: "string" }, { type: "null" }] }, { type: "STRING", nullable: true }, []],
     ["anyOf", { anyOf: [{ type: "string" }, { type: "integer" }] }, { anyOf: [{ type: "STRING" }, { type: "INTEGER" }] }, []],
@@ -75,6 +76,12 @@ describe("Gemini's parameters", () => {
     ],
     ["const", { const: "x" }, { type: "STRING", enum: ["x"] }, []],
     ["an enum of numbers", { enum: [1, "a"] }, { type: "STRING", enum: ["1", "a"] }, [":enum"]],
+    [
+      "two lists of alternatives",
+      { anyOf: [{ type: "string" }, { type: "integer" }], oneOf: [{ minLength: 1 }, { minimum: 1 }] },
+      { anyOf: [{ type: "STRING" }, { type: "INTEGER" }] },
+      [":anyOf"],
+    ],
     [
       "what it does not know",
       { type: "string", $schema: "s", additionalProperties: false, exclusiveMinimum: 1 },

@@ -12,26 +12,36 @@ import { jsonValues, type Values } from "./values.ts";
 /** Where the arguments stand in a call. */
 export const ARGUMENTS = Symbol("arguments");
 
-/** A part of a call: text, one of several texts, the most usual one first, or a pattern that regular expressions and GBNF spell alike. */
+/** A part of a call: text, one of several texts, the most usual one first, or a pattern in GBNF. */
 export type Piece = string | readonly string[] | { readonly pattern: string } | typeof ARGUMENTS;
 
-export interface CallFormat {
-  readonly values: Values;
+/** What the revisions of a template write in their own ways. */
+export interface CallForm {
   readonly call: (name: string) => readonly Piece[];
   /** The same as a structural tag has it, which begins with text. */
   readonly tag?: (name: string) => readonly Piece[];
   /** Before a call. A model may leave it out: then the first piece of the call, which is text, arms the grammar too. */
   readonly opener?: string;
-  /** Before all but the first thing of an output, where a model may have it too. */
-  readonly start?: string;
   /** Between parallel calls. */
   readonly between?: Exclude<Piece, typeof ARGUMENTS>;
-  /** What stands around all calls; `optional`: or does not. */
-  readonly section?: { readonly begin: string; readonly end: string; readonly optional?: true };
+  /** What stands around all calls, the first of several texts in a structural tag; `optional`: or does not. */
+  readonly section?: {
+    readonly begin: string | readonly [string, ...string[]];
+    readonly end: string | readonly string[];
+    readonly optional?: true;
+  };
   /** Blanks in the text of a call may be others, as in JSON. */
   readonly loose?: true;
   /** What arms the grammar: words that a call begins with. */
   readonly words: readonly string[];
+}
+
+export interface CallFormat extends CallForm {
+  readonly values: Values;
+  /** Other forms in circulation, by the variant that has them. */
+  readonly variants?: Readonly<Record<string, Partial<CallForm>>>;
+  /** Before all but the first thing of an output, where a model may have it too. */
+  readonly start?: string;
   /** Where words do not do for llama.cpp: regular expressions; the grammar starts at the first group, or else at the match. */
   readonly patterns?: readonly string[];
   /** What no answer without calls has in it, where it is not the words. */
@@ -80,7 +90,7 @@ function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly 
 /** Calls as a body, and as a structural tag for each way to begin. */
 interface Calls {
   readonly body: string;
-  /** What arms the grammar beside the words of the format. */
+  /** What arms the grammar. */
   readonly words: readonly string[];
   readonly tags: readonly JsonObject[];
 }
@@ -96,55 +106,76 @@ class Writer {
     this.#options = options;
   }
 
+  /** The forms that calls may have: that of the variant, or any. */
+  #forms(variant = this.#options.variant): CallForm[] {
+    const { variants = {} } = this.#format;
+    const others = variant === undefined ? Object.values(variants) : [variants[variant] ?? {}];
+    const forms = others.map((form) => ({ ...this.#format, ...form }));
+    return variant === undefined ? [this.#format, ...forms] : forms;
+  }
+
   calls(tools: readonly Tool[]): Calls {
-    const { between = "", section, stop } = this.#format;
     const write = schemaRules(this.#rules, this.#format.values(this.#rules));
-    const written = tools.map((tool) => this.#call(tool, write));
+    const written = tools.map((tool) => {
+      const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
+      return [name, write(onlyObjects(parameters), name, (path, keyword) => this.#report(name, path, keyword), true)] as const;
+    });
+    const all = this.#forms().map((form) => this.#inForm(form, written));
+    return {
+      body: all.map(({ body }) => body).join(" | "),
+      words: [...new Set(all.flatMap(({ words }) => words))],
+      tags: all.flatMap(({ tags }) => tags),
+    };
+  }
+
+  #inForm(form: CallForm, tools: readonly (readonly [name: string, args: string])[]): Calls {
+    const { between = "", section } = form;
+    const written = tools.map(([name, args]) => this.#call(form, name, args));
     const call = this.#rules.choice(
       "call",
       written.map(({ body }) => body),
     );
     const tags = written.flatMap(({ tags }) => tags);
-    const words = written.flatMap(({ words }) => words);
-    const joint = between === "" ? "" : `${this.#pieces([between], "")} `;
+    const words = [...form.words, ...written.flatMap(({ words }) => words)];
+    const joint = between === "" ? "" : `${this.#pieces(form, [between], "")} `;
     const body = this.#options.parallelCalls === false ? call : `${call} (${joint}${call})*`;
-    const tail = stop ? ` ${optional(literal(stop))}` : "";
+    const tail = this.#format.stop ? ` ${optional(literal(this.#format.stop))}` : "";
     if (!section) return { body: body + tail, words, tags };
-    const whole = `${literal(section.begin)} ${body} ${literal(section.end)}${tail}`;
-    const block = { type: "tag", begin: section.begin, content: this.#contents(body), end: section.end };
-    return section.optional ? { body: `${whole} | ${body}`, words, tags: [block, ...tags] } : { body: whole, words, tags: [block] };
+    const { begin, end, optional: isOptional } = section;
+    const whole = this.#pieces(form, [begin, ARGUMENTS, end], body) + tail;
+    const block = this.#tag(form, [typeof begin === "string" ? begin : begin[0], ARGUMENTS, end], body);
+    return isOptional ? { body: `${whole} | ${body}`, words, tags: [block, ...tags] } : { body: whole, words, tags: [block] };
   }
 
-  #call(tool: Tool, write: ReturnType<typeof schemaRules>): Calls {
-    const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
-    const args = write(onlyObjects(parameters), name, (path, keyword) => this.#report(name, path, keyword), true);
-    const { opener } = this.#format;
-    const pieces = this.#format.call(name);
-    const body = (pieces: readonly Piece[]) => this.#rules.rule(`call-${name}`, this.#pieces(pieces, args));
-    const tag = (pieces: readonly Piece[]) => this.#tag(pieces, args);
-    if (opener === undefined) return { body: body(pieces), words: [], tags: [tag(this.#format.tag?.(name) ?? pieces)] };
+  #call(form: CallForm, name: string, args: string): Calls {
+    const { opener } = form;
+    const pieces = form.call(name);
+    const body = (pieces: readonly Piece[]) => this.#rules.rule(`call-${name}`, this.#pieces(form, pieces, args));
+    const tag = (pieces: readonly Piece[]) => this.#tag(form, pieces, args);
+    if (opener === undefined) return { body: body(pieces), words: [], tags: [tag(form.tag?.(name) ?? pieces)] };
     const words = typeof pieces[0] === "string" ? [pieces[0]] : [];
     return { body: body([[opener, ""], ...pieces]), words, tags: [tag([opener, ...pieces]), tag(pieces)] };
   }
 
   /** A structural tag has fixed text at both ends. */
-  #tag(pieces: readonly Piece[], args: string): JsonObject {
+  #tag(form: CallForm, pieces: readonly Piece[], args: string): JsonObject {
     const isText = (piece: Piece) => typeof piece === "string";
     const first = pieces.findIndex((piece) => !isText(piece));
     const last = pieces.findLastIndex((piece) => !isText(piece)) + 1;
     return {
       type: "tag",
       begin: pieces.slice(0, first).join(""),
-      content: this.#contents(this.#pieces(pieces.slice(first, last), args)),
+      content: this.#contents(this.#pieces(form, pieces.slice(first, last), args)),
       end: pieces.slice(last).join(""),
     };
   }
 
-  #pieces(pieces: readonly Piece[], args: string): string {
+  #pieces({ loose }: Pick<CallForm, "loose">, pieces: readonly Piece[], args: string): string {
+    const text = (piece: string) => this.#text(piece, loose);
     const written = pieces.map((piece) => {
       if (piece === ARGUMENTS) return args;
-      if (typeof piece === "string") return this.#text(piece);
-      return "pattern" in piece ? piece.pattern : `(${piece.map((text) => this.#text(text)).join(" | ")})`;
+      if (typeof piece === "string") return text(piece);
+      return "pattern" in piece ? piece.pattern : `(${piece.map(text).join(" | ")})`;
     });
     return written.join(" ");
   }
@@ -158,6 +189,7 @@ class Writer {
   answer(schema: JsonObject): string {
     const write = schemaRules(this.#rules, jsonValues(this.#rules));
     return this.#pieces(
+      this.#format,
       this.#format.answer ?? [ARGUMENTS],
       write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
     );
@@ -184,21 +216,21 @@ class Writer {
   }
 
   /** Text is free until a trigger comes. */
-  armed({ body, words: more, tags }: Calls): Grammar {
+  armed({ body, words, tags }: Calls): Grammar {
     const { patterns, start } = this.#format;
-    const lead = start ? `${optional(literal(start))} ` : "";
-    const words = [...this.#format.words, ...more];
     if (words.length === 0) return this.free();
+    const led = start ? `${optional(literal(start))} (${body})` : body;
     const triggers: Grammar["triggers"] = patterns
       ? patterns.map((value) => ({ type: "pattern", value }))
       : words.map((value) => ({ type: "word", value }));
     const single = this.#options.parallelCalls === false && { stop_after_first: true };
-    return { ...this.#grammar(lead + body, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
+    return { ...this.#grammar(led, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
   }
 
   /** No calls. */
   silent(): Grammar {
-    return this.#grammar(until(this.#rules, this.#format.openers ?? this.#format.words));
+    const { openers, words, variants = {} } = this.#format;
+    return this.#grammar(until(this.#rules, openers ?? [...words, ...Object.values(variants).flatMap((form) => form.words ?? [])]));
   }
 
   /** Nothing to hold the model to. */
@@ -216,8 +248,8 @@ class Writer {
   }
 
   /** Text of the format; where it is loose, the blanks at its joints are. */
-  #text(text: string): string {
-    const runs = this.#format.loose ? text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/) : [text];
+  #text(text: string, loose = false): string {
+    const runs = loose ? text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/) : [text];
     const atoms = runs.flatMap((run, i) => [...(i > 0 ? [blanks(this.#rules)] : []), ...(run === "" ? [] : [literal(run)])]);
     return atoms.join(" ") || '""';
   }

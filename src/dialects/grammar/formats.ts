@@ -4,9 +4,10 @@
  */
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
-import { ARGUMENTS, type CallFormat, jsonCall, type Piece, THINK } from "./calls.ts";
+import { ARGUMENTS, type CallForm, type CallFormat, jsonCall, type Piece, THINK } from "./calls.ts";
 import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
+const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
 const THINK_TAGS = [THINK.open, THINK.close];
 
@@ -67,7 +68,12 @@ const COHERE_TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|
 const COHERE_THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"];
 /** What stands before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
-const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
+/** Calls as the members of a list. */
+const JSON_LIST: Pick<CallForm, "call" | "between" | "loose"> = {
+  call: (name) => [jsonCall(name), ARGUMENTS, "}"],
+  between: ", ",
+  loose: true,
+};
 
 const HARMONY_BODY: readonly Piece[] = [
   [" <|constrain|>json", "<|constrain|>json", " json", ""],
@@ -129,7 +135,15 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     preserved: ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", ...THINK_TAGS],
     thinking: THINK,
   },
-  granite: { ...TAGGED, openers: GRANITE_OPENERS, preserved: [...GRANITE_OPENERS, "</tool_call>"] },
+  granite: {
+    ...TAGGED,
+    preserved: ["<tool_call>", "<|tool_call|>", "<function_call>", "</tool_call>"],
+    variants: {
+      "granite-3.1": { ...JSON_LIST, section: { begin: "<tool_call> [", end: "]" } },
+      "granite-3.3": { ...JSON_LIST, section: { begin: "<|tool_call|> [", end: "]" }, words: ["<|tool_call|>"] },
+      "granite-20b": { call: (name) => [`<function_call> ${jsonCall(name)}`, ARGUMENTS, "}"], words: ["<function_call>"] },
+    },
+  },
   harmony: {
     values: jsonValues,
     start: "<|start|>assistant",
@@ -225,11 +239,18 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["[TOOL_CALLS]"],
     preserved: ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"],
     thinking: { open: "[THINK]", close: "[/THINK]" },
+    variants: {
+      "mistral-small-3.2-2506": { call: (name) => [`[TOOL_CALLS]${name}[CALL_ID]`, NINE, "[ARGS]", ARGUMENTS] },
+      "mistral-nemo-2407": {
+        ...JSON_LIST,
+        call: (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${NINE.pattern} "\\"")?` }, "}"],
+        section: { begin: ["[TOOL_CALLS][", "[TOOL_CALLS] ["], end: "]" },
+      },
+    },
   },
   "phi4-mini": {
     ...TAGGED,
-    call: (name) => [jsonCall(name), ARGUMENTS, "}"],
-    between: ", ",
+    ...JSON_LIST,
     section: { begin: "functools[", end: "]" },
     words: ["functools"],
     preserved: [],
@@ -240,8 +261,15 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     between: ", ",
     section: { begin: "<|tool_call_start|>[", end: "]<|tool_call_end|>" },
     words: ["<|tool_call_start|>"],
-    preserved: ["<|tool_call_start|>", "<|tool_call_end|>", ...THINK_TAGS],
+    preserved: ["<|tool_call_start|>", "<|tool_call_end|>", "<|python_start|>", "<|python_end|>", ...THINK_TAGS],
     thinking: THINK,
+    variants: {
+      "vllm-llama4-pythonic": {
+        section: { begin: ["<|python_start|>[", "["], end: ["]<|python_end|>", "]"] },
+        words: ["<|python_start|>"],
+      },
+      "olmo-3": { between: "\n", section: { begin: "<function_calls>\n", end: "\n</function_calls>" }, words: ["<function_calls>"] },
+    },
   },
   "qwen3-coder": {
     values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>\n`, close: "\n</parameter>", behind: "\n", python: true }),
@@ -262,11 +290,5 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     preserved: ["<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
     thinking: { open: "<seed:think>", close: "</seed:think>" },
   },
-  xlam: {
-    ...BARE,
-    call: (name) => [jsonCall(name), ARGUMENTS, "}"],
-    between: ", ",
-    section: { begin: "[", end: "]" },
-    openers: ['[{"name":'],
-  },
+  xlam: { ...BARE, ...JSON_LIST, section: { begin: "[", end: "]" }, openers: ['[{"name":'] },
 };

@@ -79,7 +79,7 @@ export class Completions implements Engine {
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
     const text = tokenized?.ids ?? promptText(prompt, { neutralize: true });
-    const { job, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit });
+    const { job, warnings: more } = jobOf(request, found, backend, { prompt, text, limit });
     const sending = { ...options, body: JSON.stringify(backend.body(job)) };
     const events = answerEvents({
       ask: (listener) => this.#at.http.ask("POST", backend.path, sending, listener),

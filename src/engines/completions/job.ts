@@ -1,6 +1,7 @@
 /** A request made into what a server that completes text is sent. */
 import type { JsonObject, Request, Warning } from "../../core/nouns.ts";
-import type { Dialect, Prompt } from "../../dialects/dialect.ts";
+import type { Prompt } from "../../dialects/dialect.ts";
+import type { FoundDialect } from "../inband/dialects.ts";
 import { held } from "../inband/request.ts";
 import { marksOf, type Rendered } from "../rendered.ts";
 import type { Backend, Job } from "./backends.ts";
@@ -23,7 +24,7 @@ const CONTROL = /[|｜[]/;
 
 export function jobOf(
   request: Rendered["request"],
-  dialect: Dialect,
+  { dialect, variant }: Pick<FoundDialect, "dialect" | "variant">,
   backend: Backend,
   { prompt, text, limit }: { prompt: Prompt; text: Job["prompt"]; limit: number | undefined },
 ): { job: Job; warnings: readonly Warning[] } {
@@ -31,13 +32,15 @@ export function jobOf(
   // Ollama holds an answer to a schema, though to nothing else.
   const format = backend.id === "ollama" && output && tools.length === 0 ? (output.schema ?? { type: "object" }) : undefined;
   const { output: _, ...rest } = request;
-  const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, prompt);
+  const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, { prompt, variant });
   const lowered: Warning[] =
     maxTokens !== undefined && limit !== undefined && limit < maxTokens
       ? [{ code: "max-tokens", message: `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context` }]
       : [];
   const stripped: Warning[] =
-    backend.strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value))
+    backend.strips &&
+    tools.length > 0 &&
+    dialect.grammar?.(tools, "auto", variant === undefined ? {} : { variant }).triggers.some(({ value }) => CONTROL.test(value))
       ? [
           {
             code: "control-tokens",

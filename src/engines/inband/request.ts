@@ -27,7 +27,12 @@ export interface Held {
 const ANY_OBJECT: JsonObject = { type: "object" };
 
 /** The grammar for what the request wants, if the server can hold a model to one; and a warning for everything that nobody will. */
-export function held(dialect: Dialect, request: Request & { tools: Tool[] }, holding: Holding | undefined, prompt?: Prompt): Held {
+export function held(
+  dialect: Dialect,
+  request: Request & { tools: Tool[] },
+  holding: Holding | undefined,
+  { prompt, variant }: { prompt?: Prompt; variant?: string | undefined } = {},
+): Held {
   const { tools, toolChoice = "auto", parallelCalls, output } = request;
   const wishes = wishesOf(request);
   if (!holding || !dialect.grammar) return { warnings: wishes.map((wish) => unheld(wish, "the upstream takes no grammar")) };
@@ -35,6 +40,7 @@ export function held(dialect: Dialect, request: Request & { tools: Tool[] }, hol
   let grammar: Grammar;
   try {
     grammar = dialect.grammar(tools, choice, {
+      ...(variant === undefined ? {} : { variant }),
       ...(parallelCalls === undefined ? {} : { parallelCalls }),
       ...(prompt && thinkingIn(dialect, request, prompt)),
       ...(output && { output: output.schema ?? ANY_OBJECT }),

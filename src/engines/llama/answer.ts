@@ -1,11 +1,13 @@
 /** One answer: the model's tokens in, events out, by the dialect's scanner, up to a stop. */
-import type { LlamaModel, Token } from "node-llama-cpp";
+import type { LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import type { Event, Request, Usage } from "../../core/nouns.ts";
-import type { Dialect, Prompt } from "../../dialects/dialect.ts";
+import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import { literal } from "../../dialects/grammar/gbnf.ts";
 import { marksOf } from "../rendered.ts";
 import { Writer } from "../writer.ts";
 import type { Hold } from "./hold.ts";
 import { Quotes } from "./quotes.ts";
+import { barring } from "./runtime.ts";
 import type { Decoder, Said, Vocabulary } from "./vocabulary.ts";
 
 /** The marks of a dialect that a vocabulary has as tokens: what the model writes as one of them, where it means it. */
@@ -15,6 +17,7 @@ export class Marks {
   readonly #vocabulary: Vocabulary;
   readonly #tokens: ReadonlySet<Token>;
   readonly #stops: ReadonlySet<Token>;
+  readonly #barred = new Map<string, Barred>();
 
   constructor(model: LlamaModel, vocabulary: Vocabulary, dialect: Dialect) {
     const tokensOf = (texts: readonly string[]) => new Set(texts.flatMap((text) => vocabulary.control(text) ?? []));
@@ -34,12 +37,34 @@ export class Marks {
   createDecoder(): Decoder {
     return this.#vocabulary.createDecoder();
   }
+
+  /** A grammar takes a mark for its spelling, which is as good inside a string as any: a stop there would end half a JSON. */
+  async barredBy({ gbnf }: Grammar): Promise<Barred> {
+    const texts = this.texts.filter((text) => !gbnf.includes(literal(text).slice(1, -1)));
+    const key = texts.join(" ");
+    const known = this.#barred.get(key);
+    if (known) return known;
+    const needed = new Set(this.texts.filter((text) => !texts.includes(text)).map((text) => this.#vocabulary.control(text)));
+    const tokens = [...this.#vocabulary.controls, ...this.#tokens].filter((token) => !needed.has(token));
+    const barred = { texts, bias: await barring(this.#model, tokens), free: await barring(this.#model, []) };
+    this.#barred.set(key, barred);
+    return barred;
+  }
+}
+
+/** What a grammar that holds has no use for: the model does not write it, and where it spells it in plain tokens, it is a quotation. */
+export interface Barred {
+  readonly texts: readonly string[];
+  /** What is sampled with while it holds, and before. */
+  readonly bias: TokenBias;
+  readonly free: TokenBias;
 }
 
 export interface Asked {
   readonly request: Request;
   readonly prompt: Prompt;
   readonly hold: Hold | undefined;
+  readonly barred: Barred | undefined;
 }
 
 export class Answer {
@@ -49,14 +74,17 @@ export class Answer {
   readonly #decoder: Decoder;
   readonly #quotes: Quotes;
   readonly #hold: Hold | undefined;
+  /** From the first token on. */
+  readonly #isHeld: boolean;
   readonly #writer: Writer;
   #isOver = false;
   #thinkingTokens = 0;
 
-  constructor(marks: Marks, dialect: Dialect, { request, prompt, hold }: Asked) {
+  constructor(marks: Marks, dialect: Dialect, { request, prompt, hold, barred }: Asked) {
     this.#marks = marks;
     this.#decoder = marks.createDecoder();
-    this.#quotes = new Quotes(marks.texts);
+    this.#isHeld = hold?.state !== undefined;
+    this.#quotes = new Quotes((this.#isHeld && barred?.texts) || marks.texts);
     this.#hold = hold;
     this.#writer = new Writer(dialect, request, prompt, (events) => this.#quotes.restore(events));
   }
@@ -86,10 +114,10 @@ export class Answer {
     ];
   }
 
-  /** Marks in plain tokens are quotations, except that a grammar takes marks however they are spelled. */
+  /** Marks in plain tokens are quotations, except that a grammar takes its own marks however they are spelled. */
   #heard(said: Said | undefined): Said[] {
     if (!said) return [];
-    const isMeant = this.#hold?.state !== undefined || said.tokens.some(this.#marks.isMark);
+    const isMeant = (!this.#isHeld && this.#hold?.state !== undefined) || said.tokens.some(this.#marks.isMark);
     return isMeant ? [...this.#quotes.flush(), said] : this.#quotes.feed(said);
   }
 

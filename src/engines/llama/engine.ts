@@ -181,13 +181,15 @@ export class LlamaEngine implements Llama {
     const tokens = this.#machine.vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
     if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
-    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", { prompt, variant: facts.variant });
+    const isHeld = grammar !== undefined && grammar.gbnf !== "";
     return {
       request,
       prompt,
       tokens,
       limit: Math.min(request.maxTokens ?? room, room),
-      hold: grammar?.gbnf ? await this.#machine.grammars.hold(grammar) : undefined,
+      hold: isHeld ? await this.#machine.grammars.hold(grammar) : undefined,
+      barred: isHeld ? await this.#marks.barredBy(grammar) : undefined,
       warnings: [...warnings, ...more],
     };
   }
@@ -210,7 +212,7 @@ export class LlamaEngine implements Llama {
 
   /** The tokens of the answer. An abort ends it at the next one. */
   async *#evaluate(
-    { request, tokens, hold }: Started,
+    { request, tokens, hold, barred }: Started,
     sequence: LlamaContextSequence,
     made: readonly Token[],
     signal: AbortSignal | undefined,
@@ -226,7 +228,8 @@ export class LlamaEngine implements Llama {
     await sequence.takeCheckpoint(); // a model that cannot go back to any token can go back to here
     const options = { ...samplingOf({ ...this.#loaded.sampling, ...request.sampling }, made), yieldEogToken: true };
     const state = hold && { grammarEvaluationState: () => hold.state };
-    for await (const token of sequence.evaluate(tokens.slice(last), { ...options, ...state })) {
+    const bias = barred && { tokenBias: () => (hold?.state ? barred.bias : barred.free) };
+    for await (const token of sequence.evaluate(tokens.slice(last), { ...options, ...state, ...bias })) {
       if (signal?.aborted) return;
       yield token;
       if (signal?.aborted) return;

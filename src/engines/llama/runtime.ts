@@ -3,7 +3,7 @@
  * peer's version is exact.
  */
 import { setTimeout } from "node:timers/promises";
-import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp";
+import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import { EngineError } from "../error.ts";
 
 type Runtime = typeof import("node-llama-cpp");
@@ -109,4 +109,12 @@ export async function stateBehind(
     sampler.acceptGrammarEvaluationStateToken(inner, token);
   }
   return state;
+}
+
+/** Keeps these tokens from being sampled; those that end an answer stay, which a grammar allows only behind its end. */
+export async function barring(model: LlamaModel, tokens: readonly Token[]): Promise<TokenBias> {
+  const { TokenBias } = await loadRuntime();
+  const bias = new TokenBias(model.tokenizer);
+  for (const token of tokens) bias.set(token, "never");
+  return bias;
 }

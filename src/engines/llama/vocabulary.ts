@@ -16,6 +16,7 @@ const BEHIND = 3;
 export class Vocabulary {
   readonly #model: LlamaModel;
   readonly #controls = new Map<string, Token | undefined>();
+  #all: readonly Token[] | undefined;
 
   constructor(model: LlamaModel) {
     this.#model = model;
@@ -29,6 +30,12 @@ export class Vocabulary {
       this.#controls.set(text, single ? token : undefined);
     }
     return this.#controls.get(text);
+  }
+
+  /** All tokens that are no text; looked for when they are first asked for. */
+  get controls(): readonly Token[] {
+    this.#all ??= [...this.#model.iterateAllTokens()].filter((token) => this.#model.getTokenAttributes(token).control);
+    return this.#all;
   }
 
   encode(prompt: Prompt): Token[] {

@@ -54,7 +54,7 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
 
   async function* answer(asked: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const { grammar, warnings: more } = held(dialect, request, runtime.holding, prompt);
+    const { grammar, warnings: more } = held(dialect, request, runtime.holding, { prompt, variant });
     onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more] });
     onDialect?.(settingOf({ dialect, variant }));
     const writer = new Writer(dialect, request, prompt);

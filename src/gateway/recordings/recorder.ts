@@ -1,7 +1,7 @@
 /** Keeps exchanges as files: one each, for the user's eyes only, without secrets, and never more than so many. */
 import { mkdir, readdir, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Event } from "../../core/nouns.ts";
+import type { Event, JsonObject } from "../../core/nouns.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenTap, Tap } from "../tap.ts";
 import { type Edge, isRecording, type Piece, pieceOf, type Recording } from "./recording.ts";
@@ -72,6 +72,7 @@ class Recordist implements Tap {
   readonly #began = performance.now();
   readonly #client: Draft = { request: EMPTY, ms: 0, pieces: [] };
   readonly #upstream: Draft[] = [];
+  readonly #items: Record<string, JsonObject> = {};
   readonly #events: [number, Event][] = [];
   #room: number;
 
@@ -84,6 +85,9 @@ class Recordist implements Tap {
   asked(request: Edge["request"]): void {
     this.#client.request = this.#kept(request);
     this.#client.ms = this.#ms;
+  }
+  recalled(id: string, item: JsonObject): void {
+    if (this.#takes(JSON.stringify(item).length)) this.#items[id] = item;
   }
   replied(response: { status: number; headers: Readonly<Record<string, string>> }): void {
     this.#client.response = { ms: this.#ms, ...response };
@@ -121,6 +125,7 @@ class Recordist implements Tap {
       at: this.#at,
       exchange,
       client: this.#edge(this.#client),
+      ...(Object.keys(this.#items).length > 0 ? { items: this.#items } : {}),
       upstream: this.#upstream.map((draft) => this.#edge(draft)),
       events: this.#events,
       ...(this.#room < 0 ? { cut: true as const } : {}),

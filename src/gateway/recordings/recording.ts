@@ -4,7 +4,7 @@
  *
  *     { "version": 1, "client": { "request": { … }, "response": { "status": 200, … }, "pieces": [[12.1, "data: …"]] }, "upstream": [ … ], … }
  */
-import type { Event } from "../../core/nouns.ts";
+import type { Event, JsonObject } from "../../core/nouns.ts";
 import type { Headers } from "../../wires/wire.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -14,6 +14,8 @@ export interface Recording {
   readonly at: string;
   readonly exchange: Omit<Exchange, "fault">;
   readonly client: Edge;
+  /** Items that the client named, and the gateway had kept. */
+  readonly items?: Readonly<Record<string, JsonObject>>;
   /** One for each request: a URL that did not answer, and the one that did. */
   readonly upstream: readonly Edge[];
   readonly events: readonly (readonly [ms: number, event: Event])[];

@@ -1,6 +1,6 @@
 /** What requests and answers of the Anthropic wire have in common: its tables, and the state that its blocks carry. */
 import type { FinishReason, Json, Opaque, Part, Text, ThinkingSettings, Usage } from "../../core/nouns.ts";
-import { ownState, putState, withState } from "../opaque.ts";
+import { opaque, ownState, putState, withState } from "../opaque.ts";
 import { listOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
@@ -65,8 +65,7 @@ export const EFFORT = "output_config.effort";
 // ---- State
 
 /** The signature of thinking is kept even if it is empty: so its server gets back what it said. */
-export const signed = (data: string): Opaque =>
-  data === "" ? { wire: WIRE, kind: "signature", data, quiet: true } : { wire: WIRE, kind: "signature", data };
+export const signed = (data: string): Opaque => opaque(WIRE, "signature", data, data === "");
 
 export const own = (state: readonly Opaque[] | undefined, kind: string): Json | undefined => ownState(WIRE, state, kind);
 

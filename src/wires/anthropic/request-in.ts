@@ -20,7 +20,7 @@ import type {
 } from "../../core/nouns.ts";
 import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { putState, withState } from "../opaque.ts";
+import { opaque, putState, withState } from "../opaque.ts";
 import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
@@ -64,7 +64,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
 /** What a client asks of the API beside the body: it is for Anthropic's own servers. */
 function transport({ "anthropic-beta": beta, "anthropic-version": version }: Headers): Opaque[] {
   const data = { ...(beta ? { "anthropic-beta": beta } : {}), ...(version && version !== VERSION ? { "anthropic-version": version } : {}) };
-  return isEmpty(data) ? [] : [{ wire: WIRE, kind: HEADERS, data, quiet: true }];
+  return isEmpty(data) ? [] : [opaque(WIRE, HEADERS, data, true)];
 }
 
 // Content
@@ -87,7 +87,7 @@ function readSystem(root: Fields, from: Source): Message[] {
 const whole = (data: Json, text: string, quiet?: boolean): Text => ({
   type: "text",
   text,
-  state: [quiet ? { wire: WIRE, kind: BLOCK, data, quiet } : { wire: WIRE, kind: BLOCK, data }],
+  state: [opaque(WIRE, BLOCK, data, quiet)],
 });
 
 function readPart(block: Fields): Text | Media {
@@ -212,7 +212,7 @@ function readTools(root: Fields, from: Source): Tool[] {
       // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
       const isKnown = made.deferred && revealed?.has(name);
       if (isKnown) delete made.deferred;
-      const state: Opaque[] = isKnown ? [{ wire: WIRE, kind: "defer_loading", data: true, quiet: true }] : [];
+      const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
       return [withState(made, state, tool.state())];
     })
     .flat();

@@ -17,7 +17,7 @@ import type {
 } from "../../core/nouns.ts";
 import { openCapsule, recalled, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
 import { conversation, onlyOne, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
@@ -25,7 +25,7 @@ import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
-  const from = new Source(WIRE, body, { args: "args", alias: snakeCase });
+  const from = new Source(WIRE, body, { args: "args", lax: true });
   const wrapped = from.root.thing("generateContentRequest"); // countTokens may wrap a whole request
   if (wrapped) from.root = new Fields(wrapped.value, from);
   const { root } = from;
@@ -47,17 +47,6 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
     output: readOutput(config),
   };
   return from.request(request);
-}
-
-const SNAKES = new Map<string, string>();
-
-function snakeCase(key: string): string {
-  let spelled = SNAKES.get(key);
-  if (spelled === undefined) {
-    spelled = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    SNAKES.set(key, spelled);
-  }
-  return spelled;
 }
 
 /** What a table has for a word, in whichever case: Google's own examples differ. */
@@ -144,7 +133,7 @@ class Conversation {
   /** `undefined`: there is nothing in it. */
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
-    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value }] };
+    if (kind === undefined) return { type: "text", text: "", state: [opaque(WIRE, PART, part.value)] };
     const isThought = role === "assistant" && part.flag("thought") === true;
     const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
@@ -154,7 +143,7 @@ class Conversation {
       ? (capsule.state ?? [])
       : signature === "" || signature === SKIP
         ? []
-        : [{ wire: WIRE, kind: SIGNATURE, data: signature }];
+        : [opaque(WIRE, SIGNATURE, signature)];
     withState(read, signed, part.state());
     // An empty text is a chunk that held only the reason of the end, or a heartbeat.
     return "text" in read && read.text === "" && !read.state ? undefined : read;
@@ -211,25 +200,23 @@ function readTools(root: Fields, from: Source): Tool[] {
   return tools;
 }
 
-/** JSON Schema, or the API's older dialect of it. */
-function readSchema(given: Fields, key: string, older: string): JsonObject | undefined {
-  const found = given.thing(key);
-  const old = found ? undefined : given.thing(older);
-  return found ? fromGeminiSchema(found.value) : old && fromOwnWords(old.value);
-}
-
 const readDeclarations = (tool: Fields): Tool[] =>
   tool.each("functionDeclarations", (declaration) => {
-    const schema = (key: string, older: string) => readSchema(declaration, key, older);
-    const name = declaration.name("name");
     const read = {
-      name,
+      name: declaration.name("name"),
       description: declaration.text("description"),
-      parameters: schema("parametersJsonSchema", "parameters"),
-      response: schema("responseJsonSchema", "response"),
+      parameters: readSchema(declaration, "parametersJsonSchema", "parameters"),
+      response: readSchema(declaration, "responseJsonSchema", "response"),
     };
     return withState(defined<Tool>(read), declaration.state());
   });
+
+/** JSON Schema, or the older dialect: gemini-cli writes the one under the name of the other. */
+function readSchema(given: Fields, key: string, older: string): JsonObject | undefined {
+  const schema = given.thing(key);
+  const old = schema ? undefined : given.thing(older);
+  return schema ? fromGeminiSchema(schema.value) : old && fromOwnWords(old.value);
+}
 
 function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {
   const given = config.inner("functionCallingConfig");

@@ -2,7 +2,7 @@
 import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettings, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { defined, someOf, words } from "../read.ts";
 import { readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
@@ -48,7 +48,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
     stop: readStop(options, "stop"),
     output: readFormat(root),
   };
-  return from.request(request, isPrompt ? [{ wire: WIRE, kind: GENERATE, data: true, quiet: true }] : []);
+  return from.request(request, isPrompt ? [opaque(WIRE, GENERATE, true, true)] : []);
 }
 
 function readThinking(root: Fields): ThinkingSettings | undefined {

@@ -1,10 +1,10 @@
 /** A client's request, read. */
 import { isObject } from "../../core/json.ts";
-import type { Json, Malformed, Media, Message, Opaque, Part, Request, Sampling, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Malformed, Media, Message, Part, Request, Sampling, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
 import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
-import { withState } from "../opaque.ts";
+import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
 import { conversation, onlyOne, readStop, readStream, Source } from "../request-in.ts";
@@ -129,7 +129,7 @@ function linkReaders(kind: string): [string, PartReader][] {
 const refusalPart = (said: string): Text => ({
   type: "text",
   text: said,
-  state: [{ wire: WIRE, kind: "refusal", data: said, quiet: true }],
+  state: [opaque(WIRE, "refusal", said, true)],
 });
 
 /** Only the model thinks. */
@@ -156,8 +156,7 @@ const readFunction = (fn: Fields, id: string | undefined, from: Source): ToolCal
 
 function readCustom(custom: Fields, id: string | undefined, from: Source): ToolCall {
   const named = from.calls.add(id, custom.name("name"));
-  const mark: Opaque = { wire: WIRE, kind: "#custom", data: true, quiet: true };
-  return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [mark] };
+  return { type: "tool-call", ...named, arguments: { input: custom.text("input") ?? "" }, state: [opaque(WIRE, "#custom", true, true)] };
 }
 
 // Tools

@@ -2,6 +2,7 @@
 import type { Opaque } from "../../core/nouns.ts";
 import { type Capsule, isSignature, openCapsule, sealCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
+import { opaque } from "../opaque.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
 import { WIRE } from "./tables.ts";
@@ -27,5 +28,5 @@ export function extraContent({ state = [], thoughts = [] }: Capsule, warnings: W
 export function readSignature(call: Fields): Capsule {
   const signature = call.object("extra_content")?.object("google")?.text("thought_signature");
   if (signature === undefined) return {};
-  return openCapsule(signature) ?? { state: [{ wire: "gemini", kind: "thoughtSignature", data: signature }] };
+  return openCapsule(signature) ?? { state: [opaque("gemini", "thoughtSignature", signature)] };
 }

@@ -1,6 +1,6 @@
 /** The words of chat completions, and what they mean. */
 import type { FinishReason, Opaque } from "../../core/nouns.ts";
-import { ownState } from "../opaque.ts";
+import { opaque, ownState } from "../opaque.ts";
 import { textOf } from "../read.ts";
 
 export const WIRE = "openai-chat";
@@ -10,7 +10,7 @@ export const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
 
 /** Remembers how thinking was spelled: many servers read only what they write themselves (vllm#38488). */
 export const spelled = (field: string | undefined): Opaque[] =>
-  field === undefined || field === THINKING[0] ? [] : [{ wire: WIRE, kind: "#spelling", data: field, quiet: true }];
+  field === undefined || field === THINKING[0] ? [] : [opaque(WIRE, "#spelling", field, true)];
 
 export const spellingOf = (state: readonly Opaque[] | undefined): string | undefined => textOf(ownState(WIRE, state, "#spelling"));
 

@@ -14,7 +14,20 @@ import { defined, listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { BREAK, calledBy, defaultsOf, ENCRYPTED, instructionsOf, isSearch, mintedId, NEXT_SUMMARY, NEXT_TEXT, own, WIRE } from "./items.ts";
+import {
+  BREAK,
+  calledBy,
+  defaultsOf,
+  ENCRYPTED,
+  instructionsOf,
+  isMinted,
+  isSearch,
+  mintedId,
+  NEXT_SUMMARY,
+  NEXT_TEXT,
+  own,
+  WIRE,
+} from "./items.ts";
 import { settingsOf } from "./request-out.ts";
 
 /** An item being written. */
@@ -142,8 +155,12 @@ export class ResponseAnswer extends Answer {
     return { index, item, text: "" };
   }
 
-  #done({ index, item }: Open, fields: Draft, state?: readonly Opaque[]): void {
-    const whole = putState(WIRE, { ...item, ...fields }, state);
+  /** `sealed`: what goes with the item although its client does not read it. */
+  #done({ index, item }: Open, fields: Draft, state?: readonly Opaque[], sealed?: string): void {
+    const whole = putState<Draft>(WIRE, { ...item, ...fields }, state);
+    if (this.#keeps && isMinted(item.id))
+      this.options.keep?.(item.id, sealed === undefined ? whole : { ...whole, encrypted_content: sealed });
+    if (sealed !== undefined && this.#seals) whole.encrypted_content = sealed;
     this.#output.push(whole);
     this.#event("output_item.done", { output_index: index, item: whole });
   }
@@ -164,10 +181,10 @@ export class ResponseAnswer extends Answer {
 
   /** The item of a call or a text has no field for another wire's state: a reasoning item behind it carries it. */
   #carry(call: string, state: readonly Opaque[]): void {
-    const encrypted_content = state.length > 0 && this.#canSeal(state) ? sealCapsule({ state, call }) : undefined;
-    if (!encrypted_content) return;
+    const sealed = state.length > 0 && this.#canSeal(state) ? sealCapsule({ state, call }) : undefined;
+    if (sealed === undefined) return;
     this.#closeMessage("completed");
-    this.#done(this.#open("rs", { type: "reasoning", summary: [], encrypted_content }), {});
+    this.#done(this.#open("rs", { type: "reasoning", summary: [], ...(this.#seals ? { encrypted_content: sealed } : {}) }), {}, [], sealed);
   }
   override refusal(text: string): void {
     this.#say("refusal", text, []);
@@ -265,17 +282,24 @@ export class ResponseAnswer extends Answer {
     this.#closeSummary(reasoning);
     const exact = listOf(own(state, "summary"));
     const said = listOf(reasoning.item.summary);
-    const fields: Draft = { summary: exact.length > 0 ? exact : said };
     const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
-    if (own(state, "encrypted_content") === undefined && this.#canSeal(state))
-      fields.encrypted_content = sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE;
-    this.#done(reasoning, fields, state);
+    const isSealed = own(state, "encrypted_content") === undefined && this.#canSeal(state);
+    const sealed = isSealed ? (sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE) : undefined;
+    this.#done(reasoning, { summary: exact.length > 0 ? exact : said }, state, sealed);
   }
 
   /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
-  #canSeal(state: readonly Opaque[]): boolean {
+  get #seals(): boolean {
     const include = own(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
-    const can = listOf(include).includes(ENCRYPTED);
+    return listOf(include).includes(ENCRYPTED);
+  }
+  /** Whether it may name items instead, and they are kept for it. */
+  get #keeps(): boolean {
+    return this.options.keep !== undefined && own(this.request.extra, "store") !== undefined;
+  }
+
+  #canSeal(state: readonly Opaque[]): boolean {
+    const can = this.#seals || this.#keeps;
     if (!can) this.warnings.foreign(state);
     return can;
   }

@@ -1,8 +1,8 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
-import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
+import type { ErrorInfo, Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { hasOwn, ownState } from "../opaque.ts";
+import { hasOwn, opaque, ownState } from "../opaque.ts";
 import { listOf, objectOf, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
@@ -10,6 +10,16 @@ export const WIRE = "openai-responses";
 /** Ids that we mint say so: they mean nothing to any server, and nobody carries them. */
 export const mintedId = (prefix: string, rest: string | number): string => `${prefix}_drgm${rest}`;
 export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(textOf(id) ?? "");
+
+/** The kind of an item that is not sent, but named: it lies on the server that made it. */
+export const REFERENCE = "item_reference";
+
+/** An item that nobody else can read. */
+export function storedItem({ extra = [] }: Request): ErrorInfo | undefined {
+  const stored = extra.map(({ data }) => objectOf(data)).find(({ type }) => type === REFERENCE);
+  const message = `Item with id '${stored?.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`;
+  return stored && { code: "bad-request", message, status: 400, param: "input" };
+}
 
 // ---- State
 
@@ -22,7 +32,7 @@ export const QUIET = words(
 /** What this wire has left under that name. */
 export const own = (state: readonly Opaque[] | undefined, kind: string): Json | undefined => ownState(WIRE, state, kind);
 
-export const quietState = (kind: string, data: Json): Opaque => ({ wire: WIRE, kind, data, quiet: true });
+export const quietState = (kind: string, data: Json): Opaque => opaque(WIRE, kind, data, true);
 
 /** What of an item has no noun. That it is complete is always said again, but not of custom calls. */
 export function itemState(item: Fields): Opaque[] {
@@ -47,7 +57,7 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
   if (capsule) return { text: thought.thinking ?? text, state: [...(thought.state ?? [])] };
   item.ask("status");
   const state = itemState(item);
-  if (sealed !== undefined) state.push({ wire: WIRE, kind: "encrypted_content", data: sealed });
+  if (sealed !== undefined) state.push(opaque(WIRE, "encrypted_content", sealed));
   // Where the texts stood, so that they go back there.
   if (state.length > 0) for (const key of ["content", "summary"]) if (value[key]) state.push(quietState(key, value[key]));
   return { text, state };

@@ -1,5 +1,6 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
 import type {
+  JsonObject,
   Media,
   Message,
   Opaque,
@@ -13,11 +14,11 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
-import type { Fields } from "../fields.ts";
+import { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { someOf } from "../read.ts";
+import { someOf, textOf } from "../read.ts";
 import { readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -31,6 +32,7 @@ import {
   namespaceIn,
   QUIET,
   quietState,
+  REFERENCE,
   readReasoning,
   SAMPLING,
   SEARCH,
@@ -48,7 +50,7 @@ const STORED: Readonly<Record<string, string>> = {
   background: "is not possible here: stream the answer, or wait for it",
 };
 
-export function decodeRequest({ body }: WireInput): Request {
+export function decodeRequest({ body, recall }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet: QUIET });
   const { root } = from;
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
@@ -56,7 +58,7 @@ export function decodeRequest({ body }: WireInput): Request {
   const thinking = readThinking(root, from);
   const request = {
     model: root.text("model") ?? "",
-    messages: readMessages(root, tools, from),
+    messages: readMessages(root, tools, from, recall),
     tools: someOf(tools),
     toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
     parallelCalls: root.flag("parallel_tool_calls"),
@@ -77,8 +79,8 @@ export function decodeRequest({ body }: WireInput): Request {
 
 const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
 
-function readMessages(root: Fields, tools: Tool[], from: Source): Message[] {
-  const items = new Items(tools, from);
+function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInput["recall"]): Message[] {
+  const items = new Items(tools, from, recall);
   const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
   if (typeof root.json("input") === "string") items.messages.push({ role: "user", content: readContent(root, "input", from) });
@@ -87,20 +89,30 @@ function readMessages(root: Fields, tools: Tool[], from: Source): Message[] {
   return items.messages;
 }
 
+const isShort = ({ type, encrypted_content }: JsonObject): boolean => type === REFERENCE || (type === "reasoning" && !encrypted_content);
+
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
 class Items {
   readonly messages: Message[] = [];
   /** With those that a search has found. */
   readonly #tools: Tool[];
   readonly #from: Source;
+  readonly #recall: WireInput["recall"];
   #afterText = false;
 
-  constructor(tools: Tool[], from: Source) {
+  constructor(tools: Tool[], from: Source, recall: WireInput["recall"]) {
     this.#tools = tools;
     this.#from = from;
+    this.#recall = recall;
   }
 
+  /** What a client does not send back whole is put in, where it is kept: a reference's item, and what only we can read of a thought. */
   add(item: Fields): void {
+    const kept = isShort(item.value) ? this.#recall?.(textOf(item.value.id) ?? "") : undefined;
+    this.#add(kept ? new Fields(kept, this.#from, item.at) : item);
+  }
+
+  #add(item: Fields): void {
     const type = item.text("type") ?? "message";
     if (type === "message") this.#message(item);
     else if (type === "reasoning") this.#reasoning(item);
@@ -108,7 +120,7 @@ class Items {
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
     else if (type === "tool_search_output") this.#found(item);
     else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
-    else if (type === "item_reference") this.#from.warn(item, type, "is stored elsewhere: send the item itself, with store: false");
+    else if (type === REFERENCE) this.#from.take(item.at, item.value);
     else this.#from.unknown(item, "item");
   }
 

@@ -75,7 +75,7 @@ export const settingsOf = (request: Request): Draft => settings(adaptSettings(re
 class Items {
   readonly items: Draft[] = [];
   readonly #names: Names;
-  readonly #ids: Names;
+  readonly #ids: Out["ids"];
   readonly #profile: WireProfile;
   readonly #tools: readonly Tool[] | undefined;
   /** The calls whose results are results of custom tools. */

@@ -249,6 +249,12 @@ describe("held", () => {
     expect(body).not.toHaveProperty("grammar_lazy");
     expect(warnings).toEqual([]);
   });
+  test("calls are held to the form of the model's variant", async () => {
+    const server = await startFake("llama-server", () => ({ text: ["{}"] }));
+    const variant = "mistral-nemo-2407";
+    await run(engineAt(server.url, { dialect: `mistral/${variant}` }), { ...asking, toolChoice: "required" });
+    expect(server.asked[0]?.grammar).toBe(getDialect("mistral").grammar?.(tools, "required", { variant }).gbnf);
+  });
   test("vLLM and SGLang get a structural tag", async () => {
     const { body } = await bodyFor("vllm", { ...asking, toolChoice: "required" });
     expect(JSON.parse((body.structured_outputs as { structural_tag: string }).structural_tag)).toMatchObject({ type: "structural_tag" });

@@ -9,6 +9,7 @@ import { promptText } from "../../../src/dialects/prompt.ts";
 import { getDialect } from "../../../src/dialects/registry.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { createLlama, type Llama, type LlamaOptions } from "../../../src/engines/llama/index.ts";
+import { marksOf } from "../../../src/engines/rendered.ts";
 import { layered } from "../../../src/gateway/modes.ts";
 import { randomModel, scriptedModel, vocabulary, writeGguf } from "./gguf.ts";
 
@@ -137,6 +138,15 @@ describe("a model of random weights", () => {
     const response = await answer(engine, ask("Hi", { output: { schema }, ...dice(5) }));
     expect(JSON.parse(said(response))).toEqual({ sure: expect.any(Boolean), n: expect.any(Number) });
     expect(response.finish?.reason).toBe("stop");
+  });
+
+  test.each([1, 2, 3, 4, 5, 6])("no mark of the dialect gets into the strings of structured output (seed %i)", async (seed) => {
+    const text = { type: "string", minLength: 20, maxLength: 30 };
+    const schema = { type: "object", properties: { a: text, b: text, c: text }, required: ["a", "b", "c"] };
+    const response = await answer(engine, ask("Hi", { output: { schema }, maxTokens: 600, ...dice(seed) }));
+    expect(response.finish?.reason).toBe("stop");
+    expect(Object.keys(JSON.parse(said(response)))).toEqual(["a", "b", "c"]);
+    for (const mark of marksOf(getDialect(engine.facts.dialect))) expect(said(response)).not.toContain(mark);
   });
 
   test("a tool that is named and not declared is refused", async () => {

@@ -95,6 +95,19 @@ describe.each(WIRES)("a client that speaks %s", (client) => {
   });
 });
 
+test("items that the client named are in the recording, and it plays again to the same bytes", async () => {
+  const { url, read } = await recording({ upstreams: { up: createScripted(() => weather) } });
+  const post = (input: unknown) => ask(url, "POST", "/v1/responses", { headers: json, body: JSON.stringify({ model: "m", input }) });
+  const { output } = JSON.parse((await post("Hi")).body);
+  await post([
+    { type: "item_reference", id: output[0].id },
+    { role: "user", content: "And now?" },
+  ]);
+  const kept = (await read(2)).toSorted((a, b) => a.at.localeCompare(b.at));
+  expect(kept[1]?.items).toMatchObject({ [output[0].id]: { type: "message", content: [{ text: "Grüße 👋 " }] } });
+  for (const one of kept) expect(await compareRecording(one)).toMatchObject({ same: true });
+});
+
 describe("replays", () => {
   const recordedOnce = async (engine: Engine, wire: WireId): Promise<Recording> => {
     const { url, read } = await recording({ upstreams: { up: engine } });

@@ -1,0 +1,168 @@
+// Items that Responses clients name instead of sending them: kept for a while, for whoever got them.
+import { createOpenAI } from "@ai-sdk/openai";
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { describe, expect, test } from "vitest";
+import type { Event, JsonObject } from "../../src/core/nouns.ts";
+import { createScripted } from "../../src/engines/scripted.ts";
+import { createGateway } from "../../src/gateway/gateway.ts";
+import { Kept } from "../../src/gateway/kept.ts";
+import { getWire } from "../../src/wires/registry.ts";
+import { answering, closeLater, startServer } from "../servers.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, hello, json, remote } from "./start.ts";
+
+const signature = { wire: "gemini", kind: "thoughtSignature", data: "c2ln" } as const;
+const seal = { wire: "anthropic", kind: "signature", data: "c2ln" } as const;
+const thought: Event[] = [
+  { type: "thinking-start" },
+  { type: "thinking-delta", text: "Hm." },
+  { type: "thinking-end", state: [seal] },
+  { type: "text", text: "Let me look." },
+];
+const call: Event[] = [
+  ...thought,
+  { type: "tool-start", id: "a", index: 0, name: "f" },
+  { type: "tool-end", id: "a", index: 0, name: "f", arguments: {}, state: [signature] },
+  { type: "finish", reason: "tool-calls" },
+];
+const said = [
+  { type: "thinking", text: "Hm.", state: [seal] },
+  { type: "text", text: "Let me look." },
+];
+
+describe("@ai-sdk/openai with its defaults", () => {
+  const f = tool({ inputSchema: jsonSchema({ type: "object" }), execute: () => "done" });
+
+  test.each([true, false])("the model has all that it said in a loop of tools, streamed: %s", async (streamed) => {
+    const engine = createScripted([call, hello]);
+    const { url, ended } = await startGateway({ upstreams: { up: engine } });
+    const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" })("any");
+    const asked = { model, prompt: "Hi", tools: { f }, stopWhen: stepCountIs(2), maxRetries: 0 };
+    if (streamed) await streamText(asked).consumeStream();
+    else await generateText(asked);
+    const content = [...said, { type: "tool-call", id: "a", name: "f", state: [signature] }];
+    expect(engine.requests[1]?.messages).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content },
+      { role: "tool", output: "done" },
+    ]);
+    expect((await ended(2)).map(({ warnings }) => warnings)).toEqual([[], []]);
+  });
+
+  test("the model has the turns before this one", async () => {
+    const engine = createScripted([[...thought, { type: "finish", reason: "stop" }], hello, hello]);
+    const { url } = await startGateway({ upstreams: { up: engine } });
+    const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" })("any");
+    const { response } = await generateText({ model, prompt: "I am Bob" });
+    const messages = [
+      { role: "user" as const, content: "I am Bob" },
+      ...response.messages,
+      { role: "user" as const, content: "Who am I?" },
+    ];
+    const next = await generateText({ model, messages });
+    await generateText({ model, messages: [...messages, ...next.response.messages, { role: "user", content: "Again?" }] });
+    const turn = { role: "assistant", content: said };
+    expect(engine.requests[1]?.messages).toMatchObject([{ role: "user" }, turn, { role: "user" }]);
+    const answer = { role: "assistant", content: [{ type: "text", text: "Hello" }] };
+    expect(engine.requests[2]?.messages).toMatchObject([{ role: "user" }, turn, { role: "user" }, answer, { role: "user" }]);
+  });
+});
+
+const post = async (url: string, body: object, headers = {}): Promise<{ status: number; json: JsonObject }> => {
+  const answer = await ask(url, "POST", "/v1/responses", { headers: { ...json, ...headers }, body: JSON.stringify(body) });
+  return { status: answer.status, json: JSON.parse(answer.body) };
+};
+const question = { role: "user", content: "And now?" };
+const named = (id: unknown) => ({ type: "item_reference", id });
+
+describe("items that the client names", () => {
+  const start = async (options = {}) => {
+    const engine = createScripted(() => hello);
+    const { url } = await startGateway({ upstreams: { up: engine }, ...options });
+    const say = async (more = {}, headers = {}) => {
+      const { output } = (await post(url, { model: "m", input: "Hi", ...more }, headers)).json;
+      return (output as unknown as [{ id: string }])[0];
+    };
+    return { engine, url, say };
+  };
+
+  test("one that is not known is refused in OpenAI's words, with what to do", async () => {
+    const { url } = await start();
+    expect(await post(url, { model: "m", input: [named("msg_1"), question] })).toMatchObject({
+      status: 400,
+      json: {
+        error: {
+          type: "invalid_request_error",
+          param: "input",
+          message: "Item with id 'msg_1' not found. Set `store` to false, or send the item itself instead of its id.",
+        },
+      },
+    });
+  });
+
+  test("to a Responses server it goes as it is", async () => {
+    const whole = getWire("openai-responses").encodeResponse({ content: [{ type: "text", text: "Hello" }] }, { model: "m", messages: [] });
+    const upstream = await startServer(answering(JSON.stringify(whole)));
+    const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-responses") } });
+    expect(await post(url, { model: "m", input: [named("msg_1"), question] })).toMatchObject({ status: 200 });
+    const sent = upstream.seen.find(({ method }) => method === "POST");
+    expect(JSON.parse(sent?.body ?? "")).toMatchObject({ input: [named("msg_1"), { role: "user" }] });
+    expect((await ended(1))[0]?.warnings).toEqual([]);
+  });
+
+  test("nobody else can name it: not with another key, and no name tells others", async () => {
+    const { url, say } = await start({ keys: ["one", "two"] });
+    const [one, two] = [{ authorization: "Bearer one" }, { authorization: "Bearer two" }];
+    const [first, second] = [await say({}, one), await say({}, one)];
+    const input = [named(first.id), question];
+    expect((await post(url, { model: "m", input }, two)).status).toBe(400);
+    expect((await post(url, { model: "m", input }, one)).status).toBe(200);
+    const seed = /(\w{16})_0$/;
+    expect(seed.exec(first.id)?.[1]).not.toBe(seed.exec(second.id)?.[1]);
+  });
+
+  test("with store: false nothing is kept", async () => {
+    const { url, say } = await start();
+    const { id } = await say({ store: false });
+    expect((await post(url, { model: "m", input: [named(id), question] })).status).toBe(400);
+  });
+
+  test("a thought that comes back without what only we can read has it again", async () => {
+    const engine = createScripted([[...thought, { type: "finish", reason: "stop" }], hello]);
+    const { url } = await startGateway({ upstreams: { up: engine } });
+    const { output } = (await post(url, { model: "m", input: "Hi" })).json;
+    expect(output).toMatchObject([{ type: "reasoning", summary: [{ text: "Hm." }] }, { type: "message" }]);
+    expect((output as JsonObject[])[0]).not.toHaveProperty("encrypted_content");
+    await post(url, { model: "m", input: [...(output as JsonObject[]), question] });
+    expect(engine.requests[1]?.messages[0]).toMatchObject({ role: "assistant", content: said });
+  });
+
+  test("they outlive a change of the configuration", async () => {
+    const upstreams = { up: createScripted(() => hello) };
+    const gateway = createGateway({ port: 0, upstreams });
+    closeLater(() => gateway.close());
+    const { url } = await gateway.listen();
+    const { output } = (await post(url, { model: "m", input: "Hi" })).json;
+    gateway.update({ upstreams });
+    const { id } = (output as JsonObject[])[0]!;
+    expect((await post(url, { model: "m", input: [named(id), question] })).status).toBe(200);
+  });
+});
+
+describe("there is room for so much", () => {
+  test("items: the one that was not used for the longest time goes", () => {
+    const kept = new Kept(2);
+    for (const id of ["a", "b"]) kept.keep("me", id, { id });
+    kept.recall("me", "a");
+    kept.keep("me", "c", { id: "c" });
+    expect(["a", "b", "c"].map((id) => kept.recall("me", id))).toEqual([{ id: "a" }, undefined, { id: "c" }]);
+  });
+  test("characters: as many go as must, and what is too long does not stay", () => {
+    const kept = new Kept(9, 40);
+    for (const id of ["a", "b"]) kept.keep("me", id, { id, text: "" });
+    kept.keep("me", "a", { id: "a", text: "x".repeat(15) });
+    expect([kept.recall("me", "b"), kept.recall("me", "a")]).toEqual([undefined, { id: "a", text: "x".repeat(15) }]);
+    kept.keep("me", "c", "x".repeat(100));
+    expect(["a", "b", "c"].map((id) => kept.recall("me", id))).toEqual([undefined, undefined, undefined]);
+  });
+});
