@@ -179,6 +179,21 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
     return rest;
   }).schema;
 
+/** Schemas that came in Gemini's own dialect, as they came: its own servers get them so. */
+const OWN_WORDS = new WeakMap<JsonObject, JsonObject>();
+
+export function fromOwnWords(schema: JsonObject): JsonObject {
+  const read = fromGeminiSchema(schema);
+  OWN_WORDS.set(read, schema);
+  return read;
+}
+
+/** `undefined`: it came otherwise, or was changed since. */
+export function ownWordsOf(schema: JsonObject): JsonObject | undefined {
+  const own = OWN_WORDS.get(schema);
+  return own && JSON.stringify(fromGeminiSchema(own)) === JSON.stringify(schema) ? own : undefined;
+}
+
 // ---- Ollama's tools
 
 /** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */

@@ -1315,3 +1315,18 @@ describeShared("recorded requests", () => {
     if (!path.endsWith("countTokens")) expect(encoded.path).toBe(path + (query.alt ? `?alt=${query.alt}` : ""));
   });
 });
+
+test("schemas in Gemini's own dialect reach its own servers as they came, and others as JSON Schema", () => {
+  const parameters = { type: "OBJECT", properties: { a: { type: "STRING", nullable: true, enum: ["x"] } }, propertyOrdering: ["a"] };
+  const responseSchema = { type: "ARRAY", items: { type: "INTEGER" }, minItems: "1" };
+  const given = {
+    contents: [{ role: "user", parts: [{ text: "x" }] }],
+    tools: [{ functionDeclarations: [{ name: "f", parameters }] }],
+    generationConfig: { responseMimeType: "application/json", responseSchema },
+  };
+  const request = gemini.decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body: given });
+  const { body } = gemini.encodeRequest(request);
+  expect(body).toMatchObject({ tools: given.tools, generationConfig: given.generationConfig });
+  expect(JSON.stringify(body)).not.toContain("JsonSchema");
+  expect(request.tools?.[0]?.parameters).toMatchObject({ type: "object", properties: { a: { type: ["string", "null"] } } });
+});

@@ -20,7 +20,7 @@ import { Fields, fail } from "../fields.ts";
 import { opaque, withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
 import { conversation, onlyOne, readStop, Source, toolName } from "../request-in.ts";
-import { fromGeminiSchema } from "../schema-out.ts";
+import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
@@ -213,8 +213,9 @@ const readDeclarations = (tool: Fields): Tool[] =>
 
 /** JSON Schema, or the older dialect: gemini-cli writes the one under the name of the other. */
 function readSchema(given: Fields, key: string, older: string): JsonObject | undefined {
-  const schema = given.thing(key) ?? given.thing(older);
-  return schema && fromGeminiSchema(schema.value);
+  const schema = given.thing(key);
+  const old = schema ? undefined : given.thing(older);
+  return schema ? fromGeminiSchema(schema.value) : old && fromOwnWords(old.value);
 }
 
 function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {

@@ -7,7 +7,7 @@ import { BUDGETS } from "../effort.ts";
 import { textsOf } from "../media.ts";
 import { hasOwn, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
-import { geminiSchema, hasRef, inlineRefs } from "../schema-out.ts";
+import { geminiSchema, hasRef, inlineRefs, ownWordsOf } from "../schema-out.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
@@ -140,6 +140,8 @@ function writeTool({ name, description, parameters, response, state }: NonNullab
 /** A schema under its key: `parametersJsonSchema`, or `parameters` in the older dialect, which has no object without properties. */
 function writeSchema(given: JsonObject | undefined, key: string, name: string, { profile, warnings }: Out): Draft {
   if (!given) return {};
+  const own = ownWordsOf(given);
+  if (own) return { [key]: own };
   const json = profile.jsonSchema !== false;
   const schema = told(json ? inlineRefs(given) : geminiSchema(given), `the ${key} of ${name}`, warnings);
   if (!json && key === "parameters" && Object.keys(objectOf(schema.properties)).length === 0) return {};
