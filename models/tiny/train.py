@@ -181,6 +181,7 @@ def main():
     parser.add_argument("--row", type=int, default=131072, help="tokens a step")
     parser.add_argument("--workers", type=int, default=14)
     parser.add_argument("--counted", type=int, default=49152, help="tokens a step that the loss counts: all of the model's, and some of the prompts'")
+    parser.add_argument("--prompt", type=float, default=0.06, help="how much a token of a prompt counts; one of the model's counts 1")
     parser.add_argument("--rate", type=float, default=0.02, help="of Muon; AdamW has a tenth of it")
     parser.add_argument("--flat", type=float, default=0.35, help="part of the run before the rates fall")
     parser.add_argument("--end", type=float, default=0.0, help="part of the rates that is left at the end")
@@ -230,7 +231,7 @@ def main():
         scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / max(1 - options.flat, 1e-9))
         tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
-        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else 0.06, 0.0))
+        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else options.prompt, 0.0))
         counted = (kinds + torch.rand(kinds.shape, device=device) * 0.9).topk(options.counted, sorted=False).indices
         kinds = kinds[counted]
         x = model.hidden(tokens, positions, attend).index_select(0, counted)
