@@ -636,11 +636,10 @@ class Generator:
         if short:
             asks, text = short
         else:
-            asks = [self.ask(instance, optional=0.15)]
-            asks.append(self.ask(instance, kinds=asks[0].kind, optional=0.15))
-            text = self.sentence(asks[0]).rstrip("?.") + pick(self.rng, AND) + asks[1].clause
-            if asks[0].arguments == asks[1].arguments:
-                asks.pop()
+            while not (first := self.ask(instance, optional=0.15)) or not (second := self.ask(instance, kinds=first.kind, optional=0.15)):
+                self.said = []
+            asks = [first, second] if first.arguments != second.arguments else [first]
+            text = self.sentence(first).rstrip("?.") + pick(self.rng, AND) + second.clause
         self.user(self.finish(text, asks[-1].open_end))
         self.answer(self.round(asks))
 

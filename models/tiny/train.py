@@ -10,6 +10,7 @@ import argparse
 import multiprocessing
 import os
 import time
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,14 @@ from tokenizer import Tokenizer
 
 
 def produce(seed, row, out, stop):
+    """Rows of whole conversations, or the traceback with which it ended."""
+    try:
+        make_rows(seed, row, out, stop)
+    except Exception:
+        out.put(traceback.format_exc())
+
+
+def make_rows(seed, row, out, stop):
     """Rows of whole conversations: tokens, what they are (0 filler, 1 prompt, 2 the model's), and where conversations begin."""
     from generate import Generator
 
@@ -65,8 +74,14 @@ class Rows:
 
     def next(self):
         began = time.time()
-        tokens, kinds, starts = self.queues[self.turn % len(self.queues)].get()
+        made = self.queues[self.turn % len(self.queues)].get()
         self.turn += 1
+        if isinstance(made, str):
+            # A run that waits for a producer that is gone would wait until its machine is taken away: the others go on.
+            self.queues.pop((self.turn - 1) % len(self.queues))
+            print(made, flush=True)
+            return self.next()
+        tokens, kinds, starts = made
         self.waited += time.time() - began
         return np.frombuffer(tokens, np.uint16), np.frombuffer(kinds, np.uint8), starts
 
