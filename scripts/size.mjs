@@ -15,14 +15,14 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 19_900,
+    limit: 20_150,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_500, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 19_000, largestOf: ids.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 49_400, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 61_700, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_700, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_300, largestOf: ids.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 49_500, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 62_300, files: ["dialects/registry.js", "dialects/detect.js"] },
   { name: "the five wires", goal: 28_000, limit: 51_100, files: ["wires/registry.js"] },
 ];
 

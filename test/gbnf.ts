@@ -1,5 +1,6 @@
 // A reader of GBNF grammars and a matcher of texts, so that tests can ask whether a grammar accepts a text. It does what llama.cpp does: a set
-// of stacks, each with a character class on top, advanced character by character; and it refuses what llama.cpp refuses.
+// of stacks, each with a character class on top, advanced character by character; and it refuses what llama.cpp refuses, and what xgrammar,
+// to which the same grammars go in structural tags, reads otherwise: `\x41`, `[^é]`, and a control character before what could be a digit of its number.
 
 type Class = { type: "class"; negated: boolean; ranges: [number, number][] };
 type Item = Class | { type: "rule"; name: string };
@@ -201,7 +202,10 @@ class Reader {
     if (this.#take("[")) {
       const negated = this.text[this.#at] === "^";
       if (negated) this.#at++;
-      return [{ type: "class", negated, ranges: this.#ranges() }];
+      const ranges = this.#ranges();
+      if (negated && ranges.some(([, to]) => to > 0x7f))
+        throw new Error(`in ${name}: xgrammar loses what is not ASCII from a negated class`);
+      return [{ type: "class", negated, ranges }];
     }
     if (this.#take("(")) {
       const own = `${name} ${this.rules.size} ${this.#made++}`;
@@ -261,10 +265,11 @@ class Reader {
   #char(): number {
     const rest = this.text.slice(this.#at, this.#at + 10);
     if (rest === "") throw new Error("the end inside of a literal");
-    const [escaped, hex, simple] =
-      /^\\(?:[xuU]((?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|([trn\\"[\]]))/.exec(rest) ?? [];
+    const [escaped, hex, simple] = /^\\(?:[uU]((?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|([trn\\"[\]]))/.exec(rest) ?? [];
     if (escaped !== undefined) {
       this.#at += escaped.length;
+      if (/^\\u00[017]/.test(escaped) && /^[\da-f]/i.test(this.text.slice(this.#at)))
+        throw new Error(`${rest}: xgrammar reads more digits`);
       return hex === undefined ? ({ t: 9, r: 13, n: 10 }[simple ?? ""] ?? (simple ?? "").charCodeAt(0)) : Number.parseInt(hex, 16);
     }
     if (rest.startsWith("\\")) throw new Error(`unknown escape ${rest}`);

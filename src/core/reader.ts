@@ -4,7 +4,7 @@
  */
 import { escapeJson, type JsonWriter, unescapeJson } from "./json.ts";
 import type { SchemaNode } from "./schema.ts";
-import { isBlank, Marks, Window } from "./window.ts";
+import { isBlank, isHigh, Marks, Window } from "./window.ts";
 
 export interface Syntax {
   /** What opens a string. */
@@ -183,11 +183,7 @@ export class Reader extends Window {
     const code = this.span(plainEnd, false);
     if (this.from < this.pos) {
       this.say(escapeJson(this.run)); // of what is plain, only half a surrogate pair is escaped
-      const excess = this.keeps > 0 ? this.word.length - this.keeps : 0;
-      if (excess > 0) {
-        this.pos -= excess;
-        return undefined;
-      }
+      if (this.keeps > 0 && this.backTo(this.keeps)) return "long";
     }
     if (code === -1) return "cut";
     if (code !== undefined) {
@@ -197,6 +193,15 @@ export class Reader extends Window {
     if (this.inKey) this.calm(plainEnd, NO_LIMIT);
     else if (this.out) this.calm(plainEnd);
     return undefined;
+  }
+
+  /** Whether the word is longer than that: then reading goes back to where it is not. No pair is torn apart. */
+  backTo(max: number): boolean {
+    const { word } = this;
+    if (word.length <= max) return false;
+    this.word = word.slice(0, isHigh(word.charCodeAt(max - 1)) ? max - 1 : max);
+    this.pos -= word.length - this.word.length;
+    return true;
   }
 
   /** Whether the output ends with the stop that stands here, in the open string. */

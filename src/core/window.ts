@@ -6,7 +6,9 @@
 /** What JSON escapes in a string. */
 export const ESCAPED = `"\\${String.fromCharCode(...Array(32).keys())}`;
 
-const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+/** Whether it is the first half of a surrogate pair, or the second. */
+export const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
 /** Of a node in a tree of marks: the next one that stands for the same place, the first for the place behind, and the mark that ends here. */
 const SIBLING = 1;
@@ -103,6 +105,8 @@ export class Window {
    * first, at every place in the compiled code.
    */
   codes = new Uint16Array(64);
+  /** Of so many; asking the array takes longer. */
+  #room = 64;
   /** So many they are. */
   end = 0;
   /** The last piece, and where it begins: what was left of earlier ones stands before it. */
@@ -126,8 +130,9 @@ export class Window {
     let { codes } = this;
     const kept = end - pos;
     const size = kept + text.length;
-    if (size > codes.length || codes.length > MUCH) {
-      codes = new Uint16Array(size * 2);
+    if (size > this.#room || this.#room > MUCH) {
+      this.#room = size * 2;
+      codes = new Uint16Array(this.#room);
       codes.set(this.codes.subarray(pos, end));
       this.codes = codes;
     } else if (pos > 0) for (let i = 0; i < kept; i++) codes[i] = codes[pos + i] as number;
@@ -143,7 +148,7 @@ export class Window {
   addHalf(text: string): boolean {
     const { codes, end } = this;
     const node = this.half ? this.half.on(this.#node, text) : 0;
-    if (node === 0 || end + text.length > codes.length) return false;
+    if (node === 0 || end + text.length > this.#room) return false;
     for (let i = 0; i < text.length; i++) codes[end + i] = text.charCodeAt(i);
     this.piece = text;
     this.#pieceAt = end;
@@ -168,9 +173,12 @@ export class Window {
     this.ended = true;
     this.stopAt(this.end);
   }
+  /** Reading goes no farther; but no pair is torn apart. */
   stopAt(stop: number): void {
-    this.stop = stop;
-    this.last = this.ended && stop === this.end;
+    const { codes, pos, end } = this;
+    const tears = stop > pos && stop < end && isHigh(codes[stop - 1] as number) && isLow(codes[stop] as number);
+    this.stop = tears ? stop + 1 : stop;
+    this.last = this.ended && this.stop === end;
   }
 
   slice(from: number, to: number): string {

@@ -7,15 +7,25 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, compactJson, pythonJson } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
-import { type Content, callsOf, dialogue, leadingSystem, textOf, textParts, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import {
+  allCalls,
+  type Content,
+  callsOf,
+  dialogue,
+  leadingSystem,
+  textOf,
+  textParts,
+  thinkingOf,
+  turnsOf,
+  unreadable,
+} from "./transcript.ts";
 
 const STOPS = ["<|END_OF_TURN_TOKEN|>"];
 const TURNS = ["<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"];
@@ -52,18 +62,15 @@ These instructions serve as your defaults, but they can be overridden in subsequ
 - You are a large language model built by Cohere.`,
 };
 
-function render(request: Request, platform: string, options: RenderOptions): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, platform: string, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const ids = new Map(
-    rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, n]),
-  );
+  const ids = new Map(allCalls(rest).map((call, n) => [call, n]));
   const turn = { system: t`<|SYSTEM_TOKEN|>`, user: t`<|USER_TOKEN|>`, assistant: t`<|CHATBOT_TOKEN|>` };
   const write = (role: keyof typeof turn, body: Pieces): Pieces => t`<|START_OF_TURN_TOKEN|>${turn[role]}${body}<|END_OF_TURN_TOKEN|>`;
   return {
     bos: t`<BOS_TOKEN>`,
     messages: [
-      write("system", t`<|START_TEXT|>${platform}\n\n${toolPieces(tools)}${formatText(request.output)}<|END_TEXT|>`),
+      write("system", t`<|START_TEXT|>${platform}\n\n${options.declared ?? toolPieces([])}${formatText(request.output)}<|END_TEXT|>`),
       system ? write("system", contentPieces(system)) : [],
       dialogue(turnsOf(rest), {
         other: (side, content) => write(side === "user" ? "user" : "system", contentPieces(content)),
@@ -79,7 +86,7 @@ function render(request: Request, platform: string, options: RenderOptions): Ren
           ),
       }),
     ],
-    open: t`<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>${thinkingOption(request, options) === false ? t`<|END_THINKING|>` : []}`,
+    open: t`<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>${options.thinking === false ? t`<|END_THINKING|>` : []}`,
   };
 }
 
@@ -105,7 +112,7 @@ function answerPieces(parts: readonly Part[], idOf: (call: ToolCall) => number):
     thinking ? thought(thinking) : [],
     text !== "" || calls.length === 0 ? said(text) : [],
     calls.length > 0 ? callPieces(calls, idOf) : [],
-    parts.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(parts),
   ];
 }
 

@@ -5,25 +5,23 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
-import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { callsOf, hoisted, resultText, textOf, turnsOf, unreadable } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
 
-function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, bos: Pieces, options: Setting): Rendered {
   const { system, rest } = hoisted(request);
   const turns = turnsOf(rest);
-  const thinks = thinkingOption(request, options) ?? false;
+  const thinks = options.thinking ?? false;
   return {
     bos,
     messages: [
       system,
-      tools.length > 0 ? toolPieces(tools) : [],
+      options.declared,
       turns.map((turn, n) => {
         if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
         return [
@@ -48,7 +46,7 @@ function saidPieces(said: readonly Part[], resumes: boolean): Pieces {
   return [
     resumes || calls.length > 0 || answer.length === 0 ? text : answer.join("</think>"),
     section(calls.map(callPieces)),
-    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(said),
   ];
 }
 

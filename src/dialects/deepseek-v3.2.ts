@@ -9,11 +9,10 @@
  *     </｜DSML｜function_calls>
  */
 import type { Message, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
-import { thinkingOption } from "./options.ts";
 import type { Pieces } from "./prompt.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
@@ -21,16 +20,16 @@ const WORD = "function_calls";
 /** What the model says opens so behind a user and behind results; behind its own words there is no mark. */
 const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
 
-function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
+function render(request: Request, bos: Pieces, options: Setting): Rendered {
   const { system, rest } = hoisted(request);
-  const { tools = [] } = request;
-  const thinks = thinkingOption(request, options) ?? false;
+  const { declared } = options;
+  const thinks = options.thinking ?? false;
   const turns = turnsOf(rest);
   const opens = OPENS[rest.at(-1)?.role ?? "system"];
   return {
     bos,
     messages: [
-      [system, system && tools.length > 0 ? "\n\n" : [], tools.length > 0 ? toolPieces(tools) : []],
+      system && declared ? [system, "\n\n", declared] : [system, declared],
       turns.map((turn, n) => {
         if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
         return turn.rounds.map(({ said, results }, i) => {

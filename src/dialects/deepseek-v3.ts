@@ -8,12 +8,11 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { callsOf, hoisted, resultText, textOf, turnsOf, unreadable } from "./transcript.ts";
 
 interface Variant {
   readonly thinks: boolean;
@@ -22,17 +21,16 @@ interface Variant {
 /** R1 thinks, unless it is told not to. */
 const VARIANTS: Readonly<Record<string, Variant>> = { "vllm-deepseekv3": { thinks: false }, "deepseek-r1": { thinks: true } };
 
-function render(request: Request, { thinks }: Variant, options: RenderOptions): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, { thinks }: Variant, options: Setting): Rendered {
   const { system, rest } = hoisted(request);
   const turns = turnsOf(rest);
   const resumes = rest.at(-1)?.role === "tool";
-  const opens = thinks && thinkingOption(request, options) !== false;
+  const opens = thinks && options.thinking !== false;
   return {
     bos: t`<｜begin▁of▁sentence｜>`,
     messages: [
       system,
-      tools.length > 0 ? toolPieces(tools) : [],
+      options.declared,
       turns.map((turn, i) => {
         if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}<｜Assistant｜>`;
         const interrupted = turns[i + 1] !== undefined;
@@ -54,7 +52,7 @@ function render(request: Request, { thinks }: Variant, options: RenderOptions): 
 const saidPieces = (said: readonly Part[], thinks: boolean): Pieces => [
   thinks ? (textOf(said).split("</think>").at(-1) ?? "") : textOf(said),
   section(joinedCalls(callsOf(said))),
-  said.map((part) => (part.type === "malformed" ? part.raw : [])),
+  unreadable(said),
 ];
 
 const joinedCalls = (calls: readonly RenderableCall[]): Pieces[] => calls.map((call, i) => [i > 0 ? "\n" : [], callPieces(call)]);

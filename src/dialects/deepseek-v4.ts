@@ -8,12 +8,11 @@
  *     </｜DSML｜tool_calls>
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
-import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
@@ -25,14 +24,17 @@ Explicitly write out your entire deliberation process, documenting every interme
 
 `;
 
-function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
+function render(request: Request, bos: Pieces, options: Setting): Rendered {
   const { messages, tools = [], output, thinking } = request;
-  const { system, rest } = hoisted(request, ["system"]); // a developer is a user here
-  const thinks = thinkingOption(request, options) ?? false;
+  // Only what stands in front: a later one would change what was said before. A developer is a user here.
+  const behind = messages.findIndex(({ role }) => role !== "system");
+  const first = behind < 0 ? messages.length : behind;
+  const { system } = hoisted({ messages: messages.slice(0, first) });
+  const thinks = options.thinking ?? false;
   const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
   const head = [
     system,
-    tools.length > 0 ? toolPieces(tools) : "",
+    options.declared ?? "",
     output?.schema ? `## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n${pythonJson(output.schema)}` : "",
   ].filter((part) => part !== "");
   const turns: Pieces[] = [];
@@ -41,7 +43,7 @@ function render(request: Request, bos: Pieces, options: RenderOptions): Rendered
     turns.push(userSide ? ["\n\n", text] : t`<｜User｜>${text}`);
     userSide = true;
   };
-  for (const turn of turnsOf(rest)) {
+  for (const turn of turnsOf(messages.slice(first))) {
     if (turn.side !== "assistant") {
       user(textOf(turn.content));
       continue;

@@ -6,8 +6,8 @@ import { Marks } from "../core/window.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
-import { nameTooLong, think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
+import { nameTooLong } from "./scan/steps.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 
 const FENCE = "```";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
@@ -39,7 +39,7 @@ const behindSeparator: Step = (s) => {
   const code = s.blanks();
   s.word += s.run;
   if (code === undefined) return undefined;
-  const mark = s.match(NAME_END, true);
+  const mark = s.match(s.word.trim() === TYPE ? NAME_END : OBJECT, true);
   if (mark === undefined && !s.last) return undefined;
   if (mark === "" && code !== 91 && code !== 34) {
     s.word = "";
@@ -67,7 +67,7 @@ const object: Step = (s) => {
   const mark = s.match(FENCES, true);
   if (mark === undefined && !s.last) return undefined;
   s.pos = mark === undefined ? s.stop : s.pos + mark.length;
-  return calls.read(s);
+  return calls.read;
 };
 
 const calls = sectionSteps(
@@ -84,6 +84,8 @@ const calls = sectionSteps(
 );
 const TYPE_END = new Marks([...SEPARATORS, ...calls.marks]);
 const NAME_END = new Marks(["\n", FENCE, "{", ...calls.marks]);
+/** The same, or what stands for no arguments where the name came first. */
+const OBJECT = new Marks([...NAME_END.list, "null"]);
 const FENCES = new Marks([FENCE, `${FENCE}json`]);
 
 export const createScanner = scannerOf({
@@ -92,7 +94,7 @@ export const createScanner = scannerOf({
     ...Object.fromEntries(spellings("<｜tool▁call▁begin｜>").map((mark) => [mark, calls.call])),
   },
   closers: [...spellings("<｜tool▁call▁end｜>"), ...spellings("<｜tool▁calls▁end｜>")],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: ENDS,
   control: [...calls.marks, ...SEPARATORS, ...TURNS],
   inCalls: SEPARATORS,

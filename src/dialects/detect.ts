@@ -2,7 +2,8 @@
  * Which dialect a model speaks: from its chat template, from its name (`Qwen3-Coder-30B-A3B-Q4_K_M.gguf`, `qwen2.5:7b-instruct-q4_0`),
  * or from the first thing it wrote. What is known stands in `families.ts`; this file only looks it up.
  */
-import { type DialectId, FAMILIES, type Family, type Marks, type ModelType, type SamplingDefaults } from "./families.ts";
+import type { DialectId } from "./dialect.ts";
+import { FAMILIES, type Family, type Marks, type ModelType, type SamplingDefaults } from "./families.ts";
 
 /** Only a template can be certain: a name may be a fine-tune's, and an output may quote. */
 export type Confidence = "certain" | "likely" | "possible";
@@ -58,12 +59,15 @@ const MAX_TEMPLATE = 1 << 20;
 
 function byTemplate(whole: string): Detection | undefined {
   const text = whole.slice(0, MAX_TEMPLATE);
-  const fits = ({ has, lacks = [] }: Marks): boolean =>
-    has.every((mark) => text.includes(mark)) && !lacks.some((mark) => text.includes(mark));
+  const fits = (marks: Marks): boolean =>
+    marks.every((mark) => (mark.startsWith("!") ? !text.includes(mark.slice(1)) : text.includes(mark)));
   for (const family of FAMILIES) {
     const marks = family.templates?.find(fits);
     if (!marks) continue;
-    const shown = marks.has.map((mark) => `"${mark}"`).join(" and ");
+    const shown = marks
+      .filter((mark) => !mark.startsWith("!"))
+      .map((mark) => `"${mark}"`)
+      .join(" and ");
     const why = family.id === "json" ? "but no tools: it must be asked for JSON" : `as in ${family.name}`;
     // The sampling is the model's, not the template's, which fine-tunes share.
     const { sampling: _, ...found } = answer(family);
@@ -76,13 +80,13 @@ function byTemplate(whole: string): Detection | undefined {
 
 /** Kinds of models that have no tools, as a part of their names says. */
 const WITHOUT_TOOLS =
-  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim)(?:[-:.\d]|$)/;
+  /(?:^|[-:.])(?:base|pt|pretrain(?:ed)?|text|embed(?:ding|dings)?|e5|bge|gte|colbert|retriev(?:al|er)|rerank(?:er)?|reward|p?rm|orm|guard(?:ian)?|classifier|judge|clip|siglip|mmproj|vae|tts|asr|whisper|ocr|audio|speech|translate|draft|eagle3?|fim|safety|livetranslate|mistral-7b-instruct-v0\.[12])(?:[-:.\d]|$)/;
 /** Trained to answer. */
-const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc)(?:[-:.\d]|$)/;
+const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|reasoning|agent|fc|instant|versatile|preview)(?:[-:.\d]|$)/;
 const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
-/** People put the vendor in front of a file's name. */
+/** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
 const VENDORS =
-  /^(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|huggingfacetb|stepfun-ai)-(?=[a-z])/;
+  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|huggingfacetb|stepfun-ai|alibaba|zai|z-ai|databricks)-)?(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
 /** No name is longer; the patterns look at every place of it. */
@@ -98,7 +102,13 @@ function byName(model: string): Detection | "no tools" | undefined {
     .slice(-MAX_NAME)
     .toLowerCase()
     .split(/[/\\]|--/)
-    .map((part) => part.replace(FILE, "").replace(/[_\s]+/g, "-"))
+    .map(
+      (part) =>
+        part
+          .replace(FILE, "")
+          .replace(/[_\s]+/g, "-")
+          .replace(/(\d)p(?=\d)/g, "$1."), // Fireworks' way to write a dot
+    )
     .reverse();
   for (const [i, part] of parts.entries()) {
     const plain = part.replace(VENDORS, "");
@@ -130,17 +140,52 @@ function byName(model: string): Detection | "no tools" | undefined {
 /** Calls stand early in an output, behind some thinking. */
 const MAX_SAMPLE = 1 << 16;
 
+/** What only one dialect writes, the special before the general; */
+const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
+  ["functiongemma", /<start_function_call>/],
+  ["gemma4", /<\|tool_call>|<\|channel>|<\|"\|>/],
+  ["deepseek-v4", /<｜DSML｜tool_calls/],
+  ["deepseek-v3.2", /<｜DSML｜/],
+  ["deepseek-v3.1", /<｜tool▁call▁begin｜>(?!function)[^<]{1,256}<｜tool▁sep｜>/],
+  ["deepseek-v3", /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/],
+  ["kimi-k2", /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/],
+  ["kimi-k3", /<\|open\|>(?:response|tools|think|call )/],
+  ["glm", /<arg_key>/],
+  ["minimax-m3", /\]<\]minimax\[>\[|<mm:think>/],
+  ["minimax-m2", /<minimax:tool_call>/],
+  ["harmony", /<\|channel\|>(?:analysis|commentary|final)|<\|constrain\|>/],
+  ["pythonic", /<\|tool_call_start\|>/],
+  ["pythonic", /<\|python_start\|>\s*\[/],
+  ["phi4-mini", /functools\s{0,8}\[\s{0,8}\{/],
+  ["granite", /<\|tool_call\|>\s*\[/],
+  ["mistral", /\[TOOL_CALLS\]/],
+  ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
+  ["seed-oss", /<seed:tool_call>/],
+  ["qwen3-coder", /<function=[^>]{1,256}>\s*(?:<parameter=|<\/function>)/],
+  ["hermes", /<tool_call>\s*\{\s*"(?:name|arguments)"/],
+  ["llama3", /<\|python_tag\|>/],
+];
+/** and what is only likely to be its. */
+const WEAK_SAMPLES: typeof SAMPLES = [
+  ["xlam", /^\s*\[\s*\{\s*"name"\s*:\s*"[^"]{1,256}"\s*,\s*"arguments"/],
+  ["pythonic", /^\s*\[\s*[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/],
+  ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
+  [
+    "json",
+    /(?:^|\n)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
+  ],
+];
+
 function bySample(whole: string): Detection | undefined {
   const text = whole.slice(0, MAX_SAMPLE);
-  return find(text, "sample", "likely") ?? find(text, "weakSample", "possible");
+  return find(text, SAMPLES, "likely") ?? find(text, WEAK_SAMPLES, "possible");
 }
 
-function find(text: string, kind: "sample" | "weakSample", confidence: Confidence): Detection | undefined {
-  for (const family of FAMILIES) {
-    const [seen] = family[kind]?.exec(text) ?? [];
-    // A dialect has several families, and an output does not tell them apart.
+function find(text: string, samples: typeof SAMPLES, confidence: Confidence): Detection | undefined {
+  for (const [id, pattern] of samples) {
+    const [seen] = pattern.exec(text) ?? [];
     if (seen !== undefined)
-      return { id: family.id, confidence, why: `the output has ${JSON.stringify(seen.trim().slice(0, 80))}, as ${family.id} writes calls` };
+      return { id, confidence, why: `the output has ${JSON.stringify(seen.trim().slice(0, 80))}, as ${id} writes calls` };
   }
   return undefined;
 }

@@ -13,13 +13,39 @@ export interface PromptPiece {
   media?: Media;
 }
 
+/** The ids of all dialects. */
+export type DialectId =
+  | "cohere"
+  | "deepseek-v3"
+  | "deepseek-v3.1"
+  | "deepseek-v3.2"
+  | "deepseek-v4"
+  | "functiongemma"
+  | "gemma4"
+  | "glm"
+  | "granite"
+  | "harmony"
+  | "hermes"
+  | "json"
+  | "kimi-k2"
+  | "kimi-k3"
+  | "llama3"
+  | "minimax-m2"
+  | "minimax-m3"
+  | "mistral"
+  | "phi4-mini"
+  | "pythonic"
+  | "qwen3-coder"
+  | "seed-oss"
+  | "xlam";
+
 export interface Dialect {
   readonly id: string;
   readonly title: string;
   /** Model families that speak it. */
-  readonly models: readonly string[];
+  readonly models: string[];
   /** Template revisions in circulation, the reference first. */
-  readonly variants: readonly string[];
+  readonly variants: string[];
   /** Strings at which generation must stop. */
   readonly stops: readonly string[];
   createScanner(options?: ScannerOptions): Scanner;
@@ -37,8 +63,10 @@ export interface Dialect {
   grammar?(tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions): Grammar;
 }
 
-export type RenderableCall = Pick<ToolCall, "name" | "arguments" | "json"> & { id?: string };
-export type RenderableResult = Pick<ToolResult, "name" | "output" | "media" | "isError"> & { id?: string };
+/** A call as a part of a message or as the event that ends it, or no more than what is written of it. */
+export type RenderableCall = Pick<ToolCall, "name" | "arguments"> & Partial<Omit<ToolCall, "type">> & { type?: string };
+/** A result as a message, or no more than what is written of it. */
+export type RenderableResult = Pick<ToolResult, "name" | "output"> & Partial<ToolResult>;
 
 /** Turns the model's text into events, whatever the pieces it comes in. `flush` ends it. */
 export interface Scanner {

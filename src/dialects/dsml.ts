@@ -8,10 +8,9 @@ import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { functionObject } from "./tools.ts";
-import { callsOf, textOf } from "./transcript.ts";
+import { callsOf, textOf, unreadable } from "./transcript.ts";
 
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"];
@@ -32,6 +31,7 @@ const calls = tagCalls({
   closeSlips: { "</｜DSML｜invoke >": "</｜DSML｜invoke>", "</｜DSML｜parameter >": "</｜DSML｜parameter>" },
   params: [{ open: "<｜DSML｜parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "never",
   wrappers: ["arguments", "input"],
 });
@@ -39,7 +39,7 @@ const calls = tagCalls({
 export const createScanner = scannerOf({
   calls: { ...Object.fromEntries(OPEN.map((mark) => [mark, calls.block])), [INVOKE]: calls.bare },
   closers: CLOSE,
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
   callsInThinking: "promote",
@@ -65,7 +65,7 @@ export function saidPieces(said: readonly Part[], callPieces: (calls: readonly R
   return [
     textOf(said),
     calls.length > 0 ? ["\n\n", callPieces(calls)] : [],
-    said.map((part) => (part.type === "malformed" ? ["\n\n", part.raw] : [])),
+    unreadable(said).map((raw) => ["\n\n", raw]),
     t`<｜end▁of▁sentence｜>`,
   ];
 }

@@ -1,44 +1,16 @@
 /**
  * Which model speaks what: one row per model family, the special before the general, because the first row that fits is the answer. A
- * row knows its family by the name, by marks of the chat template and by what the model writes. A variant stands in a row only where
- * that family's template is the variant; without one the reference is the best there is.
+ * row knows its family by the name and by marks of the chat template. A variant stands in a row only where that family's template is the
+ * variant; without one the reference is the best there is.
  */
 import type { Sampling } from "../core/nouns.ts";
-
-/** The ids of all dialects. */
-export type DialectId =
-  | "cohere"
-  | "deepseek-v3"
-  | "deepseek-v3.1"
-  | "deepseek-v3.2"
-  | "deepseek-v4"
-  | "functiongemma"
-  | "gemma4"
-  | "glm"
-  | "granite"
-  | "harmony"
-  | "hermes"
-  | "json"
-  | "kimi-k2"
-  | "kimi-k3"
-  | "llama3"
-  | "minimax-m2"
-  | "minimax-m3"
-  | "mistral"
-  | "phi4-mini"
-  | "pythonic"
-  | "qwen3-coder"
-  | "seed-oss"
-  | "xlam";
+import type { DialectId } from "./dialect.ts";
 
 /** The model types of flutter_gemma, for programs that come from there. */
 export type ModelType = "gemmaIt" | "gemma" | "functionGemma" | "deepSeek" | "qwen" | "llama" | "hammer" | "phi" | "general";
 
-/** What a chat template must have, all of it, and must not have. */
-export interface Marks {
-  readonly has: readonly string[];
-  readonly lacks?: readonly string[];
-}
+/** What a chat template must have, all of it; what it must not have has a `!` in front. */
+export type Marks = readonly string[];
 
 export interface SamplingDefaults {
   readonly values: Sampling;
@@ -58,26 +30,22 @@ export interface Family {
   /** It was not trained on tools, or its template is only like this one: never more than possible. */
   readonly doubtful?: true;
   readonly templates?: readonly Marks[];
-  /** What only this dialect writes; and what others write too. */
-  readonly sample?: RegExp;
-  readonly weakSample?: RegExp;
   readonly sampling?: SamplingDefaults;
   readonly types?: readonly ModelType[];
 }
 
 const from = (source: string, values: Sampling): SamplingDefaults => ({ values, source });
+const card = (model: string, values: Sampling): SamplingDefaults => from(`model card of ${model}`, values);
+const config = (model: string, values: Sampling): SamplingDefaults => from(`generation_config.json of ${model}`, values);
 
-const GEMMA = from("generation_config.json of google/gemma-3-4b-it; flutter_gemma has the same for FunctionGemma", {
-  temperature: 1,
-  topK: 64,
-  topP: 0.95,
-});
-const R1 = from("model card of deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
-const LLAMA = from("generation_config.json of meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
-const QWEN25 = from("generation_config.json of Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
-const QWEN3 = from("generation_config.json of Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20 });
+/** flutter_gemma has the same for FunctionGemma. */
+const GEMMA = config("google/gemma-3-4b-it", { temperature: 1, topK: 64, topP: 0.95 });
+const R1 = card("deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
+const LLAMA = config("meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
+const QWEN25 = config("Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
+const QWEN3 = config("Qwen/Qwen3-0.6B", { temperature: 0.6, topP: 0.95, topK: 20 });
 const GPT_OSS = from("README of openai/gpt-oss", { temperature: 1, topP: 1 });
-const MINIMAX = from("model card of MiniMaxAI/MiniMax-M2", { temperature: 1, topP: 0.95, topK: 40 });
+const MINIMAX = card("MiniMaxAI/MiniMax-M2", { temperature: 1, topP: 0.95, topK: 40 });
 
 export const FAMILIES: readonly Family[] = [
   // ---- Google
@@ -86,26 +54,19 @@ export const FAMILIES: readonly Family[] = [
     id: "functiongemma",
     variant: "google-functiongemma-270m-it",
     models: /function-?gemma/,
-    templates: [{ has: ["<start_function_declaration>"] }],
-    sample: /<start_function_call>/,
+    templates: [["<start_function_declaration>"]],
     sampling: GEMMA,
     types: ["functionGemma"],
   },
-  { name: "FunctionGemma with tools as prose", id: "functiongemma", templates: [{ has: ["<start_function_call>"] }] },
-  {
-    name: "Dragoman Tiny",
-    id: "gemma4",
-    variant: "google-gemma-4-31b-2026-07-09",
-    models: /dragoman-tiny/,
-  },
+  { name: "FunctionGemma with tools as prose", id: "functiongemma", templates: [["<start_function_call>"]] },
+  { name: "Dragoman Tiny", id: "gemma4", variant: "google-gemma-4-31b-2026-07-09", models: /dragoman-tiny/ },
   {
     name: "Gemma 4",
     id: "gemma4",
     variant: "google-gemma-4-31b-2026-07-09",
     models: /gemma-?4(?![.\d]|b)(?!.*\be\d+b)/,
     bare: "unclear",
-    templates: [{ has: ["<|tool_call>", "<|turn>", "<|channel>thought\\n<channel|>"] }],
-    sample: /<\|tool_call>|<\|channel>|<\|"\|>/,
+    templates: [["<|tool_call>", "<|turn>", "<|channel>thought\\n<channel|>"]],
     sampling: GEMMA,
   },
   {
@@ -114,7 +75,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "google-gemma-4-e2b-2026-07-09",
     models: /gemma-?4(?![.\d]|b)/,
     bare: "unclear",
-    templates: [{ has: ["<|tool_call>", "<|turn>"] }],
+    templates: [["<|tool_call>", "<|turn>"]],
     sampling: GEMMA,
   },
 
@@ -123,34 +84,31 @@ export const FAMILIES: readonly Family[] = [
     name: "DeepSeek V4",
     id: "deepseek-v4",
     variant: "deepseek-v4",
-    models: /deepseek-?v4/,
-    templates: [{ has: ["｜DSML｜"], lacks: ["function_calls"] }],
-    sample: /<｜DSML｜tool_calls/,
+    models: /deepseek[-.]?v?4(?![\db])/,
+    templates: [["｜DSML｜", "!function_calls"]],
   },
   {
     name: "DeepSeek V3.2",
     id: "deepseek-v3.2",
     variant: "deepseek-v3.2",
-    models: /deepseek-?v3[.-]2(?!\d)/,
-    templates: [{ has: ["｜DSML｜"] }],
-    sample: /<｜DSML｜/,
-    sampling: from("model card of deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
+    models: /deepseek[-.]?v?3[.-]2(?!\d)/,
+    templates: [["｜DSML｜"]],
+    sampling: card("deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
   },
   {
     name: "DeepSeek V3.1",
     id: "deepseek-v3.1",
     variant: "deepseek-v3.1",
-    models: /deepseek-?v3[.-]1(?!\d)/,
-    templates: [{ has: ["<｜tool▁sep｜>"], lacks: ["```json"] }],
-    sample: /<｜tool▁call▁begin｜>(?!function)[^<]{1,256}<｜tool▁sep｜>/,
-    sampling: from("generation_config.json of deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
+    models: /deepseek[-.]?(?:chat-)?v3[.-]1(?!\d)|deepseek\.v3-v1:/,
+    templates: [["<｜tool▁sep｜>", "!```json"]],
+    sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
   },
   {
     name: "DeepSeek R1",
     id: "deepseek-v3",
     variant: "deepseek-r1",
-    models: /deepseek-?r1/,
-    templates: [{ has: ["<｜tool▁sep｜>", "</think>"] }],
+    models: /deepseek[-.]?r1/,
+    templates: [["<｜tool▁sep｜>", "</think>"]],
     sampling: R1,
     types: ["deepSeek"],
   },
@@ -158,10 +116,9 @@ export const FAMILIES: readonly Family[] = [
     name: "DeepSeek V3",
     id: "deepseek-v3",
     variant: "vllm-deepseekv3",
-    models: /deepseek-?v3(?![.\d]|-\d(?!\d))/,
-    templates: [{ has: ["<｜tool▁sep｜>"] }],
-    sample: /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/,
-    sampling: from("model card of deepseek-ai/DeepSeek-V3-0324", { temperature: 0.3 }),
+    models: /deepseek-?(?:chat-)?v3(?![.\d]|-\d(?!\d))/,
+    templates: [["<｜tool▁sep｜>"]],
+    sampling: card("deepseek-ai/DeepSeek-V3-0324", { temperature: 0.3 }),
   },
 
   // ---- Kimi, GLM, MiniMax, gpt-oss
@@ -170,61 +127,44 @@ export const FAMILIES: readonly Family[] = [
     id: "kimi-k2",
     variant: "kimi-k2-thinking",
     models: /kimi-?k2-thinking/,
-    templates: [{ has: ["<|tool_calls_section_begin|>", "<think>"] }],
-    sample: /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/,
-    sampling: from("model card of moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
+    templates: [["<|tool_calls_section_begin|>", "<think>"]],
+    sampling: card("moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
   },
-  {
-    name: "Kimi K3",
-    id: "kimi-k3",
-    variant: "kimi-k3",
-    models: /kimi-?k3(?!\d)/,
-    templates: [{ has: ["<|open|>", "<|sep|>", "<|close|>"] }],
-    sample: /<\|open\|>(?:response|tools|think|call )/,
-  },
-  { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2\.\d/ },
+  { name: "Kimi K3", id: "kimi-k3", variant: "kimi-k3", models: /kimi-?k3(?!\d)/, templates: [["<|open|>", "<|sep|>", "<|close|>"]] },
+  { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2[.-][5-9]/ },
   {
     name: "Kimi K2",
     id: "kimi-k2",
     variant: "kimi-k2-instruct",
     models: /kimi-?k2(?!\d)/,
-    templates: [{ has: ["<|tool_calls_section_begin|>"] }],
-    sampling: from("model card of moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
+    templates: [["<|tool_calls_section_begin|>"]],
+    sampling: card("moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
   },
   {
     name: "GLM-4.5/4.6",
     id: "glm",
     variant: "glm-4.6",
-    models: /glm-?4\.[56]/,
-    templates: [{ has: ["<arg_key>", "[gMASK]", "/nothink"] }],
-    sampling: from("model card of zai-org/GLM-4.6", { temperature: 1 }),
+    models: /glm-?4[.-][56](?![\db])/,
+    templates: [["<arg_key>", "[gMASK]", "/nothink"]],
+    sampling: card("zai-org/GLM-4.6", { temperature: 1 }),
   },
   {
     name: "GLM-4.7",
     id: "glm",
     variant: "glm-4.7-flash",
-    models: /glm-?4\.7/,
-    templates: [{ has: ["<arg_key>", "[gMASK]"] }],
-    sample: /<arg_key>/,
-    sampling: from("model card of zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
+    models: /glm-?4[.-]7(?![\db])/,
+    templates: [["<arg_key>", "[gMASK]"]],
+    sampling: card("zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
-  { name: "a relative of GLM", id: "glm", doubtful: true, templates: [{ has: ["<arg_key>"] }] },
-  {
-    name: "MiniMax-M3",
-    id: "minimax-m3",
-    variant: "minimax-m3",
-    models: /minimax-?m3(?!\d)/,
-    templates: [{ has: ["]<]minimax[>["] }],
-    sample: /\]<\]minimax\[>\[|<mm:think>/,
-  },
+  { name: "a relative of GLM", id: "glm", doubtful: true, templates: [["<arg_key>"]] },
+  { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   {
     name: "MiniMax-M2",
     id: "minimax-m2",
     variant: "minimax-m2",
     models: /minimax-?m2/,
-    templates: [{ has: ["<minimax:tool_call>"] }],
-    sample: /<minimax:tool_call>/,
+    templates: [["<minimax:tool_call>"]],
     sampling: MINIMAX,
   },
   {
@@ -232,8 +172,7 @@ export const FAMILIES: readonly Family[] = [
     id: "harmony",
     variant: "gpt-oss-120b",
     models: /gpt-?oss/,
-    templates: [{ has: ["<|channel|>", "<|message|>", "<|start|>"] }],
-    sample: /<\|channel\|>(?:analysis|commentary|final)|<\|constrain\|>/,
+    templates: [["<|channel|>", "<|message|>", "<|start|>"]],
     sampling: GPT_OSS,
   },
 
@@ -243,31 +182,19 @@ export const FAMILIES: readonly Family[] = [
     id: "xlam",
     variant: "vllm-xlam-llama",
     models: /llama-?(?:\d[.\d]*-)?xlam/,
-    templates: [{ has: ["single JSON array", "<|start_header_id|>"] }],
-    weakSample: /^\s*\[\s*\{\s*"name"\s*:\s*"[^"]{1,256}"\s*,\s*"arguments"/,
+    templates: [["single JSON array", "<|start_header_id|>"]],
   },
-  {
-    name: "xLAM-2 on Qwen",
-    id: "xlam",
-    variant: "vllm-xlam-qwen",
-    models: /xlam-?2/,
-    templates: [{ has: ["single JSON array", "<|im_start|>"] }],
-  },
+  { name: "xLAM-2 on Qwen", id: "xlam", variant: "vllm-xlam-qwen", models: /xlam-?2/, templates: [["single JSON array", "<|im_start|>"]] },
   { name: "xLAM", id: "xlam", doubtful: true, models: /xlam/ },
   {
     name: "Hammer",
     id: "json",
     variant: "chatml",
     models: /hammer-?[12]/,
-    templates: [{ has: ["[BEGIN OF TASK INSTRUCTION]", "<|im_start|>"] }],
+    templates: [["[BEGIN OF TASK INSTRUCTION]", "<|im_start|>"]],
     types: ["hammer"],
   },
-  {
-    name: "FireFunction v2",
-    id: "phi4-mini",
-    models: /firefunction-?v2/,
-    templates: [{ has: ["functools[", "<|start_header_id|>"] }],
-  },
+  { name: "FireFunction v2", id: "phi4-mini", models: /firefunction-?v2/, templates: [["functools[", "<|start_header_id|>"]] },
   { name: "ToolACE", id: "pythonic", models: /toolace/ },
   { name: "watt-tool", id: "pythonic", models: /watt-tool/ },
 
@@ -277,24 +204,23 @@ export const FAMILIES: readonly Family[] = [
     id: "pythonic",
     variant: "lfm2.5-8b-a1b",
     models: /lfm-?2\.5-8b-a1b/,
-    templates: [{ has: ["<|tool_call_start|>", "<|im_start|>"] }],
-    sample: /<\|tool_call_start\|>/,
+    templates: [["<|tool_call_start|>", "<|im_start|>"]],
   },
   {
     name: "LFM2.5",
     id: "pythonic",
     variant: "lfm2.5-instruct",
     models: /lfm-?2\.5(?!-vl)/,
-    templates: [{ has: ["List of tools: [", "<|im_start|>"] }],
-    sampling: from("model card of LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
+    templates: [["List of tools: [", "<|im_start|>"]],
+    sampling: card("LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
   },
   {
     name: "LFM2",
     id: "pythonic",
     variant: "lfm2-8b-a1b",
     models: /lfm-?2(?![.\d]|-vl)/,
-    templates: [{ has: ["<|tool_list_start|>"] }],
-    sampling: from("model card of LiquidAI/LFM2-8B-A1B", { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 }),
+    templates: [["<|tool_list_start|>"]],
+    sampling: card("LiquidAI/LFM2-8B-A1B", { temperature: 0.3, minP: 0.15, repeatPenalty: 1.05 }),
   },
   {
     name: "Llama 4",
@@ -302,25 +228,18 @@ export const FAMILIES: readonly Family[] = [
     variant: "vllm-llama4-pythonic",
     models: /llama-?4(?![.\d])/,
     bare: "base",
-    templates: [{ has: ["<|header_start|>", "func_name1("] }],
-    sample: /<\|python_start\|>\s*\[/,
-    sampling: from("generation_config.json of meta-llama/Llama-4-Scout-17B-16E-Instruct", { temperature: 0.6, topP: 0.9 }),
+    templates: [["<|header_start|>", "func_name1("]],
+    sampling: config("meta-llama/Llama-4-Scout-17B-16E-Instruct", { temperature: 0.6, topP: 0.9 }),
   },
   {
     name: "Olmo 3",
     id: "pythonic",
     models: /olmo-?3/,
     bare: "base",
-    templates: [{ has: ["<function_calls>", "<functions>", "<|im_start|>"] }],
-    sampling: from("model card of allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
+    templates: [["<function_calls>", "<functions>", "<|im_start|>"]],
+    sampling: card("allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
   },
-  {
-    name: "a pythonic template",
-    id: "pythonic",
-    doubtful: true,
-    templates: [{ has: ["func_name1(params_name1"] }],
-    weakSample: /^\s*\[\s*[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/,
-  },
+  { name: "a pythonic template", id: "pythonic", doubtful: true, templates: [["func_name1(params_name1"]] },
 
   // ---- Microsoft, IBM
   {
@@ -328,30 +247,25 @@ export const FAMILIES: readonly Family[] = [
     id: "phi4-mini",
     variant: "vllm-phi4-mini-string-args",
     models: /phi-?4-(?:mini|multimodal)(?!-(?:flash-)?reasoning)/,
-    templates: [{ has: ["functools["] }, { has: ["<|tool|>", "<|/tool|>"] }],
-    sample: /functools\s{0,8}\[\s{0,8}\{/,
+    templates: [["functools["], ["<|tool|>", "<|/tool|>"]],
     types: ["phi"],
   },
-  {
-    name: "Phi-4-mini-reasoning",
-    id: "phi4-mini",
-    models: /phi-?4-mini-reasoning/,
-    doubtful: true,
-  },
+  { name: "Phi-4-mini-reasoning", id: "phi4-mini", models: /phi-?4-mini-reasoning/, doubtful: true },
   {
     name: "Granite 4",
     id: "granite",
     variant: "granite-4.0",
     models: /granite-?4(?![\db])/,
-    templates: [{ has: ["<|start_of_role|>", "<tool_call>", "<tools>"] }],
+    templates: [["<|start_of_role|>", "<tool_call>", "<tools>"]],
   },
   {
     name: "Granite 3",
     id: "granite",
     models: /granite-?3(?![\db])|granite-20b-functioncalling/,
-    templates: [{ has: ["<|start_of_role|>", "tool"] }, { has: ["<|function_call_library|>", "<function_call> "] }],
-    sample: /<\|tool_call\|>\s*\[/,
-    weakSample: /<tool_call>\s*\[\s*\{|<function_call>\s*\{/,
+    templates: [
+      ["<|start_of_role|>", "tool"],
+      ["<|function_call_library|>", "<function_call> "],
+    ],
   },
 
   // ---- Mistral: the tokenizer's version decides
@@ -359,46 +273,46 @@ export const FAMILIES: readonly Family[] = [
     name: "Mistral Small 3.2",
     id: "mistral",
     variant: "mistral-small-3.2-2506",
-    models: /mistral-small-?(?:3\.2|.*2506)/,
-    templates: [{ has: ["[TOOL_CALLS]", "[CALL_ID]"] }],
-    sampling: from("model card of mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
+    models: /mistral-small-?(?:3[.-]2|.*2506)/,
+    templates: [["[TOOL_CALLS]", "[CALL_ID]"]],
+    sampling: card("mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
   },
   {
     name: "Ministral 3",
     id: "mistral",
     variant: "ministral-3-14b-reasoning-2512",
-    models: /ministral-?3(?![.\d]|b)/,
-    templates: [{ has: ["[TOOL_CALLS]", "[ARGS]", "[THINK]"] }],
-    sample: /\[TOOL_CALLS\]/,
+    models: /ministral-?3(?![.\d]|b)|ministral-\d+b.*2512/,
+    templates: [["[TOOL_CALLS]", "[ARGS]", "[THINK]"]],
   },
   {
     name: "Magistral",
     id: "mistral",
     models: /magistral/,
-    sampling: from("model card of mistralai/Magistral-Small-2509", { temperature: 0.7, topP: 0.95 }),
+    sampling: card("mistralai/Magistral-Small-2509", { temperature: 0.7, topP: 0.95 }),
   },
   {
     name: "Devstral",
     id: "mistral",
     models: /devstral/,
-    templates: [{ has: ["[TOOL_CALLS]", "[ARGS]"] }],
-    sampling: from("model card of mistralai/Devstral-Small-2507", { temperature: 0.15 }),
+    templates: [["[TOOL_CALLS]", "[ARGS]"]],
+    sampling: card("mistralai/Devstral-Small-2507", { temperature: 0.15 }),
   },
   {
     name: "Mistral Nemo",
     id: "mistral",
     variant: "mistral-nemo-2407",
-    models: /mistral-nemo/,
-    templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"], lacks: ["[SYSTEM_PROMPT]"] }],
-    sampling: from("model card of mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
+    models: /mistral-nemo(?!t)/,
+    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "![SYSTEM_PROMPT]"]],
+    sampling: card("mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
   },
+  { name: "Pixtral", id: "mistral", doubtful: true, models: /pixtral/ },
+  { name: "Mixtral 8x22B", id: "mistral", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
   {
     name: "Mistral",
     id: "mistral",
     models:
-      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.3|-v0\.3-instruct)|mistral:(?:7b|latest)|mixtral-8x22b|mixtral:8x22b|mistral-(?:small|medium|large)|ministral-8b/,
-    bare: "base",
-    templates: [{ has: ["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"] }],
+      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|medium|large)|ministral-8b/,
+    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"]],
   },
   { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
 
@@ -408,102 +322,83 @@ export const FAMILIES: readonly Family[] = [
     id: "cohere",
     variant: "cohere2-moe",
     models: /north-mini|cohere2-?moe/,
-    templates: [{ has: ["<|START_ACTION|>", "<|START_TEXT|>"] }],
+    templates: [["<|START_ACTION|>", "<|START_TEXT|>"]],
   },
   {
     name: "Command R7B, Command A",
     id: "cohere",
     doubtful: true,
     models: /command-?(?:r7b|a(?![a-z]))/,
-    templates: [{ has: ["<|START_ACTION|>"] }],
-    sample: /<\|START_ACTION\|>|<\|START_RESPONSE\|>/,
+    templates: [["<|START_ACTION|>"]],
   },
 
   // ---- ByteDance
-  {
-    name: "Seed-OSS",
-    id: "seed-oss",
-    variant: "seed-oss",
-    models: /seed-oss/,
-    templates: [{ has: ["<seed:bos>", "<seed:tool_call>"] }],
-    sample: /<seed:tool_call>/,
-  },
+  { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 
   // ---- Hermes and Qwen
   {
     name: "Qwen3.5 and later",
     id: "qwen3-coder",
     variant: "qwen3.5-4b",
-    models: /qwen-?3\.[5-9]/,
-    templates: [{ has: ["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"] }],
+    models: /qwen-?3(?:\.|-?(?=\d-))[5-9]/,
+    templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
-  { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?3(?![.\d])/ },
+  { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?![.\d]|b)/ },
   { name: "Step 3.5", id: "qwen3-coder", models: /step-?3\.5/ },
   {
     name: "Qwen3-Coder",
     id: "qwen3-coder",
     variant: "qwen3-coder",
     models: /qwen-?3-coder/,
-    templates: [{ has: ["<function=", "<parameter=", "<tool_call>", "<|im_start|>"], lacks: ["<think>"] }],
-    sample: /<function=[^>]{1,256}>\s*(?:<parameter=|<\/function>)/,
-    sampling: from("generation_config.json of Qwen/Qwen3-Coder-30B-A3B-Instruct", {
+    templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>", "!<think>"]],
+    sampling: config("Qwen/Qwen3-Coder-30B-A3B-Instruct", {
       temperature: 0.7,
       topP: 0.8,
       topK: 20,
       repeatPenalty: 1.05,
     }),
   },
-  {
-    name: "a relative of Qwen3-Coder",
-    id: "qwen3-coder",
-    templates: [{ has: ["<function=", "<parameter=", "<tool_call>", "<|im_start|>"] }],
-  },
+  { name: "a relative of Qwen3-Coder", id: "qwen3-coder", templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>"]] },
   {
     name: "Hermes",
     id: "hermes",
     models: /(?:deep)?hermes-?(?:[34]|2-pro)/,
-    templates: [{ has: ["<tool_call>", "function calling AI model", "<|im_start|>"] }],
+    templates: [["<tool_call>", "function calling AI model", "<|im_start|>"]],
   },
   {
     name: "Qwen2.5",
     id: "hermes",
     variant: "qwen2.5-7b-instruct",
-    models: /qwen-?2\.5(?!-(?:vl|omni|math|audio))/,
+    models: /qwen-?2[.-]5(?!-(?:vl|omni|math|audio|.*vision))/,
     bare: "base",
-    templates: [{ has: ["<tool_call>", '"arguments"', "<|im_start|>", "You are Qwen, created by Alibaba Cloud"] }],
+    templates: [["<tool_call>", '"arguments"', "<|im_start|>", "You are Qwen, created by Alibaba Cloud"]],
     sampling: QWEN25,
     types: ["qwen"],
   },
-  {
-    name: "QwQ",
-    id: "hermes",
-    models: /qwq(?!.*preview)/,
-    sampling: from("generation_config.json of Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }),
-  },
+  { name: "QwQ", id: "hermes", models: /qwq(?!.*preview)/, sampling: config("Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }) },
   {
     name: "Qwen3 2507 Instruct",
     id: "hermes",
     variant: "qwen3-0.6b",
     models: /qwen-?3-(?!omni).*instruct/,
-    sampling: from("generation_config.json of Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
+    sampling: config("Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
   },
   {
     name: "Qwen3",
     id: "hermes",
     variant: "qwen3-0.6b",
     models: /qwen-?3(?![.\d]|guard|-(?:omni|asr|tts))/,
-    templates: [{ has: ["<tool_call>", "<tools>", '"arguments"', "<|im_start|>", "enable_thinking", "reasoning_content"] }],
-    sample: /<tool_call>\s*\{\s*"(?:name|arguments)"/,
+    templates: [["<tool_call>", "<tools>", '"arguments"', "<|im_start|>", "enable_thinking", "reasoning_content"]],
     sampling: QWEN3,
   },
   { name: "Arch-Function", id: "hermes", models: /arch-function/ },
   { name: "Jan", id: "hermes", models: /jan-(?:nano|v1)/, sampling: QWEN3 },
-  { name: "a template with Hermes calls", id: "hermes", templates: [{ has: ["<tool_call>", "arguments", "<tools>", "<|im_start|>"] }] },
+  { name: "a template with Hermes calls", id: "hermes", templates: [["<tool_call>", "arguments", "<tools>", "<|im_start|>"]] },
   {
     name: "a template with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
-    templates: [{ has: ['<tool_call>\\n{"name"'] }, { has: ['<tool_call>{"name"'] }, { has: ["<tool_call>", "<function-name>, "] }],
+    templates: [['<tool_call>\\n{"name"'], ['<tool_call>{"name"'], ["<tool_call>", "<function-name>, "]],
   },
   { name: "SmolLM3", id: "hermes", doubtful: true, models: /smollm-?3/, bare: "base" },
 
@@ -511,26 +406,27 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "a Llama 3 template of vLLM",
     id: "llama3",
-    templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call", '"output":'] }],
+    templates: [["<|start_header_id|>", "respond with a JSON for a function call", '"output":']],
   },
   {
     name: "Llama 3.2",
     id: "llama3",
     variant: "llama-3.2-3b-instruct",
-    models: /llama-?3[.-]2(?![\db])/,
+    models: /llama-?v?3[.-]2(?![\db])/,
     bare: "base",
-    templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call", "strftime_now"] }],
+    templates: [["<|start_header_id|>", "respond with a JSON for a function call", "strftime_now"]],
     sampling: LLAMA,
     types: ["llama"],
   },
+  // Of 3.3 there is no base model.
+  { name: "Llama 3.3", id: "llama3", variant: "llama-3.1-8b-instruct", models: /llama-?v?3[.-]3(?![\db])(?!-nemotron)/, sampling: LLAMA },
   {
-    name: "Llama 3.1/3.3",
+    name: "Llama 3.1",
     id: "llama3",
     variant: "llama-3.1-8b-instruct",
-    models: /llama-?3[.-][13](?![\db])(?!-nemotron-nano)/,
+    models: /llama-?v?3[.-]1(?![\db])(?!-nemotron-nano)/,
     bare: "base",
-    templates: [{ has: ["<|start_header_id|>", "respond with a JSON for a function call"] }],
-    sample: /<\|python_tag\|>/,
+    templates: [["<|start_header_id|>", "respond with a JSON for a function call"]],
     sampling: LLAMA,
   },
   {
@@ -538,21 +434,13 @@ export const FAMILIES: readonly Family[] = [
     id: "llama3",
     doubtful: true,
     templates: [
-      { has: ["<|header_start|>", "respond with a JSON for a function call"] },
-      { has: ["<|header_start|>", "Separate multiple function calls by"] },
+      ["<|header_start|>", "respond with a JSON for a function call"],
+      ["<|header_start|>", "Separate multiple function calls by"],
     ],
   },
 
   // ---- Not trained on tools: asked for JSON, in turns that the model knows
-  {
-    name: "Gemma 3",
-    id: "json",
-    variant: "gemma",
-    models: /gemma-?3n?(?![.\d])/,
-    doubtful: true,
-    sampling: GEMMA,
-    types: ["gemmaIt"],
-  },
+  { name: "Gemma 3", id: "json", variant: "gemma", models: /gemma-?3n?(?![.\d])/, doubtful: true, sampling: GEMMA, types: ["gemmaIt"] },
   {
     name: "Gemma",
     id: "json",
@@ -560,29 +448,22 @@ export const FAMILIES: readonly Family[] = [
     models: /gemma-?2(?![.\d]|b)|gemma-1\.1|gemma:|gemma2:|gemma-[27]b/,
     doubtful: true,
     bare: "base",
-    templates: [{ has: ["<start_of_turn>"], lacks: ["tools"] }],
+    templates: [["<start_of_turn>", "!tools"]],
   },
-  {
-    name: "Phi-3",
-    id: "json",
-    variant: "phi",
-    models: /phi-?3/,
-    doubtful: true,
-    templates: [{ has: ["<|user|>", "<|end|>"], lacks: ["tools"] }],
-  },
+  { name: "Phi-3", id: "json", variant: "phi", models: /phi-?3/, doubtful: true, templates: [["<|user|>", "<|end|>", "!tools"]] },
   {
     name: "a ChatML template without tools",
     id: "json",
     variant: "chatml",
     doubtful: true,
-    templates: [{ has: ["<|im_start|>"], lacks: ["tool", "document"] }],
+    templates: [["<|im_start|>", "!tool", "!document"]],
   },
   {
     name: "a Llama 3 template without tools",
     id: "json",
     variant: "llama3",
     doubtful: true,
-    templates: [{ has: ["<|start_header_id|>", "<|eot_id|>"], lacks: ["tool", "document"] }],
+    templates: [["<|start_header_id|>", "<|eot_id|>", "!tool", "!document"]],
   },
   {
     name: "any chat model",
@@ -591,7 +472,5 @@ export const FAMILIES: readonly Family[] = [
     doubtful: true,
     // A base model knows no turns: the plain transcript is what it continues best.
     types: ["gemma", "general"],
-    weakSample:
-      /(?:^|\n)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
   },
 ];

@@ -4,12 +4,12 @@
  *     <start_function_call>call:get_weather{city:<escape>Paris<escape>,days:2}<end_function_call><start_function_response>
  */
 import { jsonScalar } from "../core/json.ts";
-import type { Request, Tool } from "../core/nouns.ts";
+import type { Request } from "../core/nouns.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
 import { markup, type Pieces, prompt } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { type Content, leadingSystem, textOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<start_function_response>", "<end_of_turn>"];
@@ -77,16 +77,16 @@ function adapt(request: Request): Request {
   return { ...request, messages: [{ role: "system", content }, ...rest] };
 }
 
-function render(request: Request, bos: Pieces): Rendered {
+function render(request: Request, bos: Pieces, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const { turns, resumes } = gemma.dialogue(turnsOf(rest), false);
-  return { bos, messages: [head(system, request.tools ?? []), turns], open: resumes ? [] : t`<start_of_turn>model\n` };
+  return { bos, messages: [head(system, declared), turns], open: resumes ? [] : t`<start_of_turn>model\n` };
 }
 
-function head(system: Content | undefined, tools: readonly Tool[]): Pieces {
+function head(system: Content | undefined, declared: Pieces): Pieces {
   const text = prompt(gemma.content(system ?? []));
-  if (text.length === 0 && tools.length === 0) return undefined;
-  return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${gemma.tools(tools)}<end_of_turn>\n`;
+  if (text.length === 0 && !declared) return undefined;
+  return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${declared}<end_of_turn>\n`;
 }
 
 export const functiongemma = dialectOf({

@@ -6,17 +6,15 @@
  *     <channel|>Let me see.<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:2}<tool_call|>
  */
 import { jsonNumber } from "../core/json.ts";
-import type { Request, Tool } from "../core/nouns.ts";
+import type { Request } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { RenderOptions } from "./dialect.ts";
 import { gemmaSyntax } from "./gemma-syntax.ts";
-import { thinkingOption } from "./options.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { type Content, leadingSystem, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<turn|>", "<|tool_response>", "<eos>"];
@@ -115,8 +113,8 @@ const gemma = gemmaSyntax({
 
 const PLACEHOLDERS: Readonly<Record<string, string>> = { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" };
 
-function render(request: Request, noThought: Pieces, options: RenderOptions): Rendered {
-  const thinks = thinkingOption(request, options) ?? false;
+function render(request: Request, noThought: Pieces, options: Setting): Rendered {
+  const thinks = options.thinking ?? false;
   const { system, rest } = leadingSystem(request.messages);
   const { turns, resumes } = gemma.dialogue(turnsOf(rest), request.thinking?.keep ?? false);
   const start = {
@@ -124,13 +122,13 @@ function render(request: Request, noThought: Pieces, options: RenderOptions): Re
     result: thinks ? t`<|channel>thought\n` : [],
     call: [],
   };
-  return { bos: t`<bos>`, messages: [head(thinks, system, request.tools ?? []), turns], open: start[resumes ?? "turn"] };
+  return { bos: t`<bos>`, messages: [head(thinks, system, options.declared), turns], open: start[resumes ?? "turn"] };
 }
 
-function head(thinks: boolean, system: Content | undefined, tools: readonly Tool[]): Pieces {
-  if (!thinks && !system && tools.length === 0) return undefined;
+function head(thinks: boolean, system: Content | undefined, declared: Pieces): Pieces {
+  if (!thinks && !system && !declared) return undefined;
   const parts = system?.map((part) => [gemma.content([part]), system.length > 1 ? " " : ""]); // only here parts get a blank behind them
-  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${gemma.tools(tools)}<turn|>\n`;
+  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${declared}<turn|>\n`;
 }
 
 /** Without the thinking that a server left in the text. */

@@ -4,17 +4,15 @@
  *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { element } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { tagCalls } from "./scan/params.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
@@ -28,6 +26,7 @@ const calls = tagCalls({
   callClose: "</tool_call>",
   params: [{ open: "<arg_key>", head: element("</arg_key>", "<arg_value>"), value: "<arg_value>", close: "</arg_value>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "always",
   escaped: true,
   json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
@@ -36,7 +35,7 @@ const calls = tagCalls({
 const createScanner = scannerOf({
   calls: { "<tool_call>": calls.block },
   closers: ["</tool_call>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
   callsInThinking: "promote-if-unclosed",
@@ -61,10 +60,9 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "glm-4.6": { gap: "\n", emptyThought: true },
 };
 
-function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { gap, emptyThought } = variant;
-  const { tools = [] } = request;
-  const silent = thinkingOption(request, options) === false;
+  const silent = options.thinking === false;
   const none = emptyThought ? t`<think></think>` : t`</think>`;
   const said = (parts: readonly Part[], thinks: boolean): Pieces => {
     const { thinking, text } = thoughtAndText(parts);
@@ -72,17 +70,14 @@ function render(request: Request, variant: Variant, options: RenderOptions): Ren
     return [
       t`<|assistant|>${gap}${thinks && thinking ? thought(thinking.trim()) : none}`,
       words ? [gap, words] : [],
-      parts.map((part) => {
-        if (part.type === "tool-call") return [gap, callPieces(part, variant)];
-        return part.type === "malformed" ? [gap, part.raw] : [];
-      }),
+      writtenCalls(parts, (call) => callPieces(call, variant)).map((call) => [gap, call]),
     ];
   };
   const start = emptyThought ? (silent ? t`\n<think></think>` : []) : silent ? none : t`<think>`;
   return {
     messages: [
       t`[gMASK]<sop>`,
-      tools.length > 0 ? toolPieces(tools, variant) : [],
+      options.declared,
       dialogue(turnsOf(request.messages), {
         other: (side, content) => {
           const text = textOf(content);

@@ -14,9 +14,9 @@ import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
-import { control, speak, think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { control, speak } from "./scan/steps.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, textThenCalls, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_text|>", "<|start_of_role|>"];
@@ -47,7 +47,7 @@ const createScanner = scannerOf({
   calls: Object.fromEntries(OPENERS.map((mark) => [mark, calls.marked])),
   closers: ["</tool_call>"],
   inLine: { [RESPONSE_END]: responseEnd },
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text", behind: response },
+  thinking: { ...THINK_TAGS, behind: response },
   // Version 3.2 thinks in these words.
   phrases: {
     open: ["Here is my thought process:", "Here's my thought process:"],
@@ -67,11 +67,11 @@ const t = markup([
 
 const VARIANTS = { "granite-4.0": "You are a helpful assistant. Please ensure responses are professional, accurate, and safe." };
 
-function render(request: Request, fallback: string): Rendered {
+function render(request: Request, fallback: string, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   return {
     messages: [
-      head(system && textOf(system, "\n"), fallback, request.tools ?? []),
+      turnPieces("system", declared ? [system && [textOf(system, "\n"), "\n\n"], declared] : (system && textOf(system, "\n")) || fallback),
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content, "\n")),
         said: (said) => turnPieces("assistant", textThenCalls(said, callPieces, textOf(said, "\n"))),
@@ -83,11 +83,6 @@ function render(request: Request, fallback: string): Rendered {
 }
 
 const turnPieces = (role: string, text: Pieces): Pieces => t`<|start_of_role|>${role}<|end_of_role|>${text}<|end_of_text|>\n`;
-
-function head(system: string | undefined, fallback: string, tools: readonly Tool[]): Pieces {
-  if (tools.length === 0) return turnPieces("system", system || fallback);
-  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, toolPieces(tools)]);
-}
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
 
@@ -106,7 +101,7 @@ For each tool call, return a json object with function name and arguments within
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   joined(
-    results.map(({ output }) => t`<tool_response>\n${resultText(output)}\n</tool_response>`),
+    results.map(({ output }) => t`<tool_response>\n${resultText(output, "\n")}\n</tool_response>`),
     "\n",
   );
 

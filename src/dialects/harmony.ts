@@ -8,14 +8,14 @@ import { JSON_SYNTAX } from "../core/json-syntax.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
-import type { Prompt, RenderableCall, RenderableResult, RenderOptions, ScannerOptions } from "./dialect.ts";
+import type { Prompt, RenderableCall, RenderableResult, ScannerOptions } from "./dialect.ts";
 import { argumentsText, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces, plainText } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
-import { callsOf, dialogue, leadingSystem, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { callsOf, dialogue, leadingSystem, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["<|return|>", "<|call|>"];
 const HEADERS = ["<|start|>", "<|channel|>"];
@@ -57,12 +57,7 @@ const openHeader =
 const header: Step = (s) => {
   const mark = s.until(MARKS);
   s.word += s.run;
-  const excess = s.word.length - MAX_NAME;
-  if (excess > 0) {
-    s.pos -= excess;
-    s.word = s.word.slice(0, -excess);
-    return s.word.includes(" to=") ? nameTooLong : abandon;
-  }
+  if (s.backTo(MAX_NAME)) return s.word.includes(" to=") ? nameTooLong : abandon;
   if (mark === undefined) return undefined;
   if (mark === "") return cutHeader;
   if (mark === "<|message|>") {
@@ -184,8 +179,9 @@ const t = markup([...EDGES, ...TOKENS]);
 /** The identity that the system message states. */
 const VARIANTS = { "gpt-oss-120b": "You are ChatGPT, a large language model trained by OpenAI." };
 
-function render(request: Request, identity: string, options: RenderOptions): Rendered {
-  const { tools = [], thinking } = request;
+function render(request: Request, identity: string, options: Setting): Rendered {
+  const { thinking } = request;
+  const { declared } = options;
   const { system, rest } = leadingSystem(request.messages);
   const spoken = rest.filter((message) => message.role === "assistant");
   // What was thought before a call is dropped as soon as an answer follows; before an answer it stands only to train on.
@@ -196,11 +192,11 @@ function render(request: Request, identity: string, options: RenderOptions): Ren
   return {
     bos: t`<|startoftext|>`,
     messages: [
-      systemMessage(identity, thinking?.effort ?? "medium", tools.length > 0, options.now ?? new Date()),
-      developerMessage(system && textOf(system), tools),
+      systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now ?? new Date()),
+      developerMessage(system && textOf(system), declared),
       dialogue(turnsOf(rest), {
         other: (side, content) =>
-          side === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(textOf(content), []),
+          side === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(textOf(content)),
         said: (said) => [said === final || thinks.has(said) ? thought(thinkingOf(said)) : [], saidMessages(said, said === final)],
         results: resultMessages,
       }),
@@ -222,16 +218,16 @@ Reasoning: ${effort}
   }<|end|>`;
 }
 
-function developerMessage(text: string | undefined, tools: readonly Tool[]): Pieces {
-  if (!text && tools.length === 0) return [];
-  return t`<|start|>developer<|message|>${text ? `# Instructions\n\n${text}\n\n` : []}${tools.length > 0 ? toolPieces(tools) : []}<|end|>`;
+function developerMessage(text: string | undefined, declared?: Pieces): Pieces {
+  if (!text && !declared) return [];
+  return t`<|start|>developer<|message|>${text ? `# Instructions\n\n${text}\n\n` : []}${declared}<|end|>`;
 }
 
 /** Text beside calls is a preamble; text alone is the answer. */
 function saidMessages(said: readonly Part[], isLast: boolean): Pieces {
   const text = textOf(said);
   const calls = callsOf(said);
-  const broken = said.map((part) => (part.type === "malformed" ? part.raw : []));
+  const broken = unreadable(said);
   if (calls.length === 0) return [t`<|start|>assistant<|channel|>final<|message|>${text}${broken}`, isLast ? t`<|return|>` : t`<|end|>`];
   return [text ? t`<|start|>assistant<|channel|>commentary<|message|>${text}<|end|>` : [], calls.map(callMessage), broken];
 }

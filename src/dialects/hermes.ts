@@ -10,35 +10,18 @@
  *     </tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
-import { joined, markup, type Pieces } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { joined, type Pieces } from "./prompt.ts";
+import { jsonCall, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
-
-const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
 // ---- Scanning
 
-const createScanner = scannerOf({
-  calls: { "<tool_call>": jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked },
-  closers: ["</tool_call>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
-  stops: STOPS,
-  control: ["<|im_start|>"],
-  callsInThinking: "promote-if-unclosed",
-});
+const createScanner = scannerOfCalls({ "<tool_call>": jsonCall });
 
 // ---- Rendering
-
-const t = markup([
-  ...["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"],
-  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
-]);
 
 interface Variant {
   /** What the system says when nobody else does. */
@@ -51,37 +34,33 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen2.5-7b-instruct": { system: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", thinks: false },
 };
 
-function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
-  const { system, rest } = leadingSystem(request.messages);
-  const silent = variant.thinks && thinkingOption(request, options) === false;
+function render(request: Request, variant: Variant, options: Setting): Rendered {
+  const { declared } = options;
+  const { system: given, rest } = leadingSystem(request.messages);
+  const system = given ? textOf(given) : variant.system;
+  const head = declared ? [system === undefined ? [] : `${system}\n\n`, declared] : system;
+  const silent = variant.thinks && options.thinking === false;
   const last = rest.at(-1);
   const final = last?.role === "assistant" ? last.content : undefined;
   return {
     messages: [
-      head(system ? textOf(system) : variant.system, request.tools ?? []),
+      head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
         said: (said, current) =>
-          turnPieces("assistant", variant.thinks ? thought(said, current, said === final) : textThenCalls(said, callPieces)),
-        results: (results) => turnPieces("user", resultPieces(results)),
+          turnPieces("assistant", variant.thinks ? saidPieces(said, current, said === final) : textThenCalls(said, callPieces)),
+        results: (results) => turnPieces("user", resultPieces(results, printedResult)),
       }),
     ],
     open: t`<|im_start|>assistant\n${silent ? t`<think>\n\n</think>\n\n` : []}`,
   };
 }
 
-const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
-
-function head(system: string | undefined, tools: readonly Tool[]): Pieces {
-  if (tools.length === 0) return system === undefined ? [] : turnPieces("system", system);
-  return turnPieces("system", [system === undefined ? [] : `${system}\n\n`, toolPieces(tools)]);
-}
-
 /** Thinking stands in the current turn alone; the last message has a block even if it is empty. */
-function thought(said: readonly Part[], current: boolean, isLast: boolean): Pieces {
+function saidPieces(said: readonly Part[], current: boolean, isLast: boolean): Pieces {
   const { thinking, text } = thoughtAndText(said);
   if (!current || !(isLast || thinking)) return textThenCalls(said, callPieces, text);
-  return [thinkPieces(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
+  return [thought(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
@@ -99,13 +78,6 @@ For each function call, return a json object with function name and arguments wi
 {"name": <function-name>, "arguments": <args-json-object>}
 </tool_call>`;
 
-const resultPieces = (results: readonly RenderableResult[]): Pieces =>
-  joined(
-    results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>`),
-    "\n",
-  );
-const thinkPieces = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
-
 export const hermes = dialectOf({
   id: "hermes",
   title: "Hermes",
@@ -116,6 +88,6 @@ export const hermes = dialectOf({
   render,
   tools: toolPieces,
   calls: (calls) => joined(calls.map(callPieces), "\n"),
-  results: resultPieces,
-  thinking: thinkPieces,
+  results: (results) => resultPieces(results, printedResult),
+  thinking: thought,
 });

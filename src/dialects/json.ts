@@ -4,14 +4,13 @@
  *
  *     {"name": "get_weather", "parameters": {"city": "Oslo"}}
  */
-import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
 import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
 
@@ -27,7 +26,7 @@ const FENCE = "```";
 const createScanner = scannerOf({
   calls: {},
   closers: [FENCE, "</tool_code>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
   turns: ["\nAssistant:"],
@@ -75,13 +74,13 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 };
 
-const render = (request: Request, variant: Variant): Rendered => ({
+const render = (request: Request, variant: Variant, { declared }: Setting): Rendered => ({
   ...variant,
-  messages: sidesOf(request, variant).map(({ side, text }) => variant.turn(side, variant.trims ? trimmed(text) : text)),
+  messages: sidesOf(request.messages, variant, declared).map(({ side, text }) => variant.turn(side, variant.trims ? trimmed(text) : text)),
 });
 
 /** The conversation as turns of alternating sides; what one side says in a row is joined by an empty line. */
-function sidesOf({ messages, tools = [] }: Request, variant: Variant): { side: Side; text: Pieces }[] {
+function sidesOf(messages: readonly Message[], variant: Variant, declared: Pieces): { side: Side; text: Pieces }[] {
   const sides: { side: Side; text: Pieces }[] = [];
   const add = (side: Side, text: Pieces): void => {
     const last = sides.at(-1);
@@ -89,8 +88,8 @@ function sidesOf({ messages, tools = [] }: Request, variant: Variant): { side: S
     else sides.push({ side, text });
   };
   const turns = turnsOf(messages);
-  if (tools.length > 0 && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
-  let block: Pieces = tools.length > 0 ? [toolPieces(tools), "\n"] : [];
+  if (declared && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
+  let block: Pieces = declared && [declared, "\n"];
   for (const turn of turns) {
     if (turn.side === "user") {
       add("user", [block, content(turn.content, variant)]);

@@ -10,10 +10,21 @@ import { argumentsText, pythonJson } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { headerCut, sectionSteps } from "./scan/sections.ts";
-import { broken, nameTooLong, think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { broken, nameTooLong } from "./scan/steps.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import {
+  allCalls,
+  callsOf,
+  contentPieces,
+  dialogue,
+  leadingSystem,
+  resultText,
+  textOf,
+  thinkingOf,
+  turnsOf,
+  unreadable,
+} from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
 const TURNS = ["<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"];
@@ -56,7 +67,7 @@ const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...calls.marks]);
 const createScanner = scannerOf({
   calls: { "<|tool_calls_section_begin|>": calls.section, "<|tool_call_begin|>": calls.call },
   closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: [...calls.marks, ARGUMENTS_BEGIN, ...TURNS],
   inCalls: [ARGUMENTS_BEGIN],
@@ -79,12 +90,9 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 };
 const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
 
-function render(request: Request, variant: Variant): Rendered {
+function render(request: Request, variant: Variant, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const { tools = [] } = request;
-  const ids = new Map(
-    rest.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : [])).map((call, n) => [call, idOf(call, n)]),
-  );
+  const ids = new Map(allCalls(rest).map((call, n) => [call, idOf(call, n)]));
   // Thinking stands in all that comes behind the first answer; an answer is a message without calls. (The template says that it looks for the
   // last one, from the end on, but it goes on looking when it has found it.)
   const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
@@ -93,11 +101,11 @@ function render(request: Request, variant: Variant): Rendered {
     variant.thinks ? t`<think>${fresh.has(parts as Part[]) ? thinkingOf(parts) : ""}</think>` : [],
     textOf(parts),
     callPieces(callsOf(parts), (call) => ids.get(call) ?? call.name),
-    parts.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(parts),
   ];
   return {
     messages: [
-      tools.length > 0 ? t`<|im_system|>tool_declare<|im_middle|>${toolPieces(tools)}<|im_end|>` : [],
+      declared && t`<|im_system|>tool_declare<|im_middle|>${declared}<|im_end|>`,
       system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
       dialogue(turnsOf(rest), {
         other: (side, content) =>

@@ -7,8 +7,7 @@ import type { Json, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { typeOf } from "../core/schema.ts";
 import { Marks } from "../core/window.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, attribute, compactJson, dictsort, entriesOf, Numeral, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { attributesOf, type Head } from "./scan/heads.ts";
@@ -16,8 +15,8 @@ import { tagCalls } from "./scan/params.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { type Answer, callsOf, contentPieces, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { type Answer, callsOf, contentPieces, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["<|end_of_msg|>"];
 const SEP = "<|sep|>";
@@ -101,13 +100,13 @@ const message = (attributes: string, body: Pieces): Pieces => [element(`message 
 /** How much it thinks, if nobody says so. */
 const VARIANTS = { "kimi-k3": "max" } as const;
 
-function render(request: Request, most: keyof typeof EFFORTS, options: RenderOptions): Rendered {
-  const { tools = [], toolChoice } = request;
-  const thinks = thinkingOption(request, options) ?? true;
+function render(request: Request, most: keyof typeof EFFORTS, options: Setting): Rendered {
+  const { toolChoice } = request;
+  const thinks = options.thinking ?? true;
   const must = toolChoice === "required" || toolChoice === "none" ? CHOICES[toolChoice] : undefined;
   return {
     messages: [
-      tools.length > 0 ? toolPieces(tools) : [],
+      options.declared,
       thinks ? internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`) : [],
       turnsOf(request.messages).map((turn) => {
         if (turn.side !== "assistant")
@@ -150,7 +149,7 @@ function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
     thinks ? thought(thinking.trim() === "" ? "" : thinking) : [],
     element("response", textOf(said), "response"),
     calls.length > 0 ? callPieces(calls) : [],
-    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(said),
   ];
 }
 

@@ -7,14 +7,13 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { jsonCalls, OBJECT, release } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { LLAMA3 } from "./turns.ts";
 
@@ -50,7 +49,7 @@ const createScanner = scannerOf({
     },
   },
   closers: ["</function>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>"],
   callsInThinking: "promote-if-unclosed",
@@ -66,23 +65,22 @@ const VARIANTS: Readonly<Record<string, (now: Date) => string>> = {
   "llama-3.2-3b-instruct": (now) => now.toDateString().replace(/^\w+ (\w+) (\w+)/, "$2 $1"),
 };
 
-function render(request: Request, today: (now: Date) => string, { now = new Date() }: RenderOptions): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, today: (now: Date) => string, { now = new Date(), declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const turns = turnsOf(rest);
-  if (tools.length > 0 && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
-  const first = tools.length > 0 ? turns.findIndex((turn) => turn.side === "user") : -1;
+  if (declared && !turns.some((turn) => turn.side === "user")) turns.push({ side: "user", content: [] });
+  const first = turns.findIndex((turn) => turn.side === "user");
   return {
     ...LLAMA3,
     messages: [
       LLAMA3.turn("system", [
-        tools.length > 0 ? "Environment: ipython\n" : [],
+        declared ? "Environment: ipython\n" : [],
         `Cutting Knowledge Date: December 2023\nToday Date: ${today(now)}\n\n`,
         printedText(system ?? []).trim(),
       ]),
       dialogue(turns, {
         other: (side, content, n) =>
-          LLAMA3.turn(side === "user" ? "user" : "system", [n === first ? toolPieces(tools) : [], printedText(content).trim()]),
+          LLAMA3.turn(side === "user" ? "user" : "system", [n === first ? declared : [], printedText(content).trim()]),
         said: (said) => LLAMA3.turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),
         results: resultPieces,
       }),

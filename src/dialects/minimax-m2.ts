@@ -8,15 +8,14 @@
  *     </minimax:tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionObject, type Rendered } from "./tools.ts";
-import { callsOf, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
+import { callsOf, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -30,6 +29,7 @@ const calls = tagCalls({
   callClose: "</invoke>",
   params: [{ open: "<parameter ", head: ATTRIBUTES, close: "</parameter>" }],
   stops: STOPS,
+  opaque: true,
   bareNames: "never",
   shy: true,
 });
@@ -37,7 +37,7 @@ const calls = tagCalls({
 const createScanner = scannerOf({
   calls: { "<minimax:tool_call>": calls.block },
   closers: ["</minimax:tool_call>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: TURNS,
   callsInThinking: "promote-if-unclosed",
@@ -50,15 +50,15 @@ const t = markup([...TURNS, ...STOPS, "<minimax:tool_call>", "</minimax:tool_cal
 
 const VARIANTS = { "minimax-m2": t`]~!b[` };
 
-function render(request: Request, bos: Pieces, options: RenderOptions): Rendered {
-  const { messages, tools = [], thinking } = request;
+function render(request: Request, bos: Pieces, options: Setting): Rendered {
+  const { messages, thinking } = request;
   const { system, rest } = leadingSystem(messages);
   // The template has no switch for thinking, so only a request can ask for what it does not do.
-  const silent = options.thinking === undefined && thinking?.enabled === false;
+  const silent = options.thinking === false && thinking?.enabled === false;
   return {
     bos,
     messages: [
-      turnPieces("system", [textOf(system ?? []) || "You are a helpful assistant.", tools.length > 0 ? ["\n\n", toolPieces(tools)] : []]),
+      turnPieces("system", [textOf(system ?? []) || "You are a helpful assistant.", options.declared && ["\n\n", options.declared]]),
       dialogue(turnsOf(rest), {
         other: (_, content) => turnPieces("user", textOf(content)),
         said: (said, current) => turnPieces("ai", saidPieces(said, current || (thinking?.keep ?? false))),
@@ -79,7 +79,7 @@ function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
     thinks && thinking ? thought(thinking) : [],
     text,
     calls.length > 0 ? ["\n", callPieces(calls)] : [],
-    said.map((part) => (part.type === "malformed" ? ["\n", part.raw] : [])),
+    unreadable(said).map((raw) => ["\n", raw]),
   ];
 }
 

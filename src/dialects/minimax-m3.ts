@@ -6,8 +6,7 @@
  *     ]<]minimax[>[</tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsTree, entriesOf, Numeral, pythonJson, pythonNumber, quoted, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { elementArguments } from "./scan/elements.ts";
@@ -15,8 +14,8 @@ import { ATTRIBUTES } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionObject, type Rendered } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -72,10 +71,10 @@ const MODES = {
   },
 };
 
-function render(request: Request, identity: string, options: RenderOptions): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, identity: string, options: Setting): Rendered {
+  const { declared } = options;
   const { system, rest } = leadingSystem(request.messages);
-  const thinks = thinkingOption(request, options);
+  const thinks = options.thinking;
   const { rule, open } = MODES[thinks === undefined ? "adaptive" : thinks ? "enabled" : "disabled"];
   return {
     messages: [
@@ -85,7 +84,7 @@ Current thinking mode: ${rule}
 </thinking_instructions>[e~[\n`,
       turn("developer", [
         system && system.length > 0 ? contentPieces(system, PLACEHOLDERS) : "You are a helpful assistant.",
-        tools.length > 0 ? ["\n\n", toolPieces(tools)] : [],
+        declared && ["\n\n", declared],
       ]),
       dialogue(turnsOf(rest), {
         other: (side, content) => turn(side === "user" ? "user" : "developer", contentPieces(content, PLACEHOLDERS)),
@@ -104,12 +103,7 @@ const PLACEHOLDERS = { image: IMAGE, video: VIDEO };
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said);
   const calls = callsOf(said);
-  return [
-    thinking ? thought(thinking) : t`</mm:think>`,
-    textOf(said),
-    calls.length > 0 ? callPieces(calls) : [],
-    said.map((part) => (part.type === "malformed" ? part.raw : [])),
-  ];
+  return [thinking ? thought(thinking) : t`</mm:think>`, textOf(said), calls.length > 0 ? callPieces(calls) : [], unreadable(said)];
 }
 
 const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;

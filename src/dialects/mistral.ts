@@ -6,18 +6,28 @@
  *     [TOOL_CALLS]get_weather[CALL_ID]abcdef123[ARGS]{"city": "Paris"}
  *     [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}
  */
-import type { Json, Message, Part, Request, Tool } from "../core/nouns.ts";
+import type { Json, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { RenderableCall, RenderOptions } from "./dialect.ts";
+import type { RenderableCall } from "./dialect.ts";
 import { keepThinking } from "./options.ts";
-import { argumentsText, compactJson, pythonJson, readLossless } from "./print.ts";
+import { argumentsText, compactJson, nineCharacters, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, printedResult, resultText, turnsOf } from "./transcript.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import {
+  alternating,
+  callsOf,
+  contentPieces,
+  dialogue,
+  leadingSystem,
+  printedResult,
+  resultText,
+  turnsOf,
+  unreadable,
+} from "./transcript.ts";
 
 const STOPS = ["</s>"];
 const CALLS = "[TOOL_CALLS]";
@@ -173,24 +183,13 @@ function jsonResult(output: Json): string {
   return readLossless(text) === undefined ? compactJson(text) : text;
 }
 
-/** The tokenizers allow no other ids: a foreign one is written as a hash of it. */
-function nineCharacters(id = ""): string {
-  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
-  const digits = (length: number, seed: number): string => {
-    let hash = seed;
-    for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-    return (hash >>> 0).toString(36).padStart(length, "0").slice(-length);
-  };
-  return digits(5, 0x811c9dc5) + digits(4, 0x5bd1e995);
-}
-
-function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { toolsLast, systemLast } = variant;
   const keeps = variant.thinks && request.thinking?.keep === true;
   const { system, rest } = leadingSystem(alternating(request.messages));
   const turns = turnsOf(rest);
   const last = turns.findLastIndex((turn) => turn.side === "user");
-  const tools = request.tools?.length ? toolPieces(request.tools) : [];
+  const tools = options.declared;
   const rules = system ? contentPieces(system, IMAGES) : variant.system?.(isoDate(options.now ?? new Date()));
   const systemPieces = (text: Pieces): Pieces => (systemLast ? userPieces(text) : t`[SYSTEM_PROMPT]${text}[/SYSTEM_PROMPT]`);
   return {
@@ -212,22 +211,6 @@ function render(request: Request, variant: Variant, options: RenderOptions): Ren
   };
 }
 
-/** Roles must alternate: what one side says in a row is one message. A developer's message is a system message. */
-function alternating(messages: readonly Message[]): Message[] {
-  const out: Message[] = [];
-  for (const message of messages) {
-    if (message.role === "assistant" || message.role === "tool") {
-      out.push(message);
-      continue;
-    }
-    const role = message.role === "user" ? "user" : "system";
-    const last = out.at(-1);
-    if (last?.role === role) out.splice(-1, 1, { role, content: [...last.content, { type: "text", text: "\n\n" }, ...message.content] });
-    else out.push({ role, content: message.content });
-  }
-  return out;
-}
-
 const userPieces = (text: Pieces): Pieces => t`[INST]${text}[/INST]`;
 
 function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: boolean): Pieces {
@@ -237,7 +220,7 @@ function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: bool
       part.type === "text" ? part.text : keepsThinking && part.type === "thinking" && part.text ? thought(part.text) : [],
     ),
     calls.length > 0 ? variant.calls(calls) : [],
-    said.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(said),
     t`</s>`,
   ];
 }

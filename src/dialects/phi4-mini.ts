@@ -8,9 +8,8 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { PHI } from "./turns.ts";
 
@@ -24,7 +23,7 @@ const createScanner = scannerOf({
   // The marks are those of Microsoft's own template.
   calls: { functools: calls.listed, "<|tool_call|>": calls.marked },
   closers: ["<|/tool_call|>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: ["<|/tool_call|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|/tool|>", "<|tool_response|>"],
   callsInThinking: "promote-if-unclosed",
@@ -47,13 +46,12 @@ If you decide to call functions:
   * respect the argument type formatting. E.g., if the type is number and format is float, write value 7 as 7.0
   * make sure you pick the right functions that match the user intent`;
 
-function render(request: Request, fallback: string): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, fallback: string, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   return {
     ...PHI,
     messages: [
-      systemPieces([system ? printedText(system).trim() : fallback, tools.length > 0 ? toolPieces(tools) : []]),
+      systemPieces([system ? printedText(system).trim() : fallback, declared]),
       dialogue(turnsOf(rest), {
         other: (side, content) => (side === "user" ? PHI.turn(side, printedText(content)) : systemPieces(printedText(content).trim())),
         said: (said) => PHI.turn("assistant", textThenBatch(said, callPieces)),

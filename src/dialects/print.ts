@@ -60,6 +60,17 @@ export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value:
     return { key, value, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
   });
 
+/** An id as Mistral's templates want it: one of another form is written as a hash of it. */
+export function nineCharacters(id = ""): string {
+  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
+  const digits = (length: number, seed: number): string => {
+    let hash = seed;
+    for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+    return (hash >>> 0).toString(36).padStart(length, "0").slice(-length);
+  };
+  return digits(5, 0x811c9dc5) + digits(4, 0x5bd1e995);
+}
+
 /** An attribute's value. No format can escape in it; one with both kinds of quotes cannot be written. */
 export const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
 

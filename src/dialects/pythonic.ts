@@ -10,10 +10,9 @@ import { keepThinking } from "./options.ts";
 import { argumentsTree, entriesOf, Numeral, prettyJson, pythonJson, pythonLiteral, type Tree } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { pythonCalls } from "./scan/python.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 import type { TurnMarks } from "./turns.ts";
 
 const STOPS = ["<|im_end|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
@@ -36,7 +35,7 @@ const createScanner = scannerOf({
     "```tool_code": calls.printed,
   },
   closers: ["<|tool_call_end|>", "<|python_end|>", "</function_calls>", "```"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text", behind: calls.start },
+  thinking: { ...THINK_TAGS, behind: calls.start },
   stops: STOPS,
   control: [...LFM, ...LLAMA],
   callsInThinking: "promote-if-unclosed",
@@ -153,7 +152,7 @@ function render(request: Request, variant: Variant): Rendered {
     variant.thinks && current && request.thinking?.keep ? thought(thinkingOf(parts)) : [],
     variant.leaked === undefined || (variant.leaked === "turn" ? current : parts === last) ? textOf(parts) : withoutThinking(textOf(parts)),
     callPieces(callsOf(parts), variant),
-    parts.map((part) => (part.type === "malformed" ? part.raw : [])),
+    unreadable(parts),
   ];
   return {
     ...variant,

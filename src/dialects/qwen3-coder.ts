@@ -12,16 +12,13 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
+import { jsonCall, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
 import { element, NAME } from "./scan/heads.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
 import { tagCalls } from "./scan/params.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
   contentPieces,
@@ -34,8 +31,6 @@ import {
   thoughtAndText,
   turnsOf,
 } from "./transcript.ts";
-
-const STOPS = ["<|im_end|>", "<|endoftext|>"];
 
 // ---- Scanning
 
@@ -63,28 +58,16 @@ const calls = tagCalls({
   bareNames: "declared",
   strips: true,
   ownTags: true,
-  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
+  json: jsonCall,
 });
 
-const createScanner = scannerOf({
-  calls: { "<tool_call>": calls.block, "<function=": calls.bare },
-  closers: ["</tool_call>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
-  stops: STOPS,
-  control: ["<|im_start|>"],
-  callsInThinking: "promote-if-unclosed",
-});
+const createScanner = scannerOfCalls({ "<tool_call>": calls.block, "<function=": calls.bare });
 
 // ---- Rendering
 
-const t = markup([
-  ...["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>"],
-  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
-  ...["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"],
-]);
-
 interface Variant {
-  readonly head: (system: string | undefined, tools: readonly Tool[]) => Pieces;
+  readonly tools: (tools: readonly Tool[]) => Pieces;
+  readonly head: (system: string | undefined, declared: Pieces) => Pieces;
   readonly said: (said: readonly Part[], current: boolean) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
   /** What everybody else said. */
@@ -96,10 +79,8 @@ interface Variant {
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": {
-    head: (system, tools) => {
-      if (tools.length > 0) return [system ?? DEFAULT_SYSTEM, "\n\n", toolPieces(tools)];
-      return system;
-    },
+    tools: toolPieces,
+    head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
     said: (said) => textAndCalls(said, textOf(said)),
     results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
     content: (content) => textOf(content),
@@ -107,33 +88,28 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     thinks: false,
   },
   "qwen3.5-4b": {
-    head: (system, tools) => {
-      if (tools.length > 0) return [jsonTools(tools), system?.trim() ? `\n\n${system.trim()}` : []];
-      return system?.trim();
-    },
+    tools: jsonTools,
+    head: (system, declared) => (declared ? [declared, system?.trim() ? `\n\n${system.trim()}` : []] : system?.trim()),
     said: (said, thinks) => {
       const { thinking, text } = thoughtAndText(said);
       return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim())];
     },
-    results: (results) =>
-      joined(
-        results.map(({ output }) => t`<tool_response>\n${resultText(output).trim()}\n</tool_response>`),
-        "\n",
-      ),
+    results: (results) => resultPieces(results, (output) => resultText(output).trim()),
     content: (content) => trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown)),
     lateSystem: "user",
     thinks: true,
   },
 };
 
-const shown = (placeholder: Pieces): Pieces => t`<|vision_start|>${placeholder}<|vision_end|>`;
+const vision = markup(["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"]);
+const shown = (placeholder: Pieces): Pieces => vision`<|vision_start|>${placeholder}<|vision_end|>`;
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 
-function render(request: Request, variant: Variant, options: RenderOptions): Rendered {
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const head = variant.head(system && textOf(system), request.tools ?? []);
-  const silent = thinkingOption(request, options) === false;
+  const head = variant.head(system && textOf(system), options.declared);
+  const silent = options.thinking === false;
   const opener = variant.thinks ? t`<think>\n${silent ? t`\n</think>\n\n` : []}` : [];
   return {
     messages: [
@@ -147,8 +123,6 @@ function render(request: Request, variant: Variant, options: RenderOptions): Ren
     open: t`<|im_start|>assistant\n${opener}`,
   };
 }
-
-const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
 
 /** Before calls the text is trimmed, and an empty line is between. */
 function textAndCalls(said: readonly Part[], text: string): Pieces {
@@ -229,15 +203,12 @@ function toolPieces(tools: readonly Tool[]): Pieces {
   return explained("tool", tools.flatMap(toolLines), "value_2", rule);
 }
 
-const jsonTools = (tools: readonly Tool[]): Pieces =>
-  explained(
-    "function",
-    tools.map((tool) => `${pythonJson(functionTool(tool))}\n`),
-    "This is the value for the second parameter\nthat can span\nmultiple lines",
-    t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`,
-  );
-
-const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
+function jsonTools(tools: readonly Tool[]): Pieces {
+  const value = "This is the value for the second parameter\nthat can span\nmultiple lines";
+  const rule = t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`;
+  const declared = tools.map((tool) => `${pythonJson(functionTool(tool))}\n`);
+  return explained("function", declared, value, rule);
+}
 
 export const qwen3Coder = dialectOf({
   id: "qwen3-coder",
@@ -247,7 +218,7 @@ export const qwen3Coder = dialectOf({
   stops: STOPS,
   createScanner,
   render,
-  tools: toolPieces,
+  tools: (tools, variant) => variant.tools(tools),
   calls: (calls) => joined(calls.map(callPieces), "\n"),
   results: (results, variant) => variant.results(results),
   thinking: thought,

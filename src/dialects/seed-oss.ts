@@ -10,16 +10,15 @@
  */
 import { isObject } from "../core/json.ts";
 import type { JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
-import { thinkingOption } from "./options.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
-import { dialectOf, type Rendered } from "./tools.ts";
-import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<seed:eos>"];
 
@@ -55,14 +54,13 @@ const VARIANTS = {
   "seed-oss": "You are Doubao, a helpful AI assistant. You may call one or more functions to assist with the user query.",
 };
 
-function render(request: Request, fallback: string, options: RenderOptions): Rendered {
-  const { tools = [] } = request;
+function render(request: Request, fallback: string, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const silent = thinkingOption(request, options) === false;
-  const declared = tools.length > 0 ? toolPieces(tools) : [];
+  const silent = options.thinking === false;
+  const { declared } = options;
   return {
     messages: [
-      system || tools.length > 0 ? turn("system", [system ? textOf(system) : fallback, declared]) : [],
+      system || declared ? turn("system", [system ? textOf(system) : fallback, declared]) : [],
       silent ? turn("system", NO_THINKING) : [],
       dialogue(turnsOf(rest), {
         other: (side, content) => turn(side === "user" ? "user" : "system", textOf(content)),
@@ -86,7 +84,7 @@ const NO_THOUGHT = t`<seed:think>
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said).trim();
   const text = textOf(said).trim();
-  const calls = said.flatMap((part) => (part.type === "tool-call" ? [callPieces(part)] : part.type === "malformed" ? [part.raw] : []));
+  const calls = writtenCalls(said, callPieces);
   return [
     thinking ? ["\n", thought(thinking)] : [],
     text ? ["\n", text, calls.length > 0 ? "\n" : []] : [],

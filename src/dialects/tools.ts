@@ -1,6 +1,7 @@
 /** Tools as text. */
 import type { JsonObject, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { type Pieces, plainText, prompt } from "./prompt.ts";
 
@@ -26,11 +27,19 @@ export interface Rendered {
   readonly open: Pieces;
 }
 
+/** What `render` was asked for. */
+export interface Setting extends Omit<RenderOptions, "thinking"> {
+  /** Whether the model shall think, if anybody said so. */
+  readonly thinking: boolean | undefined;
+  /** The tools, if there are any. */
+  readonly declared: Pieces;
+}
+
 /** What a dialect writes down; all else follows from it. Nothing is never asked for: no list is empty, and no thinking. */
 interface Definition<V> extends Pick<Dialect, "id" | "title" | "models" | "stops" | "createScanner" | "adapt"> {
   /** Template revisions in circulation, and what is special about each. The first is the reference. */
   readonly variants: Readonly<Record<string, V>>;
-  render(request: Request, variant: V, options: RenderOptions): Rendered;
+  render(request: Request, variant: V, options: Setting): Rendered;
   tools(tools: readonly Tool[], variant: V): Pieces;
   calls(calls: readonly RenderableCall[], variant: V): Pieces;
   results(results: readonly RenderableResult[], variant: V): Pieces;
@@ -50,7 +59,9 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
     ...rest,
     variants: Object.keys(variants),
     render(request, options = {}) {
-      const { bos, messages, open } = render(request, variantOf(variants, options.variant), options);
+      const variant = variantOf(variants, options.variant);
+      const declared = request.tools?.length ? tools(request.tools, variant) : undefined;
+      const { bos, messages, open } = render(request, variant, { ...options, thinking: thinkingOption(request, options), declared });
       return prompt(options.bos ? bos : [], messages, options.addGenerationPrompt === false ? [] : open);
     },
     renderTools,

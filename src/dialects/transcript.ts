@@ -31,14 +31,27 @@ export function leadingSystem(messages: readonly Message[]): { system?: Content;
   return first?.role === "system" || first?.role === "developer" ? { system: first.content, rest } : { rest: messages };
 }
 
-/** System texts stand in front, wherever they come; `roles`: whose texts these are. */
-export function hoisted(
-  { messages }: Request,
-  roles: readonly Message["role"][] = ["system", "developer"],
-): { system: string; rest: Message[] } {
-  const isSystem = ({ role }: Message) => roles.includes(role);
+/** System texts stand in front, wherever they come. */
+export function hoisted({ messages }: Pick<Request, "messages">): { system: string; rest: Message[] } {
+  const isSystem = ({ role }: Message) => role === "system" || role === "developer";
   const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
   return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
+}
+
+/** For templates whose roles must alternate: what one side says in a row is one message. A developer's message is a system message. */
+export function alternating(messages: readonly Message[]): Message[] {
+  const out: Message[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant" || message.role === "tool") {
+      out.push(message);
+      continue;
+    }
+    const role = message.role === "user" ? "user" : "system";
+    const last = out.at(-1);
+    if (last?.role === role) out.splice(-1, 1, { role, content: [...last.content, { type: "text", text: "\n\n" }, ...message.content] });
+    else out.push({ role, content: message.content });
+  }
+  return out;
 }
 
 export function turnsOf(messages: readonly Message[]): Turn[] {
@@ -101,6 +114,17 @@ function answer(result: ToolResult, waiting: ToolCall[], calls: ReadonlyMap<stri
 
 export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
 
+/** Calls that could not be read, as they were written. */
+export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((part) => (part.type === "malformed" ? part.raw : []));
+
+/** Both in the order in which they were said. */
+export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
+  parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
+
+/** All calls of a conversation. */
+export const allCalls = (messages: readonly Message[]): ToolCall[] =>
+  messages.flatMap((message) => (message.role === "assistant" ? callsOf(message.content) : []));
+
 export const hasCalls = ({ said = [] }: Round): boolean => said.some((part) => part.type === "tool-call");
 
 const texts = (parts: readonly Part[], type: "text" | "thinking", separator: string): string =>
@@ -122,15 +146,14 @@ const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "
 
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
-  const calls = said.flatMap((part) => (part.type === "tool-call" ? [call(part)] : part.type === "malformed" ? [part.raw] : []));
+  const calls = writtenCalls(said, call);
   return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
 }
 
 /** The same where all calls of a message are written as one. */
 export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
   const calls = callsOf(said);
-  const raws = said.flatMap((part) => (part.type === "malformed" ? part.raw : []));
-  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...raws], "\n");
+  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...unreadable(said)], "\n");
 }
 
 /** Text as those templates print it that do not know parts: several of them are a Python literal. */
@@ -162,8 +185,8 @@ export const contentPieces = (
   });
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
-export function resultText(output: Json): string {
-  const plain = plainOutput(output);
+export function resultText(output: Json, separator?: string): string {
+  const plain = plainOutput(output, separator);
   return typeof plain === "string" ? plain : pythonJson(plain);
 }
 
@@ -171,14 +194,14 @@ export function resultText(output: Json): string {
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** A list of text parts is the text that they make; other results stay what they are. */
-export function plainOutput(output: Json): Json {
+export function plainOutput(output: Json, separator = ""): Json {
   const parts = textParts(output);
-  return parts && parts.length > 0 ? parts.map((part) => part.text).join("") : output;
+  return parts ? parts.map((part) => part.text).join(separator) : output;
 }
 
 /** A result that is nothing but text parts. */
 export const textParts = (output: Json): readonly (JsonObject & { text: string })[] | undefined =>
-  Array.isArray(output) && output.every(isTextPart) ? output : undefined;
+  Array.isArray(output) && output.length > 0 && output.every(isTextPart) ? output : undefined;
 
 const isTextPart = (part: Json): part is JsonObject & { text: string } =>
   isObject(part) && part.type === "text" && typeof part.text === "string";

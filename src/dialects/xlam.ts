@@ -8,9 +8,8 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { think } from "./scan/steps.ts";
-import { scannerOf } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
 import { CHATML, LLAMA3, type TurnMarks } from "./turns.ts";
 
@@ -29,7 +28,7 @@ const calls = jsonCalls({
 const createScanner = scannerOf({
   calls: { "[TOOL_CALLS]": calls.marked, "<tool_call>": calls.marked },
   closers: [FENCE, "</tool_call>"],
-  thinking: { open: { "<think>": think }, close: ["</think>"], stray: "text" },
+  thinking: THINK_TAGS,
   stops: STOPS,
   control: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|im_start|>"],
   callsInThinking: "promote-if-unclosed",
@@ -66,14 +65,14 @@ function adapt(original: Request): Request {
   };
 }
 
-function render(request: Request, variant: Variant): Rendered {
+function render(request: Request, variant: Variant, { declared }: Setting): Rendered {
   const { turn } = variant;
   const { system, rest } = leadingSystem(request.messages);
   const format = !system && request.tools ? `${FORMAT}\n\n` : "";
   return {
     ...variant,
     messages: [
-      turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, toolPieces(request.tools ?? [])]),
+      turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, declared]),
       dialogue(turnsOf(rest), {
         other: (side, content) => turn(side === "user" ? "user" : "system", printedText(content).trim()),
         said: (said) => turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),

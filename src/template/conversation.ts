@@ -1,77 +1,144 @@
 /**
  * A request as chat templates expect it: OpenAI's messages and tools, less what templates stumble over. They expect texts where clients
  * send null, a name on every result, an object for the arguments, `system` where clients say `developer`, one type where JSON Schema
- * allows several.
+ * allows several; and some of them more than that.
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
 import { schemaTypes } from "../core/schema.ts";
-import { argumentsText } from "../dialects/print.ts";
+import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, type Tree } from "../dialects/print.ts";
 import { functionTool } from "../dialects/tools.ts";
-import { callsOf, plainOutput, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
+import { alternating, callsOf, plainOutput, type Round, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
 export interface Conversation {
   messages: JsonObject[];
   tools?: JsonObject[];
 }
 
+/** What only some templates want. */
 export interface Form {
   /** Arguments as a JSON text: what older templates paste between two strings. */
-  argumentsAsText: boolean;
+  readonly argumentsAsText?: true;
   /** No tools as an empty list: what templates want that walk through them without looking. */
-  emptyTools?: boolean;
+  readonly emptyTools?: true;
+  /** Ids of nine letters and digits. */
+  readonly nineCharacters?: true;
+  /** Users and the assistant in turn, and nobody else but one system in front; */
+  readonly alternating?: true;
+  /** or not even that: its text begins what the first user says. */
+  readonly noSystem?: true;
+  /** A list of parts also where there is nothing but text. */
+  readonly parts?: true;
+  /** A description of every tool and property. */
+  readonly described?: true;
+  /** One call in a message, with its result behind it. */
+  readonly oneCall?: true;
 }
 
-export function conversationOf({ messages, tools = [] }: Request, template: string, form: Form): Conversation {
+/** A request, the template that it is for, and what that wants. */
+interface Sheet {
+  readonly template: string;
+  readonly form: Form;
+  /** A number whose spelling JavaScript would not keep. */
+  readonly numeral: (numeral: Numeral) => number;
+}
+
+export function conversationOf({ messages, tools = [] }: Request, sheet: Sheet): Conversation {
+  const { template, form } = sheet;
   const hasDevelopers = template.includes("developer");
   return {
-    messages: messagesOf(messages, template, form).map((message) =>
+    messages: messagesOf(inOrder(messages, form), sheet).map((message) =>
       message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
     ),
-    ...((tools.length > 0 || form.emptyTools) && { tools: tools.map((tool) => templateTool(tool, template)) }),
+    ...((tools.length > 0 || form.emptyTools) && { tools: tools.map((tool) => templateTool(tool, sheet)) }),
   };
 }
 
-const messagesOf = (messages: readonly Message[], template: string, form: Form): JsonObject[] =>
+function inOrder(messages: readonly Message[], { alternating: ordered, noSystem }: Form): readonly Message[] {
+  if (!ordered && !noSystem) return messages;
+  const isSystem = (message: Message) => message.role === "system" || message.role === "developer";
+  const systems = messages.filter(isSystem).map((message): Message => (noSystem ? ({ ...message, role: "user" } as Message) : message));
+  return alternating([...systems, ...messages.filter((message) => !isSystem(message))]);
+}
+
+const messagesOf = (messages: readonly Message[], sheet: Sheet): JsonObject[] =>
   turnsOf(messages).flatMap((turn): JsonObject[] => {
-    if (turn.side !== "assistant") return [{ role: turn.side, content: contentOf(turn.content, template) }];
-    return turn.rounds.flatMap(({ said, results }) => [
-      ...(said ? [saidMessage(said, form)] : []),
-      ...results.map(({ id, name, output }) => ({ role: "tool", tool_call_id: id, name, content: resultText(plainOutput(output)) })),
+    if (turn.side !== "assistant") return [{ role: turn.side, content: contentOf(turn.content, sheet) }];
+    const rounds = sheet.form.oneCall ? turn.rounds.flatMap(callByCall) : turn.rounds;
+    return rounds.flatMap(({ said, results }) => [
+      ...(said ? [saidMessage(said, sheet)] : []),
+      ...results.map(({ id, name, output }) => ({
+        role: "tool",
+        tool_call_id: idOf(id, sheet),
+        name,
+        content: contentOf([{ type: "text", text: resultText(plainOutput(output)) }], sheet),
+      })),
     ]);
   });
 
-/** A plain text where there is no more to it that the template knows of: half of the templates know nothing else. */
-function contentOf(parts: readonly Part[], template: string): Json {
-  if (!parts.some((part) => part.type === "media" && template.includes(part.mediaType.split("/")[0] ?? ""))) return textOf(parts);
-  return parts.flatMap((part): Json[] => {
-    if (part.type === "text") return [{ type: "text", text: part.text }];
-    return part.type === "media" ? [{ type: part.mediaType.split("/")[0] ?? "image" }] : [];
-  });
+function callByCall({ said = [], results }: Round): Round[] {
+  const [first, ...calls] = callsOf(said);
+  const answers = (call: ToolCall | undefined) => results.filter((result) => result.call === call);
+  return [
+    {
+      said: said.filter((part) => part.type !== "tool-call" || part === first),
+      results: [...answers(first), ...(first ? answers(undefined) : [])],
+    },
+    ...calls.map((call) => ({ said: [call], results: answers(call) })),
+  ];
 }
 
-function saidMessage(said: readonly Part[], form: Form): JsonObject {
+const idOf = (id: string, { form }: Sheet): string => (form.nineCharacters ? nineCharacters(id) : id);
+
+/** A plain text where there is no more to it that the template knows of: half of the templates know nothing else. */
+function contentOf(content: readonly Part[], { template, form }: Sheet): Json {
+  const parts = content.flatMap((part): JsonObject[] => {
+    if (part.type === "text") return [{ type: "text", text: part.text }];
+    const kind = part.type === "media" ? (part.mediaType.split("/")[0] ?? "") : "";
+    return kind && template.includes(kind) ? [{ type: kind }] : [];
+  });
+  return form.parts || parts.some(({ type }) => type !== "text") ? parts : textOf(content);
+}
+
+function saidMessage(said: readonly Part[], sheet: Sheet): JsonObject {
   const calls = callsOf(said);
   const thinking = thinkingOf(said);
+  const text = said.flatMap((part) => (part.type === "text" ? part.text : part.type === "malformed" ? part.raw : [])).join("");
   return {
     role: "assistant",
-    content: said.flatMap((part) => (part.type === "text" ? part.text : part.type === "malformed" ? part.raw : [])).join(""),
+    content: contentOf([{ type: "text", text }], sheet),
     ...(thinking !== "" && { reasoning_content: thinking }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => templateCall(call, form)) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => templateCall(call, sheet)) }),
   };
 }
 
-const templateCall = (call: ToolCall, { argumentsAsText }: Form): JsonObject => ({
-  id: call.id,
+const templateCall = (call: ToolCall, sheet: Sheet): JsonObject => ({
+  id: idOf(call.id, sheet),
   type: "function",
-  function: { name: call.name, arguments: argumentsAsText ? argumentsText(call) : call.arguments },
+  function: { name: call.name, arguments: sheet.form.argumentsAsText ? argumentsText(call) : plainJson(argumentsTree(call), sheet) },
 });
 
+function plainJson(value: Tree, sheet: Sheet): Json {
+  if (value instanceof Numeral) return sheet.numeral(value);
+  if (Array.isArray(value)) return value.map((item) => plainJson(item, sheet));
+  if (value instanceof Map) return Object.fromEntries(entriesOf(value).map(([key, item]) => [key, plainJson(item, sheet)]));
+  return value as Json;
+}
+
 /** A template that prints tools as JSON gets them as they are; one that walks through their properties gets one type for each. */
-function templateTool(tool: Tool, template: string): JsonObject {
-  if (!template.includes("properties")) return functionTool(tool);
-  const parameters = tool.parameters ?? { type: "object", properties: {} };
-  return functionTool({ ...tool, description: tool.description ?? "", parameters: singleTypes(parameters) });
+function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
+  if (!template.includes("properties") && !form.described) return functionTool(tool);
+  const parameters = singleTypes(tool.parameters ?? { type: "object", properties: {} });
+  return functionTool({ ...tool, description: tool.description ?? "", parameters: form.described ? described(parameters) : parameters });
+}
+
+function described(schema: JsonObject): JsonObject {
+  if (!isObject(schema.properties)) return schema;
+  const properties = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    isObject(property) ? { description: "", ...property } : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 function singleTypes(schema: JsonObject, root = schema): JsonObject {

@@ -2,7 +2,8 @@
 import type { Json, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
 import { thinkingOption } from "../dialects/options.ts";
-import { type Conversation, conversationOf, type Form } from "./conversation.ts";
+import type { Numeral } from "../dialects/print.ts";
+import { conversationOf, type Form } from "./conversation.ts";
 
 export interface TemplateOptions extends Omit<RenderOptions, "variant" | "bos"> {
   /** What the tokenizer's configuration says; empty by default, because most tokenizers add the first themselves. */
@@ -20,39 +21,92 @@ export class TemplateError extends Error {
 export async function renderWithTemplate(template: string, request: Request, options: TemplateOptions = {}): Promise<string> {
   const { Template } = await loadJinja();
   const variables = variablesOf(request, options);
-  const source = template.replaceAll("strftime_now", CLOCK);
-  const render = (conversation: Conversation): string =>
-    new Template(source).render({ ...variables, ...conversation, tools: conversation.tools ?? null });
+  const numerals = new Numerals(request);
+  const tried = new Set<string>();
+  let failure: unknown;
   try {
-    return render(conversationOf(request, template, { argumentsAsText: false }));
-  } catch (error) {
+    const parsed = new Template(SLIPS.reduce((source, [slip, mended]) => source.replaceAll(slip, mended), template));
     for (const form of FORMS) {
-      const again = attempt(() => render(conversationOf(request, template, form)));
-      if (again !== undefined) return again;
+      const { messages, tools = null } = conversationOf(request, { template, form, numeral: (one) => numerals.standIn(one) });
+      const said = JSON.stringify([messages, tools]);
+      if (tried.has(said)) continue;
+      tried.add(said);
+      try {
+        return numerals.restored(parsed.render({ ...variables, messages, tools }));
+      } catch (error) {
+        failure ??= error;
+      }
     }
-    throw new TemplateError(`the template failed: ${lineOf(error)}`, { cause: error });
+  } catch (error) {
+    failure = error;
   }
+  throw new TemplateError(`the template failed: ${lineOf(failure)}`, { cause: failure });
 }
 
 /** The package has a `strftime_now` of its own that cannot be replaced, and its clock cannot be set. */
 const CLOCK = "strftime_at_request";
+
+/** What the package cannot run, and what stands for it. The last is a slip of the templates of Hermes, which only Python forgives. */
+const SLIPS = [
+  ["strftime_now", CLOCK],
+  ['"%s" | format(', '"" ~ ('],
+  ["json_spec|items", "json_spec.items"],
+] as const;
+
+/** What a template that fails is tried with: each of these, then any two. */
+const SINGLE: readonly Form[] = [
+  { argumentsAsText: true },
+  { emptyTools: true },
+  { nineCharacters: true },
+  { alternating: true },
+  { noSystem: true },
+  { parts: true },
+  { described: true },
+  { oneCall: true },
+];
+const FORMS: readonly Form[] = [{}, ...SINGLE, ...SINGLE.flatMap((one, i) => SINGLE.slice(i + 1).map((other) => ({ ...one, ...other })))];
+
+/**
+ * Numbers whose spelling JavaScript would not keep (`1.0`, integers over 2^53). The template gets another number for each, one that the
+ * conversation does not have, and what it prints for that is the number as it was written.
+ */
+class Numerals {
+  readonly #request: Request;
+  /** By what stands for them, and the other way round. */
+  readonly #texts = new Map<string, string>();
+  readonly #standIns = new Map<string, number>();
+  #next = 0;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  standIn({ text }: Numeral): number {
+    const value = Number(text);
+    if (String(value) === text) return value;
+    const known = this.#standIns.get(text);
+    if (known !== undefined) return known;
+    if (this.#next === 0) {
+      const said = JSON.stringify(this.#request);
+      let base = 731_906_842;
+      while (said.includes(String(base))) base++;
+      this.#next = base * 1e6;
+    }
+    this.#texts.set(String(this.#next), text);
+    this.#standIns.set(text, this.#next);
+    return this.#next++;
+  }
+
+  restored(prompt: string): string {
+    return this.#next === 0 ? prompt : prompt.replace(/\d{15}/g, (digits) => this.#texts.get(digits) ?? digits);
+  }
+}
 
 async function loadJinja(): Promise<typeof import("@huggingface/jinja")> {
   try {
     return await import("@huggingface/jinja");
   } catch (error) {
     throw new TemplateError("templates need the optional package @huggingface/jinja: npm install @huggingface/jinja", { cause: error });
-  }
-}
-
-/** What a template that fails is tried with. */
-const FORMS: readonly Form[] = [{ argumentsAsText: true }, { argumentsAsText: false, emptyTools: true }];
-
-function attempt<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
   }
 }
 
@@ -66,6 +120,7 @@ function variablesOf(request: Request, options: TemplateOptions): Record<string,
     add_generation_prompt: addGenerationPrompt,
     bos_token: bosToken,
     eos_token: eosToken,
+    tool_definition: "", // Llama 4's template adds to it without having it
     [CLOCK]: (format: string) => strftime(format, now),
     ...(thinking !== undefined && { enable_thinking: thinking, thinking }), // Qwen and GLM say one, DeepSeek says the other
     ...(effort !== undefined && { reasoning_effort: effort }),

@@ -1,8 +1,10 @@
 // `node --import` of this: node-llama-cpp is not there.
-import { register } from "node:module";
+import module from "node:module";
 
-const hooks = `export const resolve = (specifier, context, next) => {
+const resolve = (specifier, context, next) => {
   if (specifier !== "node-llama-cpp") return next(specifier, context);
   throw Object.assign(new Error("Cannot find package 'node-llama-cpp'"), { code: "ERR_MODULE_NOT_FOUND" });
-};`;
-register(`data:text/javascript,${encodeURIComponent(hooks)}`);
+};
+// Node 20 knows only the second, which Node 26 warns of.
+if (module.registerHooks) module.registerHooks({ resolve });
+else module.register(`data:text/javascript,${encodeURIComponent(`export const resolve = ${resolve}`)}`);

@@ -137,8 +137,65 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "llama3 llama-3.2-3b-instruct": ["meta-llama/Llama-3.2-3B-Instruct", "llama3.2:1b", "C:\\models\\Llama-3.2-1B-Instruct-f16.gguf"],
 };
 
+/** As APIs spell them: Groq, Together, Fireworks, OpenRouter, Bedrock, Workers AI, Databricks, Vertex, Ollama's cloud. */
+const API_NAMES: Readonly<Record<string, string>> = {
+  "llama3 llama-3.1-8b-instruct":
+    "llama-3.3-70b-versatile llama-3.1-8b-instant llama-3.3-70b us.meta.llama3-3-70b-instruct-v1:0 meta.llama3-1-8b-instruct-v1:0 @cf/meta/llama-3.3-70b-instruct-fp8-fast accounts/fireworks/models/llama-v3p3-70b-instruct meta-llama/Llama-3.3-70B-Instruct-Turbo meta/llama-3.3-70b-instruct-maas cerebras/llama-3.3-70b-cs databricks-meta-llama-3-3-70b-instruct llama3-3-70b",
+  "llama3 llama-3.2-3b-instruct":
+    "llama-3.2-3b-preview meta-llama/llama-3.2-90b-vision-instruct @cf/meta/llama-3.2-1b-instruct us.meta.llama3-2-3b-instruct-v1:0",
+  "pythonic vllm-llama4-pythonic":
+    "us.meta.llama4-maverick-17b-instruct-v1:0 meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8 @cf/meta/llama-4-scout-17b-16e-instruct meta/llama-4-scout",
+  "pythonic lfm2.5-instruct": "liquid/lfm-2.5-1.2b-thinking:free",
+  "pythonic lfm2-8b-a1b": "liquid/lfm-2-24b-a2b liquid/lfm2-1.2b",
+  "harmony gpt-oss-120b":
+    "openai.gpt-oss-120b-1:0 @cf/openai/gpt-oss-20b accounts/fireworks/models/gpt-oss-120b databricks-gpt-oss-20b openai/gpt-oss-120b:free gpt-oss:20b-cloud",
+  "deepseek-v3 deepseek-r1":
+    "us.deepseek.r1-v1:0 deepseek/deepseek-r1-0528:free @cf/deepseek-ai/deepseek-r1-distill-qwen-32b accounts/fireworks/models/deepseek-r1",
+  "deepseek-v3 vllm-deepseekv3": "deepseek/deepseek-chat-v3-0324 accounts/fireworks/models/deepseek-v3-0324",
+  "deepseek-v3.1 deepseek-v3.1":
+    "deepseek.v3-v1:0 deepseek/deepseek-chat-v3.1 accounts/fireworks/models/deepseek-v3p1-terminus deepseek-ai/deepseek-v3.1-maas",
+  "deepseek-v3.2 deepseek-v3.2":
+    "deepseek.v3.2 deepseek-v3-2-exp accounts/fireworks/models/deepseek-v3p2 deepseek/deepseek-v3.2-speciale nvidia/DeepSeek-V3.2-NVFP4",
+  "deepseek-v4 deepseek-v4": "deepseek-v4-pro accounts/fireworks/models/deepseek-v4-flash deepseek/deepseek-v4-flash:thinking",
+  "kimi-k2":
+    "moonshotai.kimi-k2.5 accounts/fireworks/models/kimi-k2p6 @cf/moonshotai/kimi-k2.7-code kimi-k2-6 moonshotai/Kimi-K2.6 kimi-k2.5:cloud",
+  "kimi-k2 kimi-k2-instruct": "moonshotai/kimi-k2-instruct-0905 kimi-k2-0905-preview kimi-k2-turbo-preview baseten/Kimi-K2-Instruct-FP4",
+  "kimi-k2 kimi-k2-thinking": "moonshot.kimi-k2-thinking kimi-k2-thinking-turbo kimi-k2-thinking:cloud",
+  "glm glm-4.6": "z-ai/glm-4.5-air:free accounts/fireworks/models/glm-4p6 zai-org/GLM-4.6V glm-4.5-flash",
+  "glm glm-4.7-flash": "zai.glm-4.7-flash @cf/zai-org/glm-4.7-flash accounts/fireworks/models/glm-4p7 zai-org/glm-4.7-flash",
+  glm: "z-ai/glm-5 accounts/fireworks/models/glm-5p1 zai-org/GLM-5.2-FP8 glm-5:cloud zai.glm-5",
+  "minimax-m2 minimax-m2":
+    "minimax.minimax-m2.1 minimax/minimax-m2.5:free accounts/fireworks/models/minimax-m2p7 minimax-m2.7:cloud MiniMaxAI/MiniMax-M2.5",
+  "minimax-m3 minimax-m3": "accounts/fireworks/models/minimax-m3 minimax/minimax-m3:thinking",
+  "qwen3-coder qwen3-coder":
+    "accounts/fireworks/models/qwen3-coder-480b-a35b-instruct qwen.qwen3-coder-480b-a35b-v1:0 qwen/qwen3-coder:free qwen3-coder-plus Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 qwen3-coder-next:q4_K_M",
+  "qwen3-coder qwen3.5-4b":
+    "accounts/fireworks/models/qwen3p7-plus Qwen3_5-9B-Q4_K_M qwen3-5-397b-a17b qwen35-397b-a17b qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max Qwen_Qwen3.5-9B-Q4_K_M.gguf qwen3.6:35b",
+  "qwen3-coder":
+    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b stepfun/step-3.5-flash nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf",
+  "hermes qwen3-0.6b":
+    "qwen.qwen3-32b-v1:0 qwen/qwen3-235b-a22b-thinking-2507 @cf/qwen/qwen3-30b-a3b-fp8 accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 Qwen/Qwen3-Next-80B-A3B-Thinking qwen3-vl:235b-instruct qwen3-next:80b cerebras/qwen3-32b-cs",
+  "hermes qwen2.5-7b-instruct":
+    "qwen/qwen-2.5-72b-instruct qwen2-5-coder-32b-instruct @cf/qwen/qwen2.5-coder-32b-instruct Qwen/Qwen2.5-7B-Instruct-Turbo",
+  hermes: "@cf/qwen/qwq-32b nousresearch/hermes-4-405b NousResearch/DeepHermes-3-Mistral-24B-Preview",
+  "mistral ministral-3-14b-reasoning-2512":
+    "mistral.ministral-3-14b-instruct ministral-8b-2512 mistralai/ministral-14b-2512 mistralai/ministral-3-14b-reasoning",
+  "mistral mistral-small-3.2-2506": "mistralai/mistral-small-3.2-24b-instruct:free mistral-small-3-2-24b-instruct mistral-small-2506",
+  "mistral mistral-nemo-2407": "open-mistral-nemo mistralai/mistral-nemo",
+  mistral:
+    "mistral.mistral-large-3-675b-instruct mistral-large-2512 mistralai/devstral-2512:free devstral-small-2:24b mistralai/Mistral-Medium-3.5-128B mistral-small-4-119b ministral-8b-latest codestral-2508 @cf/mistralai/mistral-small-3.1-24b-instruct mistral.magistral-small-2509 mistral.pixtral-large-2502-v1:0 mistralai/mistral-7b-instruct-v03",
+  "granite granite-4.0": "@cf/ibm-granite/granite-4.0-h-micro ibm/granite-4-h-tiny",
+  "gemma4 google-gemma-4-31b-2026-07-09": "@cf/google/gemma-4-26b-a4b-it google/gemma-4-31b-it:free",
+  "json gemma": "google.gemma-3-27b-it google/gemma-3n-e4b-it:free",
+  "phi4-mini vllm-phi4-mini-string-args": "microsoft/phi-4-multimodal-instruct",
+  "seed-oss seed-oss": "bytedance/seed-oss-36b-instruct",
+};
+
 describe("names", () => {
-  const cases = Object.entries(NAMES).flatMap(([answer, names]) => names.map((name): [string, string] => [name, answer]));
+  const cases = [
+    ...Object.entries(NAMES),
+    ...Object.entries(API_NAMES).map(([answer, names]) => [answer, names.split(" ")] as const),
+  ].flatMap(([answer, names]) => names.map((name): [string, string] => [name, answer]));
 
   test("there are many", () => expect(cases.length).toBeGreaterThanOrEqual(60));
   test.each(cases)("%s", (model, answer) => {
@@ -156,6 +213,10 @@ describe("names", () => {
     ["google/gemma-3-4b-it", "possible"],
     ["google/gemma-4-31b", "possible"],
     ["gemma4:31b", "likely"],
+    ["us.meta.llama3-3-70b-instruct-v1:0", "likely"],
+    ["accounts/fireworks/models/glm-5p1", "likely"],
+    ["mistral.pixtral-large-2502-v1:0", "possible"],
+    ["shisa-ai/shisa-v2-llama3.3-70b", "possible"],
   ])("%s is %s", (model, confidence) => {
     expect(detectDialect({ model })?.confidence).toBe(confidence);
   });
@@ -218,6 +279,24 @@ describe("models without tools are not guessed at", () => {
     "CohereLabs/aya-expanse-8b",
     "MiniMaxAI/MiniMax-M1-80k",
     "nvidia/NVIDIA-Nemotron-Nano-9B-v2",
+    "nvidia/nemotron-3-content-safety",
+    "qwen3-livetranslate-flash-realtime",
+    "qwen3-omni-flash",
+    "qwen3-asr-flash",
+    "qwen/qwen-2.5-7b-vision-instruct",
+    "qwen2-5-vl-72b-instruct",
+    "@cf/mistral/mistral-7b-instruct-v0.1",
+    "mistralai/mistral-nemotron",
+    "deepseek/deepseek-ocr-2",
+    "meta-llama/llama-guard-4-12b",
+    "meta-llama/llama-prompt-guard-2-86m",
+    "meta/llama-3.1-8b",
+    "EVA-UNIT-01/EVA-LLaMA-3.33-70B-v0.1",
+    "nvidia/Llama-3_3-Nemotron-Super-49B-v1_5",
+    "amazon.titan-embed-text-v2:0",
+    "cohere.rerank-v3-5:0",
+    "voyage/voyage-3.5-lite",
+    "THUDM/GLM-4-9B-0414",
     "sha256-dde5aa3fc5ffc17176b5e8bdc82f587b24b2678c6c66101bf7da77af9f7ccdff",
     "model.gguf",
     "",

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isObject } from "../../src/core/json.ts";
 import type { Json, JsonObject, Tool, ToolChoice } from "../../src/core/nouns.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../../src/dialects/dialect.ts";
 import { ARGUMENTS, type CallFormat, grammarOf, schemaGrammar } from "../../src/dialects/grammar/calls.ts";
@@ -11,6 +12,7 @@ import { plainText } from "../../src/dialects/prompt.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 import { Gbnf } from "../gbnf.ts";
 import { describeShared, shared } from "../shared.ts";
+import { tagMatcher } from "../structural-tag.ts";
 import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueText } from "./grammar-cases.ts";
 import { endsOf, numbers, scanPieces, textOf } from "./scanning.ts";
 
@@ -101,6 +103,21 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([counts], "required"), plainText(dialect.renderToolCalls([call])))).toBe(true);
   });
 
+  test("keys by a pattern may come, whatever else is forbidden; that the pattern is not held is reported", () => {
+    const counts: JsonObject = { type: "object", patternProperties: { "^x-": { type: "integer" } }, additionalProperties: false };
+    const wide: JsonObject = { ...counts, properties: { k: { type: "boolean" } }, additionalProperties: { type: "boolean" } };
+    const parameters: JsonObject = { type: "object", properties: { n: counts, w: wide }, required: ["n"] };
+    const made = dialect.grammar([{ name: "f", parameters }], "required");
+    const call = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
+    for (const args of [{ n: {} }, { n: { "x-a": 1 } }, { n: {}, w: { k: true, "x-a": 1, z: false } }])
+      expect(accepts(made, call(args)), call(args)).toBe(true);
+    for (const args of [{ n: { "x-a": true } }, { n: {}, w: { k: 1 } }, { n: {}, w: { z: [] } }])
+      expect(accepts(made, call(args)), call(args)).toBe(false);
+    const paths = made.relaxed.filter(({ keyword }) => keyword === "patternProperties").map(({ path }) => path);
+    expect(paths).toEqual(["/properties/n", "/properties/w"]);
+    expect(accepts(dialect.grammar([{ name: "f", parameters: counts }], "required"), call({ "x-a": 1 }))).toBe(true);
+  });
+
   test("a tool that is not declared cannot be required", () => {
     expect(() => grammar({ name: "get_date" })).toThrow("get_date");
     expect(() => dialect.grammar([], "required")).toThrow("no tool");
@@ -136,6 +153,32 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
       const { gbnf, structuralTag } = grammar(choice);
       expect(structuralTag).toEqual({ type: "structural_tag", format: { type: "grammar", grammar: gbnf } });
     }
+  });
+
+  test("structural tags: what is in them is the grammar that llama.cpp gets, and none that xgrammar reads otherwise", () => {
+    const keys = ["a", "\n</p", "é", "😀", "[", "x\x7fa"];
+    const parameters: JsonObject = {
+      type: "object",
+      properties: Object.fromEntries(keys.map((key) => [key, { type: "integer" }])),
+      additionalProperties: { type: "boolean" },
+    };
+    for (const choice of ["auto", "required", "none"] as const)
+      for (const grammar of grammarsIn(dialect.grammar([{ name: "f", parameters }], choice).structuralTag ?? null))
+        expect(() => new Gbnf(grammar), grammar).not.toThrow();
+  });
+
+  test("structural tags: in auto text is free, and calls are held as by the grammar", () => {
+    const takes = (choice: ToolChoice, output: string, options?: GrammarOptions) =>
+      tagMatcher(grammar(choice, options).structuralTag).accepts(output);
+    const wrong = plainText(dialect.renderToolCalls([{ name: "get_weather", arguments: { city: "Oslo", days: "no" } }]));
+    if (grammar("auto").gbnf === "") return;
+    for (const output of ["", "Hi < {", text("get_time"), `Hi. ${text("get_weather")}`, text("get_time", "get_weather")])
+      expect(takes("auto", output), output).toBe(true);
+    for (const output of [text("get_date"), `Hi. ${wrong}`]) expect(takes("auto", output), output).toBe(false);
+    expect(takes({ allowed: ["get_time"] }, text("get_time"))).toBe(true);
+    expect(takes({ allowed: ["get_time"] }, text("get_weather"))).toBe(false);
+    expect(takes("auto", text("get_time"), { parallelCalls: false })).toBe(true);
+    expect(takes("auto", text("get_time", "get_weather"), { parallelCalls: false })).toBe(false);
   });
 
   test("one call at most, if calls shall not be parallel", () => {
@@ -189,6 +232,13 @@ describe.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (
     expect(accepts(dialect.grammar([patch], "required"), call)).toBe(true);
   });
 });
+
+/** All grammars in a structural tag. */
+function grammarsIn(tag: Json): string[] {
+  if (Array.isArray(tag)) return tag.flatMap(grammarsIn);
+  if (!isObject(tag)) return [];
+  return typeof tag.grammar === "string" ? [tag.grammar] : Object.values(tag).flatMap(grammarsIn);
+}
 
 /** Where llama.cpp starts the grammar: at the first group that matched something. */
 function startOf(pattern: RegExp, text: string): number {
@@ -267,6 +317,31 @@ describe("XML parameters of the dialects", () => {
     for (const text of ["TRUE", "1"]) expect(takes(call("b", text)), text).toBe(false);
   });
 
+  test.each(["qwen3-coder", "seed-oss"])("%s: where no string may stand, null is what the template writes, or JSON's word", (id) => {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    const kinds: JsonObject[] = [
+      { type: ["integer", "null"] },
+      { type: "boolean", nullable: true },
+      { anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }] },
+      { type: ["object", "null"], properties: { z: { type: "integer" } } },
+      { $ref: "#/$defs/count" },
+      { enum: [1, null] },
+      { type: "null" },
+    ];
+    for (const p of kinds) {
+      const parameters = { type: "object", properties: { p }, required: ["p"], $defs: { count: { type: ["integer", "null"] } } };
+      const tools: Tool[] = [{ name: "f", parameters }];
+      const call = plainText(dialect.renderToolCalls([{ name: "f", arguments: { p: null } }]));
+      const takes = speaks(id, ...tools);
+      expect(call).toContain("None");
+      for (const text of [call, call.replace("None", "null")]) {
+        expect(takes(text), `${JSON.stringify(p)} ${text}`).toBe(true);
+        expect(endsOf(scanPieces(dialect, [text], { tools }))[0]?.arguments).toEqual({ p: null });
+      }
+      for (const word of ["none", "nil", '"None"']) expect(takes(call.replace("None", word)), word).toBe(false);
+    }
+  });
+
   test("glm: with newlines, as until 4.6, and without", () => {
     const takes = speaks("glm", free);
     const lines = [
@@ -281,6 +356,101 @@ describe("XML parameters of the dialects", () => {
       expect(takes(call)).toBe(true);
       expect(takes([call, call].join(gap))).toBe(true);
       expect(takes(call.replace("f", "f "))).toBe(false);
+    }
+  });
+});
+
+describe("harmony", () => {
+  const { grammar } = speakers.find(({ id }) => id === "harmony")!;
+  const call = (header: string, args: string) => `${header}<|message|>${args}<|call|>`;
+  const headers = (name: string) => [
+    `<|channel|>commentary to=functions.${name} <|constrain|>json`,
+    `<|channel|>analysis to=functions.${name}`,
+    ` to=functions.${name}<|channel|>commentary json`,
+    `<|start|>assistant to=functions.${name}<|channel|>analysis<|constrain|>json`,
+    `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant to=functions.${name}<|channel|>commentary json`,
+    `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.${name}`,
+  ];
+
+  test("a structural tag holds every form of a call, wherever its recipient stands", () => {
+    const takes = (choice: ToolChoice) => {
+      const matcher = tagMatcher(grammar(tools, choice).structuralTag);
+      return (text: string) => matcher.accepts(text);
+    };
+    for (const header of headers("get_time")) {
+      expect(takes("auto")(call(header, '{"zone": "UTC"}')), header).toBe(true);
+      expect(takes("auto")(call(header, '{"zone": 1}')), header).toBe(false);
+      expect(takes({ allowed: ["get_weather"] })(call(header, "{}")), header).toBe(false);
+    }
+    for (const header of headers("get_date")) expect(takes("auto")(call(header, "{}")), header).toBe(false);
+  });
+});
+
+describe("pythonic", () => {
+  const dialect = speakers.find(({ id }) => id === "pythonic")!;
+  const tool = (p: JsonObject): Tool[] => [{ name: "f", parameters: { type: "object", properties: { p }, required: ["p"] } }];
+  const takes = (p: JsonObject, value: string) =>
+    accepts(dialect.grammar(tool(p), "required"), `<|tool_call_start|>[f(p=${value})]<|tool_call_end|>`);
+
+  test("a declared key of a dict has its own type, however it is quoted, and comes once", () => {
+    const dict = { type: "object", properties: { c: { type: "integer" } }, additionalProperties: { type: "string" } };
+    for (const value of ['{"c": 1}', "{'c': 1, 'd': 'x'}", `{"d": "x", 'cc': 'y'}`, "{'it\"s': 'x'}"])
+      expect(takes(dict, value), value).toBe(true);
+    for (const value of ['{"c": "x"}', "{'c': 'x'}", `{"c": 1, "c": "x"}`, `{"c": 1, 'c': "x"}`])
+      expect(takes(dict, value), value).toBe(false);
+  });
+
+  test("a string of some length has it when it is read, escapes included", () => {
+    const four = { type: "string", minLength: 4, maxLength: 4 };
+    const drawn = numbers(5);
+    const matcher = new Gbnf(dialect.grammar(tool(four), "required", { parallelCalls: false, startInThinking: false }).gbnf);
+    for (let i = 0; i < 200; i++) {
+      const sample = matcher.sample((n) => drawn.next().value % n);
+      const [end] = endsOf(scanPieces(dialect, [sample], { tools: tool(four) }));
+      expect([...String(end?.arguments.p)], sample).toHaveLength(4);
+    }
+    expect(takes(four, "'\\n\\x41\\u00e9\\''")).toBe(true);
+    expect(takes(four, "'\\d+x'")).toBe(false);
+    expect(takes({ type: "string" }, "'\\d+'")).toBe(true);
+  });
+});
+
+describe("what reads back as something else is named in `relaxed`", () => {
+  const properties: Record<string, JsonObject> = {
+    mixed: { enum: [1, "a", null, true] },
+    either: { anyOf: [{ enum: ["a", "b"] }, { type: "integer" }] },
+    maybe: { type: ["string", "null"], enum: ["p", "q", null] },
+    words: { enum: ["a", "b"] },
+    numbers: { enum: [1, 2, null] },
+    text: { type: ["string", "integer"] },
+    items: { type: "array", items: { enum: ["a", 1] } },
+    deep: { type: "object", properties: { x: { type: "integer" }, y: { type: "string" } }, required: ["x"] },
+    list: { type: "array", items: { type: ["number", "null"] } },
+  };
+  const fits = (value: Json, schema: JsonObject): boolean => {
+    if (Array.isArray(schema.anyOf)) return schema.anyOf.some((part) => fits(value, part as JsonObject));
+    if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+    const types = [schema.type].flat();
+    return (
+      types.includes(value === null ? "null" : Array.isArray(value) ? "array" : typeof value) ||
+      (types.includes("integer") && Number.isInteger(value))
+    );
+  };
+
+  test.each(speakers.map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties, required: Object.keys(properties) } }];
+    const { gbnf, relaxed } = dialect.grammar(tools, "required", { parallelCalls: false, startInThinking: false });
+    const paths = relaxed.map(({ path }) => path);
+    const isRelaxed = (key: string) => paths.some((path) => path.startsWith(`/properties/${key}`));
+    const untyped = isUntyped(dialect) ? ["mixed", "either"] : dialect.id === "minimax-m3" ? ["mixed", "either", "maybe", "items"] : [];
+    expect(Object.keys(properties).filter(isRelaxed)).toEqual(untyped);
+    const drawn = numbers(11);
+    const matcher = new Gbnf(gbnf);
+    for (let i = 0; i < 60; i++) {
+      const sample = matcher.sample((n) => drawn.next().value % n, 400);
+      const [end] = endsOf(scanPieces(dialect, [sample], { tools }));
+      for (const [key, schema] of Object.entries(properties))
+        if (!isRelaxed(key)) expect(fits(end?.arguments[key] ?? null, schema), `${key} in ${sample}`).toBe(true);
     }
   });
 });
@@ -313,14 +483,42 @@ describe("schemas", () => {
     [
       "tuples",
       { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }], items: false },
-      [[1, "a"]],
-      [[1], ["a", 1], [1, "a", 2]],
+      [[], [1], [1, "a"]],
+      [
+        ["a", 1],
+        [1, "a", 2],
+      ],
+    ],
+    [
+      "tuples of some length",
+      { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }], items: { type: "null" }, minItems: 2, maxItems: 3 },
+      [
+        [1, "a"],
+        [1, "a", null],
+      ],
+      [[], [1], [1, "a", 2], [1, "a", null, null]],
+    ],
+    [
+      "tuples shorter than they could be",
+      { type: "array", prefixItems: [{ type: "integer" }, { type: "string" }, false], maxItems: 9, minItems: 1 },
+      [[1], [1, "a"]],
+      [[], [1, "a", 2]],
     ],
     [
       "tuples of older drafts",
       { type: "array", items: [{ type: "integer" }], additionalItems: { type: "string" } },
-      [[1], [1, "a"]],
-      [[], [1, 2]],
+      [[], [1], [1, "a"]],
+      [["a"], [1, 2]],
+    ],
+    [
+      "what no value fits does not come",
+      {
+        type: "object",
+        properties: { a: { type: "integer" }, b: false, c: { anyOf: [false, { type: "null" }] } },
+        additionalProperties: true,
+      },
+      [{}, { a: 1, c: null }, { d: 1 }],
+      [{ b: 1 }, { a: 1, b: null }, { c: 1 }],
     ],
     ["anything", {}, [1, "x", null, [{ a: [] }], {}], []],
     ["any object", { type: "object" }, [{}, { a: { b: 1 } }], [[], 1]],
@@ -330,6 +528,15 @@ describe("schemas", () => {
       { type: "object", properties: { ab: { type: "integer" } }, additionalProperties: true },
       [{ ab: 1 }, { a: "x", abc: "y" }, { ab: 1, z: [] }],
       [{ ab: "x" }, { a: 1, ab: "x" }],
+    ],
+    [
+      "other keys are not declared ones, in any script",
+      { type: "object", properties: { é: { type: "integer" }, "😀": { type: "integer" } }, additionalProperties: true },
+      [
+        { é: 1, "😀": 2 },
+        { è: "x", "😁": "y", "é😀": "z" },
+      ],
+      [{ é: "x" }, { "😀": "x" }, { "😁": 1, "😀": "x" }],
     ],
     [
       "optional keys",
@@ -393,6 +600,7 @@ describe("schemas", () => {
     [{ type: "array", items: {}, maxItems: 5000 }, "", "maxItems"],
     [{ type: "integer", maximum: 1_000_000 }, "", "maximum"],
     [{ not: { type: "string" } }, "", "not"],
+    [{ type: "object", properties: { a: false }, required: ["a"] }, "/properties/a", "false"],
   ] as [JsonObject, string, string][])("%j is relaxed", (schema, path, keyword) => {
     const { gbnf, relaxed } = schemaGrammar(schema);
     expect(relaxed).toEqual([{ tool: "", path, keyword }]);
@@ -448,6 +656,15 @@ describe("text until a mark", () => {
     expect(grammar.accepts(`${text}<｜end｜><end>`)).toBe(false);
     expect(grammar.accepts(text)).toBe(false);
   });
+});
+
+test("text until a mark that begins again inside itself", () => {
+  const rules = new Rules();
+  const grammar = new Gbnf(rules.text(`${until(rules, ["]<]m["])} ${literal("]<]m[")}`));
+  for (const text of ["", "]", "]<", "]<]", "a[i]<b", "]<]<]<]m", "]]<", "]<]m]<]m", "]<]m<"]) {
+    expect(grammar.accepts(`${text}]<]m[`), text).toBe(true);
+    expect(grammar.accepts(`${text}]<]m[]<]m[`), text).toBe(false);
+  }
 });
 
 describe("the syntaxes of dialects to come", () => {
@@ -576,13 +793,20 @@ describe("the syntaxes of dialects to come", () => {
   });
 });
 
-describe("the matcher refuses what llama.cpp refuses", () => {
-  test.each(["root ::= a", 'root ::= root "x" | "y"', 'a ::= "x"', 'root ::= "x', 'root ::= "x"{0,3000}', 'root ::= "\\q"', "root ::= | "])(
-    "%s",
-    (text) => {
-      expect(() => new Gbnf(text)).toThrow();
-    },
-  );
+describe("the matcher refuses what llama.cpp refuses, and what xgrammar reads otherwise", () => {
+  test.each([
+    'root ::= "\\x41"',
+    "root ::= [^é]",
+    "root ::= a",
+    'root ::= root "x" | "y"',
+    'a ::= "x"',
+    'root ::= "x',
+    'root ::= "x"{0,3000}',
+    'root ::= "\\q"',
+    "root ::= | ",
+  ])("%s", (text) => {
+    expect(() => new Gbnf(text)).toThrow();
+  });
 });
 
 test("kimi-k3: the word for the type of a value is the one of its schema", () => {
@@ -606,4 +830,53 @@ test("kimi-k3: the word for the type of a value is the one of its schema", () =>
     ["u", "boolean", "null"],
   ] as const)
     expect(accepts(grammar, call(key, type, value)), `${type} ${value}`).toBe(false);
+});
+
+test("kimi-k3, minimax-m3: what the templates print before calls may stand before required ones", () => {
+  for (const [id, lead] of [
+    ["kimi-k3", "<|open|>response<|sep|><|close|>response<|sep|>"],
+    ["minimax-m3", "</mm:think>"],
+  ] as const) {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    const call = plainText(dialect.renderToolCalls([{ name: "get_time", arguments: {} }]));
+    const thinking = plainText(dialect.renderThinking("Hm."));
+    for (const choice of ["required", { name: "get_time" }] as const) {
+      const grammar = dialect.grammar(tools, choice);
+      for (const before of ["", lead, thinking]) expect(accepts(grammar, before + call), before + call).toBe(true);
+      for (const wrong of [lead + lead + call, lead, `${lead}Hi${call}`]) expect(accepts(grammar, wrong), wrong).toBe(false);
+    }
+    expect(accepts(dialect.grammar(tools, "auto"), call)).toBe(true);
+    expect(accepts(dialect.grammar(tools, "auto"), lead + call)).toBe(false);
+  }
+});
+
+describe("minimax-m3", () => {
+  const dialect = speakers.find(({ id }) => id === "minimax-m3")!;
+  const grammar = (parameters: JsonObject) => dialect.grammar([{ name: "f", parameters }], "required");
+  const call = (args: JsonObject) => plainText(dialect.renderToolCalls([{ name: "f", arguments: args }]));
+
+  test("a string may be any text but for the mark, and lists and objects nest", () => {
+    const file = { type: "object", properties: { path: { type: "string" }, lines: { type: "array", items: { type: "integer" } } } };
+    const files = grammar({ type: "object", properties: { code: { type: "string" }, files: { type: "array", items: file } } });
+    for (const args of [{ code: "a[i]<b && c[j]<]d\n</code>" }, { files: [] }, { files: [{ path: "p", lines: [1, 2] }, {}] }])
+      expect(accepts(files, call(args)), call(args)).toBe(true);
+    for (const args of [{ code: ["x"] }, { files: [{ path: "p", lines: ["x"] }] }, { files: [{ other: 1 }] }, { files: "x" }])
+      expect(accepts(files, call(args)), call(args)).toBe(false);
+  });
+  test("nothing holds the two tags of a key that nobody declared to one name: that is reported", () => {
+    const free = { type: "object", properties: { a: { type: "object", additionalProperties: { type: "integer" } }, b: {} } };
+    expect(grammar(free).relaxed).toEqual([
+      { tool: "f", path: "/properties/a", keyword: "additionalProperties" },
+      { tool: "f", path: "/properties/b", keyword: "additionalProperties" },
+    ]);
+    for (const b of ["x", [1, [true, "y"]], { k: { l: "m" } }])
+      expect(accepts(grammar(free), call({ a: { k: 1 }, b })), call({ b })).toBe(true);
+  });
+  test("null in a list is an empty item", () => {
+    const parameters = { type: "object", properties: { list: { type: "array", items: { type: ["integer", "null"] } } } };
+    expect(accepts(grammar(parameters), call({ list: [null, 1] }))).toBe(true);
+    expect(endsOf(scanPieces(dialect, [call({ list: [null, 1] })], { tools: [{ name: "f", parameters }] }))[0]?.arguments).toEqual({
+      list: [null, 1],
+    });
+  });
 });

@@ -8,6 +8,7 @@ import { json } from "../../src/dialects/json.ts";
 import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
+import { getDialect } from "../../src/dialects/registry.ts";
 import { xlam } from "../../src/dialects/xlam.ts";
 import { cutAnyhow, lines, scanPieces } from "./scanning.ts";
 
@@ -244,5 +245,42 @@ describe("ids that the model wrote", () => {
     const item = (n: number, args: string) => `{"tool_call_id": "${n}", "tool_name": "f", "parameters": ${args}}`;
     const input = `<|START_ACTION|>[${item(0, "{bad}")}, ${item(1, "{}")}]<|END_ACTION|>`;
     expect(lines(cohere, input)).toEqual(["malformed bad-arguments", "call f{}", "control ]", "control <|END_ACTION|>"]);
+  });
+});
+
+describe("a call without a mark inside thinking", () => {
+  const bare = {
+    json: '{"name": "f", "parameters": {"a": "x"}}',
+    llama3: '{"name": "f", "parameters": {"a": "x"}}',
+    xlam: '{"name": "f", "arguments": {"a": "x"}}',
+    pythonic: '[f(a="x")]',
+  };
+  const calls = (id: keyof typeof bare, text: string, options: ScannerOptions) =>
+    lines(getDialect(id), text, options).filter((line) => !line.startsWith("control"));
+
+  test.each(Object.entries(bare) as [keyof typeof bare, string][])("of %s is what the caller asks for", (id, call) => {
+    for (const before of ["<think>", "<think>hm\n", "<think>hm {1} [2]\n{3}\n"]) {
+      const thought = before === "<think>" ? [] : [`thinking ${before.slice(7)}`];
+      const called = [...thought, 'call f{"a":"x"}'];
+      const closed = `${before}${call}</think>ok`;
+      const thinking = [`thinking ${before.slice(7)}${call}`, "text ok"];
+      for (const given of [{}, { tools }]) {
+        expect(calls(id, closed, given)).toEqual(thinking);
+        expect(calls(id, closed, { ...given, callsInThinking: "promote" })).toEqual([...called, "text ok"]);
+        expect(calls(id, closed, { ...given, callsInThinking: "promote-if-unclosed" })).toEqual(thinking);
+        expect(calls(id, before + call, { ...given, callsInThinking: "promote-if-unclosed" })).toEqual(called);
+      }
+    }
+  });
+  test("needs a declared name where tools are declared, and else stays thinking", () => {
+    const other: Tool[] = [{ name: "g", parameters: {} }];
+    for (const id of ["json", "llama3", "xlam"] as const)
+      expect(calls(id, `<think>hm\n${bare[id]}\nso`, { tools: other, callsInThinking: "promote" })).toEqual([
+        `thinking hm\n${bare[id]}\nso`,
+      ]);
+  });
+  test("that goes on too long is thinking", () => {
+    const options: ScannerOptions = { callsInThinking: "promote", maxCallChars: 12 };
+    expect(calls("json", `<think>hm\n${bare.json}</think>ok`, options)).toEqual([`thinking hm\n${bare.json}`, "text ok"]);
   });
 });

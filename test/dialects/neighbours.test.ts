@@ -1,7 +1,8 @@
 // What cannot be read takes no neighbour with it, and is never reported as a complete call: slips that models make between calls.
 import { describe, expect, test } from "vitest";
-import { getDialect } from "../../src/dialects/registry.ts";
-import { lines } from "./scanning.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
+import { endsOf, lines, scanPieces, units } from "./scanning.ts";
 
 const sections = (first: string) =>
   `<|tool_calls_section_begin|><|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>${first}<|tool_call_end|><|tool_call_begin|>functions.c:2<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>`;
@@ -37,7 +38,7 @@ describe("the next call is read", () => {
     ["other markup in a block", "minimax-m2", invokes("<bad>"), ["call a{}", "malformed no-name", "call c{}"]],
     ["prose in a block", "minimax-m2", invokes("And:"), ["call a{}", "text \nAnd:\n", "call c{}"]],
     ["no closer but the block's", "qwen3-coder", `${forgotten}</tool_call>\n${next}`, ['call b{"x":"1"}', "call c{}"]],
-    ["no closer at all", "qwen3-coder", `${forgotten}${next}`, ['call b{"x":"1"}', "call c{}"]],
+    ["no closer at all: the next may be quoted", "qwen3-coder", `${forgotten}${next}`, [`cut b${JSON.stringify({ x: `1\n${next}` })}`]],
     ["no closer but the block's, and no more", "qwen3-coder", `${forgotten}</tool_call>\n`, ['call b{"x":"1"}']],
     ["a bracket too many", "hermes", `<tool_call>${list("}, ")}</tool_call>`, ["call b{}", "malformed no-name", "call c{}"]],
     ["another separator", "phi4-mini", `functools${list("; ")}`, ["call b{}", "malformed no-name", "call c{}"]],
@@ -73,4 +74,22 @@ test("a blank in a closing tag is no content", () => {
   const input =
     '<｜DSML｜function_calls><｜DSML｜invoke name="b"><｜DSML｜parameter name="x" string="true">1</｜DSML｜parameter ></｜DSML｜invoke ></｜DSML｜function_calls > end';
   expect(lines(getDialect("deepseek-v3.2"), input)).toEqual(['call b{"x":"1"}', "control </｜DSML｜function_calls >", "text  end"]);
+});
+
+describe("a string that quotes the format is content, and what it quotes is not run", () => {
+  const write = (content: string) => ({ id: "call_0", name: "write_file", arguments: { path: "p", content } });
+  const tools = [
+    { name: "write_file", parameters: { type: "object", properties: { path: { type: "string" }, content: { type: "string" } } } },
+    { name: "ping", parameters: { type: "object", properties: {} } },
+  ];
+  test.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
+    const ping = promptText(dialect.renderToolCalls([{ id: "call_1", name: "ping", arguments: {} }]));
+    const example = `Example:\n${ping}\nEnd`;
+    for (const content of [ping, example, `${ping}${ping}.`, `${ping.slice(0, ping.indexOf("ping"))} opens a call`]) {
+      const input = promptText(dialect.renderToolCalls([write(content)]));
+      for (const pieces of [[input], units(input)])
+        for (const declared of content === example ? [tools, []] : [tools])
+          expect(endsOf(scanPieces(dialect, pieces, { tools: declared }))).toMatchObject([{ arguments: { path: "p", content } }]);
+    }
+  });
 });

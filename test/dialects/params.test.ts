@@ -102,6 +102,13 @@ describe("values", () => {
     expect(typed("note", "nullable")).toBe("nullable");
     expect(typed("note", "None")).toBe("None");
   });
+  test("that are bare in Gemma stay as they were written where a string may stand, unless that is how a number is written", () => {
+    const either = [{ name: "f", parameters: { type: "object", properties: { a: { type: ["string", "integer"] } } } }];
+    const read = (value: string) =>
+      endsOf(scanPieces(gemma4, [`<|tool_call>call:f{a:${value}}<tool_call|>`], { tools: either }))[0]?.arguments;
+    expect(read("02134")).toEqual({ a: "02134" });
+    expect(read("2134")).toEqual({ a: 2134 });
+  });
   test("that may be null leave as soon as they cannot be", () => {
     const scanner = qwen3Coder.createScanner({ tools });
     expect(deltasOf(scanner.feed("<tool_call><function=edit><parameter=note>nul"))).toBe("");

@@ -23,24 +23,23 @@ const tools: Tool[] = [
 const names = ["write_file", "math.gcd", "get-weather"];
 
 /**
- * What a dialect has no way to write inside a string: its own quote; between tags a closer before a legal token, and a tag that would
- * stand for a missing closer, be it that of the next block.
+ * What a dialect has no way to write inside a string: its own quote; between tags a closer before a legal token; and where closers may be
+ * missing, a tag that would stand for one.
  */
 const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   gemma4: /<\|"\|>/,
   functiongemma: /<escape>/,
   "qwen3-coder":
-    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<tool_call>\s*< ?function ?=|<\/tool_call>\s*<\|/,
+    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<\/tool_call>\s*<(tool_call>|\|)/,
   "seed-oss":
-    /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<seed:tool_call>\s*<function=|<\/seed:tool_call>\s*<seed:eos>/,
-  glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>)|<\/(arg_value|tool_call)>(\s|\\n)*<(\/?tool_call>|\|)|<arg_key>[^<]*<\/arg_key>/,
-  "minimax-m2":
-    /<\/parameter>\s*<(parameter |\/invoke>)|<\/(parameter|invoke)>\s*(<invoke |<\/?minimax:|\[e~\[)|<parameter [^<]*>|<minimax:tool_call>\s*<invoke |<\/minimax:tool_call>\s*\[e~\[/,
+    /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
+  glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
+  "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
   "kimi-k3":
     /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
   "minimax-m3": /\]<\]minimax\[>\[/,
-  "deepseek-v3.2": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
-  "deepseek-v4": /<\/｜DSML｜(parameter|invoke)>\s*<\/?｜|<｜DSML｜parameter[^<]*>|<\/?｜DSML｜\w+ ?>\s*<\/?｜/,
+  "deepseek-v3.2": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
+  "deepseek-v4": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
 };
 /** The same inside a key: in an attribute both kinds of quotes, and the tags that a name whose end is missing would run over. */
 const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
@@ -375,12 +374,27 @@ for (const dialect of listDialects()) {
       expect(scanPieces(dialect, units(text))).toEqual(whole);
     });
 
-    test("no string ends in half a surrogate pair unless the input has a lone one", () => {
-      const text = `😀 ${callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "😀👍🏽" } }])}`;
-      const scanner = dialect.createScanner({ tools });
-      const events = [...units(text).flatMap((unit) => scanner.feed(unit)), ...scanner.flush()];
-      const strings = events.flatMap((event) => Object.values(event).filter((part) => typeof part === "string"));
-      expect(strings.filter((string) => /\p{Surrogate}/u.test(string))).toEqual([]);
+    describe("no string ends in half a surrogate pair unless the input has a lone one", () => {
+      const torn = (text: string, options: ScannerOptions): string[] => {
+        const whole = dialect.createScanner(options);
+        const scanner = dialect.createScanner(options);
+        const events = [...whole.feed(text), ...whole.flush(), ...units(text).flatMap((unit) => scanner.feed(unit)), ...scanner.flush()];
+        const strings = events.flatMap((event) => Object.values(event).filter((part) => typeof part === "string"));
+        return strings.filter((string) => /\p{Surrogate}/u.test(string));
+      };
+      const calls = callsText(dialect, [{ id: "call_0", name: "write_file", arguments: { content: "😀👍🏽" } }]);
+      test("in calls", () => {
+        expect(torn(`😀 ${calls}`, { tools })).toEqual([]);
+      });
+      test("at any limit", () => {
+        for (const text of [`${calls} 😀`, `<think>😀${calls}😀</think>`])
+          for (let maxCallChars = 2; maxCallChars < text.length; maxCallChars++)
+            expect(torn(text, { tools, maxCallChars, callsInThinking: "promote-if-unclosed" })).toEqual([]);
+      });
+      test("in names that are too long", () => {
+        for (const name of ["😀".repeat(200), `x${"😀".repeat(200)}`])
+          expect(torn(callsText(dialect, [{ id: "call_0", name, arguments: {} }]), {})).toEqual([]);
+      });
     });
   });
 }

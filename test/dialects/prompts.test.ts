@@ -11,7 +11,7 @@ import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
 import { phi4Mini } from "../../src/dialects/phi4-mini.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
-import { listDialects } from "../../src/dialects/registry.ts";
+import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { xlam } from "../../src/dialects/xlam.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 
@@ -111,10 +111,36 @@ describe("the Gemma syntax", () => {
   });
 });
 
+test("calls and results are taken as they stand in a history, or with no more than what is written of them", () => {
+  const models: string[] = gemma4.models;
+  expect(models).toContain("gemma-4");
+  const call = gemma4.renderToolCall({ type: "tool-call", id: "call_0", name: "f", arguments: {} });
+  expect(call).toEqual(gemma4.renderToolCall({ name: "f", arguments: {} }));
+  const results = gemma4.renderToolResults([{ role: "tool", id: "call_0", name: "f", output: 1 }]);
+  expect(results).toEqual(gemma4.renderToolResults([{ name: "f", output: 1 }]));
+});
+
 test("an image stands at its placeholder", () => {
   const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
   const pieces = gemma4.render({ model: "", messages: [{ role: "user", content: [image, { type: "text", text: "What is it?" }] }] });
   expect(pieces.slice(1, 4)).toEqual([{ text: "user\n" }, { text: "<|image|>", control: true, media: image }, { text: "What is it?" }]);
+});
+
+test("a system text that comes late changes nothing that was said before it (deepseek-v4)", () => {
+  const say = (role: "system" | "user", text: string) => ({ role, content: [{ type: "text" as const, text }] });
+  const answer = { role: "assistant" as const, content: [{ type: "text" as const, text: "a" }] };
+  const messages = [say("system", "s1"), say("system", "s2"), say("user", "u"), answer, say("system", "s3"), say("user", "v")];
+  expect(promptText(getDialect("deepseek-v4").render({ model: "", messages }))).toBe(
+    "s1\n\ns2<｜User｜>u<｜Assistant｜></think>a<｜end▁of▁sentence｜><｜User｜>s3\n\nv<｜Assistant｜></think>",
+  );
+  expect(promptText(getDialect("deepseek-v4").render({ model: "", messages: messages.slice(0, 1) }))).toBe("s1<｜Assistant｜></think>");
+});
+
+describe("a result that is an empty list is no empty result", () => {
+  const dialects = listDialects().filter(({ id }) => id !== "cohere"); // there every result is a list, and this one has nothing in it
+  test.each(dialects.map((dialect) => [dialect.id, dialect] as const))("%s", (_, { renderToolResults }) => {
+    expect(promptText(renderToolResults([{ id: "call_0", name: "f", output: [] }]))).toContain("[]");
+  });
 });
 
 test("a call that nobody could read is said again as the text that it was, never as a call", () => {

@@ -90,7 +90,6 @@ describe("the name in a header", () => {
     ["the input ends behind the fence", deepseekV3, `${header}f\n\`\`\`json`, "cut f{}"],
     ["the input ends behind the separator", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "cut f{}"],
     ["the input ends in a mark behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜to", "cut f{}"],
-    ["no object behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜><｜tool▁call▁end｜>", "malformed bad-arguments"],
     ["a list behind it", deepseekV31, "<｜tool▁call▁begin｜>f<｜tool▁sep｜>[]<｜tool▁call▁end｜>", "malformed bad-arguments"],
   ])("%s", (_, dialect, input, expected) => {
     expect(lines(dialect, input)).toEqual([expected]);
@@ -105,4 +104,27 @@ test("distills write ASCII for bars, for underscores, or for both", () => {
   const barred = own.replaceAll("｜", "|");
   for (const input of [own, barred, own.replaceAll("▁", "_"), barred.replaceAll("▁", "_")])
     expect(lines(deepseekV3, input).filter((line) => !line.startsWith("control"))).toEqual(["call f{}", "text x"]);
+});
+
+describe("no arguments behind a header are none", () => {
+  const kimiCall = (args: string) => `<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>${args}<|tool_call_end|>`;
+  const tightCall = (args: string) => `<｜tool▁call▁begin｜>f<｜tool▁sep｜>${args}<｜tool▁call▁end｜>`;
+  const fencedCall = (args: string) => `<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n\`\`\`json\n${args}\n\`\`\`<｜tool▁call▁end｜>`;
+  test.each<[string, Dialect, (args: string) => string]>([
+    ["kimi-k2", kimiK2, kimiCall],
+    ["deepseek-v3.1", deepseekV31, tightCall],
+    ["deepseek-v3", deepseekV3, fencedCall],
+    ["mistral", mistral, (args) => `[TOOL_CALLS]f[ARGS]${args}[TOOL_CALLS]f[ARGS]{}`],
+  ])("%s", (_, dialect, call) => {
+    for (const args of ["", " ", "null", " null\n"]) {
+      const [first] = lines(dialect, call(args));
+      expect(first).toBe("call f{}");
+    }
+  });
+  test("but a name may begin so", () => {
+    expect(lines(deepseekV3, fencedCall("{}").replace("f\n", "nullify\n"))[0]).toBe("call nullify{}");
+  });
+  test("and what a stop cut had not come to them", () => {
+    expect(lines(mistral, "[TOOL_CALLS]f[ARGS]</s>")[0]).toBe("cut f{}");
+  });
 });

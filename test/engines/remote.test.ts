@@ -1,7 +1,7 @@
 // The engine that speaks a wire over HTTP, against real servers on loopback.
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
-import { createBrotliCompress, createDeflate, createGzip } from "node:zlib";
+import { createBrotliCompress, createDeflate, createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Request, WireId } from "../../src/core/nouns.ts";
@@ -344,9 +344,8 @@ describe("a server that compresses although it was asked not to", () => {
   test("and breaks off: what came is delivered, and the end is an error", async () => {
     const server = await startServer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
-      const packer = createGzip();
-      packer.write(sse(chunk({ content: "first" })));
-      packer.flush(() => response.write(packer.read(), () => response.destroy()));
+      const packed = gzipSync(sse(chunk({ content: "first" })));
+      response.write(packed.subarray(0, -8), () => response.destroy()); // the checksum is missing
     });
     expect(await eventsOf(remote({ url: server.url }))).toMatchObject([
       { type: "start" },

@@ -75,6 +75,73 @@ describe("what templates stumble over is put right", () => {
   });
 });
 
+describe("a template that refuses a conversation gets it in the form that it wants", () => {
+  const text = (role: "user" | "system", text: string): Message => ({ role, content: [{ type: "text", text }] });
+  const fails = (condition: string) => `{% if ${condition} %}{{ raise_exception('no') }}{% endif %}`;
+  const each = (body: string) => `{% for m in messages %}${body}{% endfor %}`;
+  const roles = each("{{ m.role }}:{{ m.content }};");
+  const rendered = (template: string, messages: Message[], tools?: Tool[]) => renderWithTemplate(template, asked(messages, tools));
+
+  test("ids of nine letters and digits, the same for a call and its result", async () => {
+    const ids = each("{{ m.tool_call_id }}{% for c in m.tool_calls or [] %}{{ c.id }}{% endfor %};");
+    const [, call = "", result = ""] = (
+      await rendered(fails("messages[1].tool_calls[0].id | length != 9") + ids, [user, called, answered])
+    ).split(";");
+    expect(call).toMatch(/^[a-z0-9]{9}$/);
+    expect(result).toBe(call);
+    expect(await rendered(ids, [user, called, answered])).toBe(";c0;c0;");
+  });
+  test("one user at a time, and one system in front", async () => {
+    const talk = [text("system", "a"), text("user", "b"), text("system", "c"), text("user", "d")];
+    expect(await rendered(fails("messages | length > 2") + roles, talk)).toBe("system:a\n\nc;user:b\n\nd;");
+    expect(await rendered(roles, talk)).toBe("system:a;user:b;system:c;user:d;");
+  });
+  test("no system at all: its text begins what the user says", async () => {
+    expect(await rendered(fails("messages[0].role == 'system'") + roles, [text("system", "a"), text("user", "b")])).toBe("user:a\n\nb;");
+  });
+  test("content as parts", async () => {
+    expect(await rendered(`${fails("messages[0].content is string")}{{ messages[0].content[0].text }}`, [user])).toBe("Weather in Oslo?");
+  });
+  test("descriptions where there are none", async () => {
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
+    const properties = "{% for name, p in tools[0].function.parameters.properties | items %}{{ name + p.description }}{% endfor %}";
+    expect(await rendered(`{{ "d:" + tools[0].function.description }} ${properties}`, [user], tools)).toBe("d: a");
+  });
+  test("one call at a time, each with its result behind it, and ids besides", async () => {
+    const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
+    const batch: Message[] = [user, { role: "assistant", content: [{ type: "text", text: "So." }, call("a"), call("b")] }];
+    const results: Message[] = ["b", "a"].map((id) => ({ role: "tool", id, name: "f", output: `of ${id}` }));
+    const template = fails("messages[1].tool_calls | length > 1") + roles;
+    expect(await rendered(template, [...batch, ...results])).toBe("user:Weather in Oslo?;assistant:So.;tool:of a;assistant:;tool:of b;");
+    await expect(rendered(fails("messages[1].tool_calls[0].id | length != 9") + template, [...batch, ...results])).resolves.toContain(
+      "tool:of b",
+    );
+  });
+  test("what no form helps fails with the first complaint", async () => {
+    await expect(rendered("{{ raise_exception('never') }}", [user, called, answered])).rejects.toThrow("the template failed: never");
+  });
+});
+
+test("numbers stay as the model wrote them, wherever a template prints them", async () => {
+  const json = '{"a": 1.0, "b": 12345678901234567890, "c": [2e3, -0.50], "d": 7, "e": 731906842000000}';
+  const said: Message = { role: "assistant", content: [{ type: "tool-call", id: "c0", name: "f", arguments: JSON.parse(json), json }] };
+  const args = "messages[1].tool_calls[0].function.arguments";
+  const print = (template: string) => renderWithTemplate(template, asked([user, said]));
+  expect(await print(`{{ ${args} | tojson }}`)).toBe(json);
+  expect(await print(`{{ ${args}.a }} {{ ${args}.b | string }} {{ ${args}.c[1] }}`)).toBe("1.0 12345678901234567890 -0.50");
+});
+
+test.each([
+  ["{{ tool_definition ~ 'x' }}", "x"],
+  ['{{ "%s" | format(messages[0].role) }}', "user"],
+  [
+    "{% macro f(json_spec) %}{{ json_spec.type }}{% endmacro %}{% set json_spec = {'items': {'type': 'string'}} %}{{ f(json_spec|items) }}",
+    "string",
+  ],
+])("what @huggingface/jinja cannot run, and templates have: %s", async (template, expected) => {
+  expect(await renderWithTemplate(template, asked([user]))).toBe(expected);
+});
+
 test.each<[string, Partial<Request>, TemplateOptions, string]>([
   ["{{ add_generation_prompt }}", {}, {}, "true"],
   ["{{ add_generation_prompt }}", {}, { addGenerationPrompt: false }, "false"],

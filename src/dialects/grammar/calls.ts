@@ -18,6 +18,8 @@ export type Piece = string | readonly string[] | { readonly pattern: string } | 
 export interface CallFormat {
   readonly values: Values;
   readonly call: (name: string) => readonly Piece[];
+  /** The same as a structural tag has it, which begins with text. */
+  readonly tag?: (name: string) => readonly Piece[];
   /** Before a call. A model may leave it out: then the first piece of the call, which is text, arms the grammar too. */
   readonly opener?: string;
   /** Before all but the first thing of an output, where a model may have it too. */
@@ -37,7 +39,9 @@ export interface CallFormat {
   /** Tokens of the format that a server must not strip. */
   readonly preserved: readonly string[];
   readonly thinking?: { readonly open: string; readonly close: string };
-  /** What the model may write behind its calls. */
+  /** What the model may write before its calls, where it says nothing. */
+  readonly lead?: string;
+  /** What it may write behind them. */
   readonly stop?: string;
   /** How an answer without calls looks around its JSON, if that is not all of it. */
   readonly answer?: readonly Piece[];
@@ -56,7 +60,7 @@ export function grammarOf(format: CallFormat): (tools: readonly Tool[], toolChoi
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
     const answer = options.output && !forced ? writer.answer(options.output) : undefined;
-    if (forced || answer) return writer.whole([calls?.body, answer].filter((body) => body !== undefined));
+    if (forced || answer) return writer.whole([calls && writer.led(calls), answer].filter((body) => body !== undefined));
     if (calls) return writer.armed(calls);
     return toolChoice === "auto" ? writer.free() : writer.silent();
   };
@@ -117,10 +121,23 @@ class Writer {
     const { opener } = this.#format;
     const pieces = this.#format.call(name);
     const body = (pieces: readonly Piece[]) => this.#rules.rule(`call-${name}`, this.#pieces(pieces, args));
-    const tag = (pieces: readonly Piece[]) => tagOf(pieces, this.#contents(args));
-    if (opener === undefined) return { body: body(pieces), words: [], tags: [tag(pieces)] };
+    const tag = (pieces: readonly Piece[]) => this.#tag(pieces, args);
+    if (opener === undefined) return { body: body(pieces), words: [], tags: [tag(this.#format.tag?.(name) ?? pieces)] };
     const words = typeof pieces[0] === "string" ? [pieces[0]] : [];
     return { body: body([[opener, ""], ...pieces]), words, tags: [tag([opener, ...pieces]), tag(pieces)] };
+  }
+
+  /** A structural tag has fixed text at both ends. */
+  #tag(pieces: readonly Piece[], args: string): JsonObject {
+    const isText = (piece: Piece) => typeof piece === "string";
+    const first = pieces.findIndex((piece) => !isText(piece));
+    const last = pieces.findLastIndex((piece) => !isText(piece)) + 1;
+    return {
+      type: "tag",
+      begin: pieces.slice(0, first).join(""),
+      content: this.#contents(this.#pieces(pieces.slice(first, last), args)),
+      end: pieces.slice(last).join(""),
+    };
   }
 
   #pieces(pieces: readonly Piece[], args: string): string {
@@ -144,6 +161,12 @@ class Writer {
       this.#format.answer ?? [ARGUMENTS],
       write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
     );
+  }
+
+  /** The body of calls with what may stand before them. */
+  led({ body }: Calls): string {
+    const { lead } = this.#format;
+    return lead === undefined ? body : `${optional(literal(lead))} (${body})`;
   }
 
   /** Thinking, then one of these, from the first token on. */
@@ -210,24 +233,6 @@ function onlyObjects(parameters: JsonObject): JsonObject {
 const NONE: JsonObject = { type: "object", properties: {} };
 /** A tool whose input is text is called with this. */
 const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-
-/** A structural tag has fixed text at both ends. Choices are made for the model. */
-function tagOf(pieces: readonly Piece[], contents: JsonObject): JsonObject {
-  const parts = pieces.map((piece): string | JsonObject => {
-    if (piece === ARGUMENTS) return contents;
-    if (typeof piece === "string") return piece;
-    return "pattern" in piece ? { type: "regex", pattern: piece.pattern } : (piece[0] ?? "");
-  });
-  const first = parts.findIndex((part) => typeof part !== "string");
-  const last = parts.findLastIndex((part) => typeof part !== "string");
-  const inside = parts.slice(first, last + 1).map((part) => (typeof part === "string" ? { type: "const_string", value: part } : part));
-  return {
-    type: "tag",
-    begin: parts.slice(0, first).join(""),
-    content: inside.length === 1 ? contents : { type: "sequence", elements: inside },
-    end: parts.slice(last + 1).join(""),
-  };
-}
 
 /** The grammar of structured output: one JSON value by this schema, and nothing else. */
 export const schemaGrammar = (schema: JsonObject): Grammar =>

@@ -4,8 +4,8 @@
  */
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
-import { ARGUMENTS, type CallFormat, jsonCall, THINK } from "./calls.ts";
-import { gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { ARGUMENTS, type CallFormat, jsonCall, type Piece, THINK } from "./calls.ts";
+import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NEWLINE = { pattern: "[\\n]{0,1}" };
 const THINK_TAGS = [THINK.open, THINK.close];
@@ -65,7 +65,16 @@ const dsml = (word: string, nothing?: string): CallFormat => ({
 
 const COHERE_TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
 const COHERE_THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"];
+/** What stands before every tag of MiniMax-M3's calls. */
+const MINIMAX = "]<]minimax[>[";
 const GRANITE_OPENERS = ["<tool_call>", "<|tool_call|>", "<function_call>"];
+
+const HARMONY_BODY: readonly Piece[] = [
+  [" <|constrain|>json", "<|constrain|>json", " json", ""],
+  "<|message|>",
+  ARGUMENTS,
+  ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+];
 
 export const FORMATS: Readonly<Record<string, CallFormat>> = {
   cohere: {
@@ -131,20 +140,18 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
         `<|channel|>analysis to=functions.${name}`,
         ` to=functions.${name}<|channel|>analysis`,
       ],
-      [" <|constrain|>json", "<|constrain|>json", " json", ""],
-      "<|message|>",
-      ARGUMENTS,
-      ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
+      ...HARMONY_BODY,
     ],
+    // The words before the recipient are text to a structural tag.
+    tag: (name) => [` to=functions.${name}`, ["<|channel|>commentary", "<|channel|>analysis", ""], ...HARMONY_BODY],
     between: "<|start|>assistant",
-    words: ["<|channel|>commentary to=functions."],
+    words: [" to=functions."],
     patterns: [
       "^\\s+to$",
       "^<\\|channel\\|>(?:commentary|analysis)\\s+to=functions$",
       "<\\|start\\|>assistant(\\s+to)",
       "<\\|start\\|>assistant(<\\|channel\\|>(?:commentary|analysis)\\s+to)",
     ],
-    openers: [" to=functions."],
     preserved: ["<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>"],
     thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|>" },
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
@@ -187,6 +194,7 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     openers: ["<|open|>tools", "<|open|>call "],
     preserved: ["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
     thinking: { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
+    lead: "<|open|>response<|sep|><|close|>response<|sep|>",
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
   llama3: { ...BARE, between: "; ", preserved: ["<|python_tag|>"] },
@@ -199,6 +207,17 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     openers: ["<minimax:tool_call>", "<invoke name="],
     preserved: ["<minimax:tool_call>", "</minimax:tool_call>", ...THINK_TAGS],
     thinking: THINK,
+  },
+  "minimax-m3": {
+    values: elementValues(MINIMAX),
+    call: (name) => [`${MINIMAX}<invoke name=${quoted(name)}>`, ARGUMENTS, `${MINIMAX}</invoke>`],
+    between: "\n",
+    section: { begin: `${MINIMAX}<tool_call>\n`, end: `\n${MINIMAX}</tool_call>` },
+    words: [`${MINIMAX}<tool_call>`],
+    openers: [`${MINIMAX}<tool_call>`, `${MINIMAX}<invoke `],
+    preserved: [MINIMAX, "<mm:think>", "</mm:think>"],
+    thinking: { open: "<mm:think>", close: "</mm:think>" },
+    lead: "</mm:think>", // so begins an answer without thinking
   },
   mistral: {
     values: jsonValues,

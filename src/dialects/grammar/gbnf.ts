@@ -12,6 +12,7 @@ export class Rules {
   readonly #bodies = new Map<string, string>();
   readonly #names = new Map<string, string>();
   readonly #taken = new Map<string, number>();
+  readonly #made = new Map<string, string>();
 
   get size(): number {
     return this.#bodies.size;
@@ -47,6 +48,13 @@ export class Rules {
     this.#names.set(body, name);
   }
 
+  /** What rules that mention each other were made for; they are made once. */
+  once(what: string, make: () => string): string {
+    const name = this.#made.get(what) ?? make();
+    this.#made.set(what, name);
+    return name;
+  }
+
   /** The grammar of this root, without the rules that it does not need. */
   text(root: string): string {
     const lines = new Map([["root", root]]);
@@ -59,23 +67,47 @@ const mentioned = (body: string): string[] =>
   (body.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][\w-]*/g) ?? []).filter((token) => /^[a-zA-Z]/.test(token));
 
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
-const hex = (char: string): string => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0").toUpperCase()}`;
+/** Not `\x`: xgrammar reads as many digits behind it as there are, llama.cpp two. */
+const hex = (code: number): string =>
+  code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
-export const literal = (text: string): string => `"${text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char))}"`;
-
-/** Characters inside of brackets. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
-const inClass = (chars: string): string => chars.replace(/["\\\]^[\-\x00-\x1f\x7f]/g, hex);
-
-/** Any character but these. Beyond ASCII as ranges, since xgrammar loses such characters from a negated class. */
-function noneOf(chars: readonly string[]): string {
-  if (chars.every((char) => char < "\x80")) return `[^${inClass(chars.join(""))}]`;
-  const codes = [-1, ...chars.map((char) => char.charCodeAt(0)).toSorted((a, b) => a - b), 0x110000];
-  const code = (n: number) => `\\U${n.toString(16).padStart(8, "0")}`;
-  const ranges = codes.slice(1).flatMap((end, i) => ((codes[i] ?? 0) + 1 < end ? `${code((codes[i] ?? 0) + 1)}-${code(end - 1)}` : []));
-  return `[${ranges.join("")}]`;
+export function literal(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
+  const escaped = text.replace(/["\\\x00-\x1f\x7f]/g, (char) => ESCAPES[char] ?? hex(char.charCodeAt(0)));
+  // xgrammar prints such a character as `\x`, and then reads that.
+  return `"${escaped.replace(/(\\u00..)(?=[\da-f])/gi, '$1" "')}"`;
 }
+
+const codeOf = (char: string): number => char.codePointAt(0) ?? 0;
+
+/** A character inside of brackets. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be escaped
+const inClass = (char: string): string => (/[\\\]^[\-\x00-\x1f\x7f]/.test(char) ? (ESCAPES[char] ?? hex(codeOf(char))) : char);
+
+const span = (from: string, to: string): string => (from === to ? from : `${from}-${to}`);
+
+/** Any character but these; `a-z` is a range. Beyond ASCII as all others, since xgrammar loses such characters from a negated class. */
+export function noneOf(chars: readonly string[]): string {
+  const ranges = [...new Set(chars)].map((given): [string, string] => {
+    const [from = "", , to = from] = given;
+    return [from, to];
+  });
+  if (ranges.every(([, to]) => to < "\x80")) {
+    const isControl = ([, to]: [string, string]) => to < " " || to > "~"; // these last, with no digit behind them
+    const sorted = ranges.toSorted((a, b) => Number(isControl(a)) - Number(isControl(b)));
+    return `[^${sorted.map(([from, to]) => span(inClass(from), inClass(to))).join("")}]`;
+  }
+  const codes = ranges.map(([from, to]) => [codeOf(from), codeOf(to)] as const).toSorted(([a], [b]) => a - b);
+  let next = 0;
+  const others = [...codes, [MAX_CODE + 1, MAX_CODE + 1] as const].map(([from, to]) => {
+    const before = next < from ? span(hex(next), hex(from - 1)) : "";
+    next = Math.max(next, to + 1);
+    return before;
+  });
+  return `[${others.join("")}]`;
+}
+
+const MAX_CODE = 0x10ffff;
 
 /** A sequence of what is not empty. */
 export const row = (...atoms: readonly (string | false)[]): string => atoms.filter(Boolean).join(" ");
@@ -85,26 +117,29 @@ export const optional = (body: string): string => (body === "" ? "" : `(${body})
 /** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */
 export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1,2} [ \\t]{0,20})?');
 
-/**
- * Any text that has none of the marks in it, up to where their first character comes again. They all begin with the same one, so the text is
- * other characters, and beginnings of marks that do not go on: behind one comes another, a character that fits none, or the end.
- */
-export function until(rules: Rules, given: readonly string[]): string {
-  const first = given[0]?.charAt(0) ?? "";
-  if (given.some((mark) => !mark.startsWith(first))) throw new Error(`marks must begin alike: ${given.join(" ")}`);
-  const marks = given.map((mark) => first + mark.split(first)[1]);
-  const begun = new Set(marks.flatMap((mark) => Array.from({ length: mark.length - 1 }, (_, i) => mark.slice(0, i + 1))));
-  const nexts = (beginning: string) => new Set(marks.flatMap((mark) => (mark.startsWith(beginning) ? mark.charAt(beginning.length) : [])));
-  const stops = [...begun].map((beginning) => `${literal(beginning)} ${noneOf([first, ...nexts(beginning)])}`);
-  const part = rules.choice("part", [...begun].map(literal));
-  return rules.rule("text", `(${noneOf([first])} | ${part}* (${stops.join(" | ")}))* ${part}*`);
+/** Any text that has none of the marks in it: a rule for each beginning of a mark that may have been written last. */
+export function until(rules: Rules, marks: readonly string[]): string {
+  const begun = [...new Set(marks.flatMap((mark) => Array.from(mark, (_, i) => mark.slice(0, i))))];
+  const chars = [...new Set(marks.join(""))];
+  /** What of a text may still become a mark. */
+  const rest = (text: string): string => begun.find((beginning) => beginning === text) ?? rest(text.slice(1));
+  return rules.once(`text until ${marks.join(" ")}`, () => {
+    const names = new Map(begun.map((beginning) => [beginning, rules.reserve("text")]));
+    for (const [beginning, name] of names) {
+      const ends = chars.filter((char) => marks.some((mark) => (beginning + char).endsWith(mark)));
+      const goes = chars.filter((char) => !ends.includes(char) && rest(beginning + char) !== "");
+      const steps = goes.map((char) => `${literal(char)} ${names.get(rest(beginning + char))}`);
+      rules.fill(name, [...steps, `${noneOf([...goes, ...ends])} ${names.get("")}`, '""'].join(" | "));
+    }
+    return names.get("") ?? "";
+  });
 }
 
-/** A word that is none of these, without the excluded characters (as they stand in brackets); an atom. */
-export function otherWord(words: readonly string[], excluded: string): string {
+/** A word that is none of these, without the excluded characters (as `noneOf` takes them); an atom. */
+export function otherWord(words: readonly string[], excluded: readonly string[]): string {
   const behind = (beginning: string): string => {
-    const nexts = [...new Set(words.flatMap((word) => (word.startsWith(beginning) ? [word.charAt(beginning.length)] : [])))].join("");
-    const other = `[^${excluded}${inClass(nexts)}] [^${excluded}]*`;
+    const nexts = new Set(words.flatMap((word) => (word.startsWith(beginning) ? [...word.slice(beginning.length)].slice(0, 1) : [])));
+    const other = `${noneOf([...excluded, ...nexts])} ${noneOf(excluded)}*`;
     const steps = Array.from(nexts, (char) => `${literal(char)} ${behind(beginning + char)}`);
     return `(${[other, ...steps, ...(beginning === "" || words.includes(beginning) ? [] : ['""'])].join(" | ")})`;
   };

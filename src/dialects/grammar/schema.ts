@@ -55,12 +55,12 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** The rules of what references point to, by the syntax that they are in. */
   const known = new Map<ValueSyntax, Map<JsonObject, string>>();
 
-  const relaxed = ({ path, report, syntax }: Place, keyword: string): string => {
-    report(path, keyword);
-    return any(syntax);
+  const relaxed = (at: Place, keyword: string): string => {
+    at.report(at.path, keyword);
+    return any(at);
   };
 
-  const written = (schema: Json | undefined, at: Place): string => value(schema, at) ?? relaxed(at, "$ref");
+  const written = (schema: Json | undefined, at: Place): string => value(schema, at) ?? relaxed(at, schema === false ? "false" : "$ref");
 
   /** Behind something written. */
   const inside = (at: Place, step: string, key: string): Place => ({
@@ -73,9 +73,9 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     closed: false,
   });
 
-  /** `undefined`: the schema leads back to itself, and adds nothing. */
+  /** `undefined`: the schema allows nothing, or leads back to itself and adds nothing. */
   const value = (schema: Json | undefined, at: Place): string | undefined => {
-    if (!isObject(schema)) return any(at.syntax);
+    if (!isObject(schema)) return schema === false ? undefined : any(at);
     if (at.depth > MAX_DEPTH || rules.size > MAX_RULES) return relaxed(at, "depth");
     const { $ref, allOf, anyOf, oneOf, ...own } = schema;
     const deeper = { ...at, depth: at.depth + 1 };
@@ -133,10 +133,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     return body && own;
   };
 
-  const any = (syntax: ValueSyntax): string => {
-    if (syntax.verbatim) return text(syntax);
+  const any = ({ syntax, path, report }: Place): string => {
+    const { verbatim, inner } = syntax;
+    if (verbatim && inner) return text(syntax);
+    if (syntax.object.unpaired) report(path, "additionalProperties");
+    const types = verbatim ? ["string", "array", "object"] : TYPES;
     const at: Place = { root: ANY, report: () => {}, syntax, path: "", hint: "value", depth: 0, open: [] };
-    return named(ANY, at, () => TYPES.flatMap((type) => ofType(type, ANY, { ...at, hint: type }) ?? []).join(" | ")) ?? "";
+    return named(ANY, at, () => types.flatMap((type) => ofType(type, ANY, { ...at, hint: type }) ?? []).join(" | ")) ?? "";
   };
 
   const text = ({ string }: ValueSyntax): string => string() ?? "";
@@ -152,7 +155,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     const { kind } = at.syntax;
     if (kind && !isOf(kind, typeOf(one))) return undefined;
     const wrap = (item: Json): JsonObject => ({ const: item });
-    if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), maxItems: one.length }, at);
+    if (Array.isArray(one)) return list({ prefixItems: one.map(wrap), minItems: one.length, maxItems: one.length }, at);
     if (!isObject(one)) return at.syntax.scalar(one as Scalar);
     const properties = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, wrap(item)]));
     return object({ properties, required: Object.keys(one), additionalProperties: false }, at);
@@ -163,7 +166,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     if (types.size === 0 && schema.properties) types.add("object");
     if (types.size === 0 && (schema.items ?? schema.prefixItems)) types.add("array");
     if (types.size === 0 || types.has("string")) for (const key in schema) if (BEYOND_TEXT.test(key)) at.report(at.path, key);
-    if (types.size === 0) return any(at.syntax);
+    if (types.size === 0) return any(at);
     const all = at.syntax.verbatim && types.has("string") ? ["string"] : [...types];
     return choice(
       all.map((type) => ofType(type, schema, at)),
@@ -208,47 +211,66 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   };
 
   const list = (schema: JsonObject, at: Place): string => {
-    const { open, comma, close } = at.syntax.list;
+    const { open, comma, close, item: around = (value: string) => value } = at.syntax.list;
     const least = numeric(schema.minItems) ?? 0;
     const maxItems = numeric(schema.maxItems);
     const [prefixItems, items] = Array.isArray(schema.items) ? [schema.items, schema.additionalItems] : [schema.prefixItems, schema.items];
-    const item = (one: Json | undefined, step: string) => written(one, inside(at, step, "item"));
-    const around = (body: string) => rules.rule(at.hint, row(open, body, close));
-    if (Array.isArray(prefixItems)) {
-      const ends = items === false || maxItems === prefixItems.length;
-      if (maxItems !== undefined && !ends) at.report(at.path, "maxItems");
-      const first = prefixItems.map((one, i) => item(one, `prefixItems/${i}`)).join(` ${comma} `);
-      return around(row(first, !ends && first && `(${comma} ${item(items, "items")})*`));
+    const item = (one: Json | undefined, step: string) => around(property(one, inside(at, step, "item")));
+    const tuple = Array.isArray(prefixItems) && prefixItems.length > 0 ? prefixItems : undefined;
+    const given = tuple ?? [items ?? true];
+    const end = given.indexOf(false);
+    const begun = given.slice(0, Math.min(end < 0 ? given.length : end, maxItems ?? Infinity));
+    const closed = begun.length < given.length || items === false || maxItems === begun.length;
+    const rest = closed && (tuple || begun.length === 0) ? "" : item(items, "items");
+    const more = closed ? "" : quantifier(Math.max(0, least - begun.length), maxItems === undefined ? undefined : maxItems - begun.length);
+    if (more === undefined) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
+    let body = closed ? "" : `(${row(comma, rest)})${more ?? "*"}`;
+    for (let i = begun.length - 1; i >= 0; i--) {
+      const one = row(i > 0 && comma, tuple ? item(begun[i], `prefixItems/${i}`) : rest, body);
+      body = i < least ? one : optional(one);
     }
-    if (items === false || maxItems === 0) return around("");
-    const more = quantifier(Math.max(0, least - 1), maxItems === undefined ? undefined : maxItems - 1);
-    if (!more) at.report(at.path, maxItems === undefined ? "minItems" : "maxItems");
-    const one = item(items, "items");
-    const all = `${one} (${comma} ${one})${more ?? "*"}`;
-    return around(least > 0 ? all : optional(all));
+    return rules.rule(at.hint, row(open, body, close) || '""');
   };
 
   const object = (schema: JsonObject, at: Place): string => {
-    const { open, close, sorted, pair, otherPair } = at.syntax.object;
+    const { open, close, sorted, pair, otherPair, unpaired } = at.syntax.object;
     const declared = isObject(schema.properties) ? schema.properties : ANY;
     const required = Array.isArray(schema.required) ? schema.required.filter((key) => typeof key === "string") : [];
     const given = [...new Set([...Object.keys(declared), ...required])];
     const keys = sorted ? dictsort(given.map((key) => [key, null])).map(([key]) => key) : given;
-    const pairs = keys.map((key): Pair => {
+    const pairs = keys.flatMap((key): Pair[] => {
       const property = Object.hasOwn(declared, key) ? declared[key] : undefined;
+      const isRequired = required.includes(key);
+      if (property === false && !isRequired) return [];
       const place = inside(at, `properties/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, key);
       const body = ofKinds(property, place, at, (atom, kind) => pair(key, atom, kind));
-      return { body, required: required.includes(key) };
+      return [{ body, required: isRequired }];
     });
-    const others = schema.additionalProperties ?? (keys.length === 0 && !at.closed);
-    const place = inside(at, "additionalProperties", "other");
-    const other = others === false ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
+    const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
+    const rest = schema.additionalProperties ?? (keys.length + patterns.length === 0 && !at.closed);
+    // Which pattern a key fits is not held, so its value may be by any of them.
+    const [one, ...more] = [...patterns, rest].filter((part) => part !== false);
+    const others = more.length > 0 ? { anyOf: [one ?? true, ...more] } : one;
+    const place = inside(at, patterns.length > 0 ? "patternProperties" : "additionalProperties", "other");
+    if (others !== undefined && unpaired) at.report(at.path, "additionalProperties");
+    const other = others === undefined ? "" : ofKinds(others, place, at, (atom, kind) => otherPair(keys, atom, kind));
     return rules.rule(at.hint, row(open, inTurn(pairs, other, at.syntax.object, at.hint), close) || '""');
+  };
+
+  /** Where a string may stand, hardly anything else can be told from one, although a schema may allow it. */
+  const property = (schema: Json | undefined, at: Place): string => {
+    const { syntax, root } = at;
+    const types = syntax.verbatim && isObject(schema) ? schemaTypes({ schema, root }) : [];
+    if (types.length > 0 && !types.includes("string")) return written(schema, { ...at, syntax: syntax.noStrings ?? syntax });
+    const atom = written(schema, at);
+    const lost = types.some((type) => type !== "string" && !syntax.verbatim?.includes(type));
+    if (lost && atom !== text(syntax)) at.report(at.path, "type");
+    return atom;
   };
 
   /** A pair for each kind of value that the schema allows. */
   const ofKinds = (schema: Json | undefined, place: Place, { syntax }: Place, pair: (atom: string, kind?: Kind) => string): string => {
-    if (!syntax.innerOthers) return pair(written(schema, place));
+    if (!syntax.innerOthers) return pair(property(schema, place));
     const places = [place, ...syntax.innerOthers.map((syntax) => ({ ...place, syntax }))];
     const pairs = (write: typeof value) =>
       places.flatMap((at) => {
@@ -262,7 +284,7 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
 
   /** Pairs in their order, with a comma between those that are there. */
   const inTurn = (pairs: readonly Pair[], other: string, { comma, nothing }: ObjectSyntax, hint: string): string => {
-    let more = other && `(${comma} ${other})*`;
+    let more = other && `(${row(comma, other)})*`;
     const anchor = pairs.findIndex((pair) => pair.required);
     if (anchor >= 0) {
       const bodies = pairs.map(({ body, required }, i) => {

@@ -2,7 +2,7 @@
 import { escapeJson } from "../../core/json.ts";
 import type { JsonType } from "../../core/schema.ts";
 import { pythonLiteral, pythonNumber } from "../print.ts";
-import { blanks, literal, otherWord, type Rules, row, until } from "./gbnf.ts";
+import { blanks, literal, noneOf, otherWord, type Rules, row, until } from "./gbnf.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -23,6 +23,8 @@ export interface ObjectSyntax extends Brackets {
   readonly otherPair: (declared: readonly string[], value: string, kind?: Kind) => string;
   /** What stands where there are no pairs. */
   readonly nothing?: string;
+  /** Nothing holds the two tags of such a key to the same name. */
+  readonly unpaired?: true;
   /** Keys stand in the order of Jinja's `dictsort`, not in that of the schema. */
   readonly sorted?: true;
 }
@@ -32,9 +34,11 @@ export interface ValueSyntax {
   /** Any string, an atom. `length` is a quantifier such as `{0,9}`; `undefined`: a length cannot be kept here. */
   readonly string: (length?: string) => string | undefined;
   readonly object: ObjectSyntax;
-  readonly list: Brackets;
-  /** A string may be anything, and so the text of any other value. */
-  readonly verbatim?: true;
+  readonly list: Brackets & { readonly item?: (value: string) => string };
+  /** A string may be anything, and so the text of any other value but for those of these types. */
+  readonly verbatim?: readonly JsonType[];
+  /** How values are written where no string may stand, if otherwise. */
+  readonly noStrings?: ValueSyntax;
   /** There are only values of this kind. */
   readonly kind?: Kind;
   /** How the values inside of an object or a list are written, if otherwise. */
@@ -47,12 +51,13 @@ export interface ValueSyntax {
 export type Values = (rules: Rules) => ValueSyntax;
 
 const quoted = (text: string): string => literal(`"${escapeJson(text)}"`);
-const PLAIN_CHARS = '"\\\\\\x00-\\x1F';
+const HEX = "[0-9a-fA-F]";
+const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
 /** `{"a": 1, "b": [true, null]}` */
 export const jsonValues: Values = (rules) => {
   const ws = blanks(rules);
-  const char = rules.rule("char", `[^${PLAIN_CHARS}] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})`);
+  const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
   return {
     scalar: (value) =>
       typeof value === "string" ? quoted(value) : literal(typeof value === "number" ? pythonNumber(value) : String(value)),
@@ -62,7 +67,7 @@ export const jsonValues: Values = (rules) => {
       comma: `"," ${ws}`,
       close: `${ws} "}"`,
       pair: (name, value) => `${literal(`"${escapeJson(name)}":`)} ${ws} ${value}`,
-      otherPair: (declared, value) => `"\\"" ${otherWord(declared, PLAIN_CHARS)} "\\":" ${ws} ${value}`,
+      otherPair: (declared, value) => `"\\"" ${otherWord(declared, NO_PLAIN)} "\\":" ${ws} ${value}`,
     },
     list: { open: `"[" ${ws}`, comma: `"," ${ws}`, close: `${ws} "]"` },
   };
@@ -85,10 +90,10 @@ export const gemmaValues =
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
-          const ends = ":,{}<\\[\\]\\x00-\\x20";
+          const ends = [...":,{}<[]", "\0- "];
           // Several words could spell a declared key that has several.
-          const more = declared.some((key) => key.includes(" ")) ? "" : `(" " [^${ends}]+)*`;
-          const quoted = `${mark} ${otherWord(declared, "<\\x00-\\x1F")} ${mark}`;
+          const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
+          const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;
           return `(${row(otherWord(declared, ends), more)} | ${quoted}) ":" ${value}`;
         },
         sorted: true,
@@ -97,14 +102,21 @@ export const gemmaValues =
     };
   };
 
+const NO_NAME = ["\0-/", ":-@", "[-^", "`", "{-\x7f"];
+const PYTHON_ENDS = ["\\", "\n"];
+
 /** `city='Paris', days=2, tags=["a"], when={"start": None}` between the parentheses of a call. */
 export const pythonValues: Values = (rules) => {
   const ws = blanks(rules);
   const either = (...texts: readonly string[]): string => rules.choice("word", texts.map(literal));
-  const string = (length = "*"): string => {
-    const inside = (quote: string, hint: string) => rules.rule(hint, `[^${quote}\\\\\\n] | "\\\\" [^\\n]`);
-    return rules.rule("string", `"'" ${inside("'", "char")}${length} "'" | "\\"" ${inside('"', "char")}${length} "\\""`);
+  const string = (length?: string): string => {
+    // An escape that Python does not know is two characters, which matters where they are counted.
+    const escaped = length ? `(["'\\\\abfnrtv] | "x" ${HEX}{2} | "u" ${HEX}{4} | "U000" ${HEX}{5})` : "[^\\n]";
+    const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escaped}`)}${length ?? "*"}`;
+    return rules.rule("string", `"'" ${inside("'")} "'" | "\\"" ${inside('"')} "\\""`);
   };
+  const otherKey = (declared: readonly string[], quote: string): string =>
+    `${literal(quote)} ${otherWord(declared, [quote, ...PYTHON_ENDS])} ${literal(quote)}`;
   const text = (value: string): string => either(pythonLiteral(value), `"${escapeJson(value)}"`);
   const inner: ValueSyntax = {
     scalar: (value) => {
@@ -117,7 +129,7 @@ export const pythonValues: Values = (rules) => {
       comma: `"," ${ws}`,
       close: '"}"',
       pair: (name, value) => `${text(name)} ":" ${ws} ${value}`,
-      otherPair: (_, value) => `${string()} ":" ${ws} ${value}`,
+      otherPair: (declared, value) => `(${otherKey(declared, '"')} | ${otherKey(declared, "'")}) ":" ${ws} ${value}`,
     },
     list: { open: '"["', comma: `"," ${ws}`, close: '"]"' },
   };
@@ -126,7 +138,7 @@ export const pythonValues: Values = (rules) => {
     comma: `"," ${ws}`,
     close: "",
     pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
-    otherPair: (declared, value) => `${otherWord(declared, "\\x00-\\x2F:-@\\x5B-\\x5E\\x60\\x7B-\\x7F")} "=" ${value}`,
+    otherPair: (declared, value) => `(${otherWord(declared, NO_NAME)} | ${otherKey(declared, "'")}) "=" ${value}`,
   };
   return { ...inner, object, inner };
 };
@@ -161,28 +173,53 @@ export const xmlValues =
       return same ? json.scalar(value) : rules.choice("word", [json.scalar(value), literal(pythonLiteral(value))]);
     };
     const kinds: readonly Kind[] = typed === "type" ? ["number", "boolean", "object", "array", "null"] : ["others"];
-    const others = kinds.map((kind): ValueSyntax => ({ ...json, scalar, kind, inner: json }));
+    const noStrings: ValueSyntax = { ...json, scalar, inner: json };
+    const others = kinds.map((kind) => ({ ...noStrings, kind }));
     const strings: ValueSyntax = {
       ...json,
       // What is read where a string may stand is one, but for the word of JSON itself.
       scalar: (value) => (value === null ? json.scalar(value) : scalar(value)),
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
-      verbatim: true,
+      verbatim: ["null"],
+      noStrings,
       ...(typed && { kind: "string" }),
       inner: json,
     };
     const object: ObjectSyntax = {
-      open: "",
-      comma: "",
-      close: "",
+      ...NO_BRACKETS,
       ...(nothing !== undefined && { nothing }),
       pair: (name, atom, kind) => `${tag(open(name, kind))} ${atom} ${tag(close + behind)}`,
       otherPair: (declared, atom, kind) => {
         const [before = "", after = ""] = open("\0", kind).split("\0");
-        return `${tag(before)} ${otherWord(declared, '"<>\\x00-\\x20')} ${tag(after)} ${atom} ${tag(close + behind)}`;
+        return `${tag(before)} ${otherWord(declared, ['"', "<", ">", "\0- "])} ${tag(after)} ${atom} ${tag(close + behind)}`;
       },
     };
     return { ...json, object, inner: strings, ...(typed && { innerOthers: others }) };
   };
 
 const newlineOr = (run: string): string => (run === "\n" ? '"\\n"?' : literal(run));
+
+/** `<city>Paris</city><tags><item>a</item></tags>`, each tag behind a mark: all values are elements, strings as they are. */
+export const elementValues =
+  (mark: string): Values =>
+  (rules) => {
+    const json = jsonValues(rules);
+    const element = (name: string, value: string): string => `${literal(`${mark}<${name}>`)} ${value} ${literal(`${mark}</${name}>`)}`;
+    const ends = [..."<>/]", "\0-\x1f"];
+    return {
+      // The template writes nothing for null.
+      scalar: (value) => (value === null ? '("null" | "")' : typeof value === "string" ? literal(value) : json.scalar(value)),
+      string: (length) => (length === undefined ? until(rules, [mark]) : undefined),
+      object: {
+        ...NO_BRACKETS,
+        pair: element,
+        otherPair: (declared, value) =>
+          `${literal(`${mark}<`)} ${otherWord([...declared, "item"], ends)} ">" ${value} ${literal(`${mark}</`)} ${noneOf(ends)}+ ">"`,
+        unpaired: true,
+      },
+      list: { ...NO_BRACKETS, item: (value) => element("item", value) },
+      verbatim: [],
+    };
+  };
+
+const NO_BRACKETS: Brackets = { open: "", comma: "", close: "" };

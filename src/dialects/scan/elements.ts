@@ -20,6 +20,8 @@ export interface Element {
   /** `unknown`: nothing of the value has come; `other`: no string, and whole before it is written. */
   kind: "unknown" | "object" | "list" | "string" | "other";
   text: string;
+  /** So many calls were opened inside it: somebody quotes the format, and what closes them is content. */
+  quoted: number;
 }
 
 export interface ElementForm {
@@ -35,12 +37,13 @@ export interface ElementForm {
 export function elementArguments({ mark, call, item, stops }: ElementForm): Step {
   const [open, close] = [`${mark}<`, `${mark}</`];
   const tags = new Marks([open, close]);
-  const valueEnds = new Marks([close, ...stops]);
+  const quote = `${open}${call} `;
+  const valueEnds = new Marks([close, quote, ...stops]);
   const tagEnd = new Marks([">", mark]);
 
   const begin: Step = (s) => {
     s.json.open(false);
-    s.elements = [{ key: call, schema: s.schemaOf(s.call?.name ?? ""), kind: "object", text: "" }];
+    s.elements = [{ key: call, schema: s.schemaOf(s.call?.name ?? ""), kind: "object", text: "", quoted: 0 }];
     return inside;
   };
 
@@ -79,7 +82,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (inList && key !== item) return broken(s, "bad-arguments", "an element of a list was expected");
     const schema = innerSchema(top.schema, inList ? undefined : key);
     if (!inList) s.json.key(key, `"${escapeJson(key)}":`);
-    s.elements.push({ key, schema, kind: "unknown", text: "" });
+    s.elements.push({ key, schema, kind: "unknown", text: "", quoted: 0 });
     if (!schemaTypes(schema).includes("string")) return valueStart;
     s.elements.at(-1)!.kind = "string";
     s.json.string();
@@ -129,8 +132,9 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
       s.pos = s.stop;
       return cut;
     }
-    const isCut = s.isCut();
+    const isCut = tag === quote ? false : s.isCut();
     if (isCut !== false) return isCut && cut;
+    if (tag === quote) top.quoted++;
     say(s, top, tag);
     s.pos += tag.length;
     return value;
@@ -147,11 +151,13 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     if (end === undefined) return undefined;
     if (end === "") return cut;
     const top = s.elements.at(-1);
-    if (end === ">" && s.word === call) return endCall(s);
+    const isCall = end === ">" && s.word === call;
+    if (isCall && !top?.quoted) return endCall(s);
     const fits = end === ">" && s.word === top?.key;
     if (!top || (!fits && top.kind !== "string" && top.kind !== "other"))
       return broken(s, "bad-arguments", "a tag closes what is not open");
     if (!fits) {
+      if (isCall) top.quoted--;
       say(s, top, close + s.word);
       return value;
     }
@@ -192,7 +198,8 @@ function endEmpty(s: Scan, types: readonly string[]): void {
   if (list || types.includes("object")) {
     s.json.open(list);
     s.json.shut();
-  } else writeString(s, "");
+  } else if (types.includes("null")) s.json.scalar("null");
+  else writeString(s, "");
 }
 
 function writeString({ json }: Scan, text: string): void {

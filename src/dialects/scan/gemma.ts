@@ -113,7 +113,8 @@ function bareValue({ scalar, none, asciiQuotes }: GemmaCalls, text: string, sche
   if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);
   const json = scalar(text);
-  if (json !== undefined && (!types.includes("string") || literalTypes(json).some((type) => types.includes(type)))) return json;
+  const asIs = json === text || !/\d/.test(text); // `007` is no number where it may be a string
+  if (json !== undefined && (!types.includes("string") || (asIs && literalTypes(json).some((type) => types.includes(type))))) return json;
   if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
   const quoted = asciiQuotes && text.length > 1 && /^["']/.test(text) && text.endsWith(text.charAt(0));
   return `"${escapeJson(quoted ? text.slice(1, -1) : text)}"`;

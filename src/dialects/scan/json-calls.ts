@@ -8,7 +8,7 @@ import type { Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, control, cut, nameTooLong, readArguments, skip, speak, tooDeep, tooLong } from "./steps.ts";
+import { broken, closing, control, cut, jsonArguments, leaveThinking, nameTooLong, skip, speak, tooDeep, tooLong } from "./steps.ts";
 
 export interface JsonForm {
   /** What may stand around calls that no mark announces, and what closes it. */
@@ -62,6 +62,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   const lineMarks = new Marks([...openers.list, ...form.marks]);
   const between = new Marks([...openers.list, "]", ",", ...separators, ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
+  const behindName = jsonArguments(marks);
   const elements = new Marks([...marks.list, ...OBJECTS]);
   const elementEnds = new Marks([...elements.list, ",", "]"]);
 
@@ -71,7 +72,11 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (code === undefined) return undefined;
     const mark = s.match(lineMarks);
     if (mark === undefined) return undefined;
-    if (opens(s, mark)) return open(s, mark, s.prose && s.tools.length > 0 ? STRICT : 0);
+    if (opens(s, mark)) {
+      const prose = s.prose || s.thinking;
+      if (s.thinking) leaveThinking(s);
+      return open(s, mark, prose && s.tools.length > 0 ? STRICT : 0);
+    }
     s.lineStart = false;
     s.prose ||= mark === "" && code !== -1;
     return speak;
@@ -129,8 +134,8 @@ export function jsonCalls(form: JsonForm): JsonSteps {
       if (object.fault !== undefined && !(s.block & SURE)) return release;
       if (name === undefined || !(hasArguments || (s.block & SURE && !needsArguments))) continue;
       if (s.block & STRICT && !s.declares(name)) return release;
-      s.bound(tooLong);
       s.startCall(name, id);
+      s.bound(tooLong);
     }
   };
 
@@ -264,7 +269,8 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     named: (s, name, id) => {
       s.bound(tooLong);
       s.startCall(name, id);
-      return readArguments(s, JSON_SYNTAX, marks, closing);
+      s.behind = closing;
+      return behindName;
     },
   };
 }
@@ -286,14 +292,10 @@ const ended: Step = (s) => {
 export const release: Step = (s) => {
   s.call = undefined;
   s.unbound();
-  if (s.holdsNoCall) {
-    s.undo();
-    return speak;
-  }
-  const raw = s.sayRaw();
+  const raw = s.holdsNoCall ? s.undo() : s.sayRaw();
   const newline = raw.lastIndexOf("\n");
   s.lineStart = newline >= 0 ? raw.slice(newline).trim() === "" : s.lineStart && raw.trim() === "";
-  s.prose ||= raw.trim() !== "";
+  s.prose ||= raw.trim() !== "" && !s.thinking;
   return speak;
 };
 

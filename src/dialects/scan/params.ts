@@ -92,7 +92,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
   const valueMarks = (closer: string, opener = ""): Marks =>
     new Marks(
-      form.opaque ? [closer, ...stops] : [...slipsOf(closer), opener, ...slipsOf(callClose), ...open, ...close, ...stops].filter(Boolean),
+      [...slipsOf(closer), ...(form.opaque ? [] : [opener, ...slipsOf(callClose), ...close, ...openers]), ...stops].filter(Boolean),
     );
   /** What no name can hold, be it in quotes. */
   const breaks = [...openers, ...opens(params), callClose, ...close, ...stops];
@@ -334,7 +334,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const { close: closer = "" } = tag;
     const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
     const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
-    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, marks, mark: "", blanks: "" };
+    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, marks, quoted: 0, mark: "", blanks: "" };
     return valueTags.get(tag.open ?? "") ?? valueStart;
   };
 
@@ -375,8 +375,13 @@ export function tagCalls(form: TagForm): TagSteps {
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
-    openHead(s);
-    return innerHeads.get(mark) ?? (mark === param.closer ? between : closedEarly);
+    if (meant(mark) === param.closer) return between;
+    if (openers.includes(mark)) param.quoted++;
+    else if (param.quoted === 0 || stops.includes(mark)) {
+      openHead(s);
+      return innerHeads.get(mark) ?? closedEarly;
+    } else if (!innerHeads.has(mark)) param.quoted--;
+    return content(s, param, "");
   };
 
   /** The mark was content, and so is what was read behind it. */
@@ -388,8 +393,6 @@ export function tagCalls(form: TagForm): TagSteps {
   /** Behind the call's closer, the block's or a stop, inside a value: the value ends there if something legal follows; behind a stop that is nothing. */
   const closedEarly: Step = (s) => {
     const { param } = s;
-    if (param && slips.get(param.mark) === param.closer) return between;
-    if (param && open.includes(param.mark)) return openedEarly;
     const code = gap(s);
     if (code === undefined || !param) return undefined;
     const closesCall = meant(param.mark) === callClose;
@@ -403,9 +406,8 @@ export function tagCalls(form: TagForm): TagSteps {
     if (mark === "") return content(s, param, param.blanks);
     if (mark !== undefined && closesBlock && open.includes(mark)) {
       s.pos += mark.length;
-      param.mark += param.blanks + mark;
-      param.blanks = "";
-      return openedEarly;
+      param.blanks += mark;
+      return openedBehind;
     }
     const failed = finish(s, true);
     if (failed) return failed;
@@ -415,8 +417,8 @@ export function tagCalls(form: TagForm): TagSteps {
     return speak;
   };
 
-  /** Behind the opener of a block inside a value: the value ended before it if a call follows. */
-  const openedEarly: Step = (s) => {
+  /** Inside a value, behind the block's closer and the opener of another one: the value ended before them if a call follows. */
+  const openedBehind: Step = (s) => {
     const { param } = s;
     const code = gap(s);
     if (code === undefined || !param) return undefined;

@@ -182,11 +182,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const name: Step = (s) => {
       const code = s.span(NAME_END, !sure);
       s.word += s.run;
-      const excess = s.word.length - MAX_NAME;
-      if (excess > 0) {
-        s.pos -= excess;
-        return sure ? nameTooLong : release;
-      }
+      if (s.backTo(MAX_NAME)) return sure ? nameTooLong : release;
       if (code === undefined) return undefined;
       if (code === -1) return sure ? cut : release;
       if (code !== 40 || s.word.endsWith(".")) return unreadable(s, "no-name", "a call was expected");
@@ -219,8 +215,8 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     };
 
     const begin = (s: Scan, key?: string): Step => {
-      s.bound(tooLong);
       s.startCall(s.call?.name ?? "");
+      s.bound(tooLong);
       s.begin(PYTHON, s.json, ends).enter(41, 61, key);
       return inArguments;
     };

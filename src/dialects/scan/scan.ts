@@ -19,15 +19,17 @@ export interface MarkSteps {
   readonly marks: Marks;
   /** Behind each mark. */
   readonly steps: ReadonlyMap<string, Step>;
+  /** In the forms without a mark: what may begin where a line does. */
+  readonly line: Step | undefined;
 }
 
 /** A dialect's marks, compiled. */
 export interface Table {
   readonly start: Step;
-  /** In the forms without a mark: what may begin where a line does. */
-  readonly line: Step | undefined;
   readonly text: MarkSteps;
   readonly thinking: MarkSteps;
+  /** A call without a mark ends the thinking block, even if the block is closed later. */
+  readonly promotes: boolean;
   /** Where a block that cannot be read ends. */
   readonly ends: Marks;
   /** The same while the block may turn out to be thinking. */
@@ -63,6 +65,8 @@ export interface Param {
   /** What closes it, and all marks that matter inside it. */
   readonly closer: string;
   readonly marks: Marks;
+  /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
+  quoted: number;
   /** The mark that ends it if something legal follows, and the blanks behind that mark. */
   mark: string;
   blanks: string;
@@ -71,6 +75,8 @@ export interface Param {
 interface Hold {
   readonly events: Event[];
   readonly index: number;
+  /** The first call decides that they leave. */
+  readonly promotes: boolean;
 }
 
 /** So many are remembered, so that none comes twice: no answer has as many calls. */
@@ -125,8 +131,9 @@ export class Scan extends Reader implements Scanner {
   #tool: Tool | undefined;
   #schema: SchemaNode | undefined;
   #index = 0;
-  /** The ids of the last calls. */
-  readonly #ids = new Set<string>();
+  /** The ids of the last calls: those that the model gave, and all others. */
+  readonly #given = new Set<string>();
+  readonly #minted: string[] = [];
   /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
   readonly #raw = new Pile();
   #rawFrom = 0;
@@ -231,10 +238,7 @@ export class Scan extends Reader implements Scanner {
   readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
     const mark = this.until(stops);
     this.word += this.run;
-    if (this.word.length > max) {
-      this.pos -= this.word.length - max;
-      return null;
-    }
+    if (this.backTo(max)) return null;
     if (mark === undefined) this.calm(stops.leads, max);
     return mark;
   }
@@ -325,6 +329,7 @@ export class Scan extends Reader implements Scanner {
 
   openThinking(): void {
     this.thinking = true;
+    this.lineStart = true;
     const raw = this.takeRaw();
     this.#emit(raw === "" ? { type: "thinking-start" } : { type: "thinking-start", raw });
   }
@@ -350,18 +355,27 @@ export class Scan extends Reader implements Scanner {
     call.name = name;
     call.index = this.#index;
     const own = id?.trim() ? id : undefined;
-    call.id = own === undefined || this.#ids.has(own) ? this.#newId() : own;
-    if (own !== undefined) call.nativeId = own;
-    this.#ids.add(call.id);
-    if (this.#ids.size > MAX_IDS) this.#ids.delete(this.#ids.values().next().value as string);
+    call.id = own === undefined ? this.#newId() : this.#ownId(own);
+    call.nativeId = own;
     this.#index++;
     this.#emit({ type: "tool-start", id: call.id, index: call.index, name });
+    if (this.#held?.promotes) {
+      this.commit();
+      this.owed = true;
+    }
     return call;
   }
 
   #newId(): string {
     let id = this.#mintId(this.#index);
-    while (this.#ids.has(id)) id += "_";
+    while (this.#given.has(id)) id += "_";
+    this.#minted[this.#index % MAX_IDS] = id;
+    return id;
+  }
+  #ownId(id: string): string {
+    if (this.#given.has(id) || this.#minted.includes(id)) return this.#newId();
+    this.#given.add(id);
+    if (this.#given.size > MAX_IDS) this.#given.delete(this.#given.values().next().value as string);
     return id;
   }
 
@@ -413,10 +427,13 @@ export class Scan extends Reader implements Scanner {
   get holdsNoCall(): boolean {
     return this.#held?.index === this.#index;
   }
-  /** From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. */
-  hold(onLimit: Step): void {
+  /**
+   * From here on events wait for `commit` or `undo`; for as many characters as a call may have, then `onLimit` decides. `promotes`: or for
+   * the first call, which commits them.
+   */
+  hold(onLimit: Step, promotes = false): void {
     this.bound(onLimit);
-    this.#held = { events: [], index: this.#index };
+    this.#held = { events: [], index: this.#index, promotes };
   }
   commit(): void {
     const held = this.#held;
@@ -425,19 +442,21 @@ export class Scan extends Reader implements Scanner {
     this.unbound();
     for (const event of held.events) this.#emit(event);
   }
-  /** All that waits is thinking after all. */
-  undo(): void {
+  /** All that waits is thinking after all; the text of it. */
+  undo(): string {
     const held = this.#held;
-    if (!held) return;
+    if (!held) return "";
     this.#held = undefined;
     this.#index = held.index;
-    for (const event of held.events) if (event.type === "tool-start") this.#ids.delete(event.id);
+    for (const event of held.events) if (event.type === "tool-start") this.#given.delete(event.id);
     this.call = undefined;
     this.fault = undefined;
     this.unbound();
     this.thinking = true;
+    this.lineStart = false;
     const text = held.events.map(bytesOf).join("") + this.takeRaw();
     if (text !== "") this.#emit({ type: "thinking-delta", text });
+    return text;
   }
 
   // ---- tools

@@ -6,7 +6,7 @@ import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { JsonObject } from "../../core/nouns.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, readArguments, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
 
 /** Each kind of mark may be spelled in several ways. */
 export interface SectionMarks {
@@ -31,7 +31,7 @@ export interface Sections {
   /** Behind a header: reads the object. The name may be left to the arguments. */
   object(s: Scan, name: string | NameByArguments, id?: string): Step;
   /** The same of a call that has started. */
-  read(s: Scan): Step;
+  readonly read: Step;
   /** What cannot stand in a header or an object outside a string. */
   readonly marks: readonly string[];
 }
@@ -83,15 +83,15 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
     return header;
   };
 
-  const read: Sections["read"] = (s) => readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
+  const read = jsonArguments(objectMarks);
 
   const object: Sections["object"] = (s, name, id) => {
     if (typeof name === "string") {
       s.startCall(name, id);
-      return read(s);
+      return read;
     }
     s.openCall();
-    read(s);
+    readArguments(s, JSON_SYNTAX, objectMarks, s.behind);
     return (s) => {
       const outcome = s.read();
       if (outcome === undefined) return undefined;

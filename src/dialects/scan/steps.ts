@@ -1,8 +1,9 @@
 /** The steps that every dialect shares: text and thinking up to the next mark, the closer behind a call, a block that cannot be read. */
+import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Syntax } from "../../core/reader.ts";
 import type { SchemaNode } from "../../core/schema.ts";
-import type { Marks } from "../../core/window.ts";
+import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 
 // ---- text and thinking
@@ -19,8 +20,8 @@ export const startThinking = startWith((s) => {
 
 /** Text or thinking, up to the next mark. */
 export const speak: Step = (s) => {
-  if (s.table.line && s.lineStart && !s.thinking) return s.table.line;
-  const { marks, steps } = s.thinking ? s.table.thinking : s.table.text;
+  const { marks, steps, line } = s.thinking ? s.table.thinking : s.table.text;
+  if (line && s.lineStart) return line;
   const mark = s.until(marks);
   s.sayRun();
   if (mark === undefined) {
@@ -112,6 +113,24 @@ export const promoteIfUnclosed =
     return call;
   };
 
+/** What stands here in thinking may be a call without a mark. */
+export function leaveThinking(s: Scan): void {
+  s.hold(undo, s.table.promotes);
+  s.closeThinking(false);
+}
+
+/** Behind what may begin such a call. A newline before it is thinking. */
+export function promoteBare(mark: string, call: Step): Step {
+  const length = mark.trimStart().length;
+  return (s) => {
+    s.pos -= length;
+    s.sayRaw();
+    s.pos += length;
+    leaveThinking(s);
+    return call;
+  };
+}
+
 const undo: Step = (s) => {
   s.undo();
   return speak;
@@ -170,6 +189,20 @@ export function readArguments(s: Scan, syntax: Syntax, marks: Marks, behind: Ste
   s.begin(syntax, s.json, marks, schema);
   s.behind = behind;
   return inArguments;
+}
+
+/** The same of JSON, with what stands in `behind` already. Nothing before a mark that is no stop, and `null`, are no arguments. */
+export function jsonArguments(marks: Marks): Step {
+  const none = new Marks([...marks.list, "null"]);
+  return (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(none, true);
+    if (mark === undefined && !s.last) return undefined;
+    if (!mark || s.stops.list.includes(mark)) return readArguments(s, JSON_SYNTAX, marks, s.behind);
+    if (mark === "null") s.pos += mark.length;
+    s.endCall();
+    return s.behind;
+  };
 }
 
 /** Reads on in a value, then goes on with `done`, or with `bad` if it cannot be read. */

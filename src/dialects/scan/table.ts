@@ -6,6 +6,7 @@ import {
   control,
   newline,
   promote,
+  promoteBare,
   promoteIfUnclosed,
   speak,
   startThinking,
@@ -13,6 +14,7 @@ import {
   stop,
   strayCloser,
   textCloser,
+  think,
   unthink,
 } from "./steps.ts";
 
@@ -42,6 +44,7 @@ export interface Spec {
   readonly inCalls?: readonly string[];
   /** What begins a turn in a prompt, without being a control token. */
   readonly turns?: readonly string[];
+  /** What a call in thinking is that has a mark. One without is thinking, unless the caller says otherwise. */
   readonly callsInThinking: CallsInThinking;
   /** What may stand at the very beginning of the output. */
   readonly start?: Step;
@@ -55,21 +58,25 @@ export interface Spec {
   readonly mintId?: (n: number) => string;
 }
 
+/** How most models think. */
+export const THINK_TAGS = { open: { "<think>": think }, close: ["</think>"], stray: "text" } as const;
+
 /** Makes the `createScanner` of a dialect. */
 export function scannerOf(spec: Spec): (options?: ScannerOptions) => Scanner {
   const tables = new Map<string, Table>();
   return (options = {}) => {
-    const policy = options.callsInThinking ?? spec.callsInThinking;
+    const { callsInThinking: asked } = options;
     const inThinking = options.startInThinking ?? leavesThinkingOpen(spec, options.prompt);
-    const key = `${policy} ${inThinking}`;
-    const table = tables.get(key) ?? tableOf(spec, policy, inThinking);
+    const key = `${asked} ${inThinking}`;
+    const table = tables.get(key) ?? tableOf(spec, asked, inThinking);
     tables.set(key, table);
     return new Scan(table, options, spec.mintId);
   };
 }
 
-function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean): Table {
+function tableOf(spec: Spec, asked: CallsInThinking | undefined, startInThinking: boolean): Table {
   const { calls, closers, stops, control: tokens = [], inLine = {} } = spec;
+  const policy = asked ?? spec.callsInThinking;
   const { open = {}, close = [], stray = "text", behind = speak } = spec.thinking ?? {};
   const text = new Map<string, Step>();
   const thinking = new Map<string, Step>();
@@ -97,12 +104,17 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
   if (policy === "ignore")
     for (const mark of [...Object.keys(calls), ...closers, ...(spec.inCalls ?? [])]) if (!close.includes(mark)) thinking.delete(mark);
   if (spec.line) text.set("\n", newline);
+  if (asked === "promote" || asked === "promote-if-unclosed") {
+    const unmarked = Object.entries({ ...spec.bare, ...(spec.line && inLine) });
+    for (const [mark, step] of unmarked) thinking.set(mark, promoteBare(mark, step));
+    if (spec.line) thinking.set("\n", newline);
+  }
   const ends = [...closers, ...Object.keys(calls), ...Object.keys(inLine), ...stops];
   return {
-    start: startInThinking ? startThinking : startWith(startOf(spec, policy)),
-    line: spec.line,
-    text: { marks: new Marks(text.keys()), steps: text },
-    thinking: { marks: new Marks(thinking.keys()), steps: thinking },
+    start: startInThinking ? startThinking : startWith(startOf(spec, asked)),
+    text: { marks: new Marks(text.keys()), steps: text, line: spec.line },
+    thinking: { marks: new Marks(thinking.keys()), steps: thinking, line: thinking.has("\n") ? spec.line : undefined },
+    promotes: asked === "promote",
     ends: new Marks(ends),
     endsHeld: new Marks([...ends, ...close]),
     closing: new Marks([...closers, ...stops, ...close]),
@@ -113,7 +125,7 @@ function tableOf(spec: Spec, policy: CallsInThinking, startInThinking: boolean):
 }
 
 /** The phrases get a table of their own, as long as they count. */
-function startOf({ phrases, start = speak, ...spec }: Spec, policy: CallsInThinking): Step {
+function startOf({ phrases, start = speak, ...spec }: Spec, asked: CallsInThinking | undefined): Step {
   if (!phrases) return start;
   const openers = new Marks(phrases.open);
   return (s) => {
@@ -126,7 +138,7 @@ function startOf({ phrases, start = speak, ...spec }: Spec, policy: CallsInThink
       return speak;
     };
     const thinking = { open: {}, close: phrases.close, stray: "text", behind } as const;
-    s.table = tableOf({ ...spec, thinking, calls: { ...spec.calls, ...phrases.calls } }, policy, false);
+    s.table = tableOf({ ...spec, thinking, calls: { ...spec.calls, ...phrases.calls } }, asked, false);
     s.pos += mark.length;
     s.openThinking();
     return speak;

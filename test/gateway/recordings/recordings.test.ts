@@ -106,8 +106,8 @@ describe("replays", () => {
   test("a difference is found, and where it is", async () => {
     const { url } = await upstreamOf("openai-chat");
     const kept = await recordedOnce(createRemote({ wire: "openai-chat", url }), "anthropic");
-    const [first, ...rest] = kept.client.pieces;
-    const changed = { ...kept, client: { ...kept.client, pieces: [...rest, first!] } };
+    const { pieces } = kept.client;
+    const changed = { ...kept, client: { ...kept.client, pieces: [...pieces, pieces[0]!] } };
     const { same, recorded, now } = await compareRecording(changed);
     expect(same).toBe(false);
     expect(now.body).not.toBe(recorded.body);

@@ -1,0 +1,41 @@
+/**
+ * What Hermes' calls and Qwen3-Coder's have in common: Qwen's turns and thinking, and the tags around a call and around a result.
+ *
+ *     <|im_start|>user
+ *     <tool_response>
+ *     4 °C
+ *     </tool_response><|im_end|>
+ */
+import type { Json } from "../core/nouns.ts";
+import type { RenderableResult } from "./dialect.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
+import { jsonCalls } from "./scan/json-calls.ts";
+import { type Spec, scannerOf, THINK_TAGS } from "./scan/table.ts";
+
+export const STOPS = ["<|im_end|>", "<|endoftext|>"];
+
+/** Behind the tag: a call as a JSON object. */
+export const jsonCall = jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked;
+
+export const scannerOfCalls = (calls: Spec["calls"]) =>
+  scannerOf({
+    calls,
+    closers: ["</tool_call>"],
+    thinking: THINK_TAGS,
+    stops: STOPS,
+    control: ["<|im_start|>"],
+    callsInThinking: "promote-if-unclosed",
+  });
+
+export const t = markup([
+  ...["<|im_start|>", ...STOPS, "<think>", "</think>"],
+  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
+]);
+
+export const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
+export const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
+export const resultPieces = (results: readonly RenderableResult[], print: (output: Json) => string): Pieces =>
+  joined(
+    results.map(({ output }) => t`<tool_response>\n${print(output)}\n</tool_response>`),
+    "\n",
+  );
