@@ -12,7 +12,7 @@ import re
 from catalogue import CLASHES, COMMON, DEVELOPMENT, GENERIC, SPECS, TRAINED, Instance, disguise, draw, expand, words_of
 from formats import has_call, render
 from lexicon import AND, CHAT, COMMAND, CONTEXTS, GREETINGS, KNOWLEDGE, NO_TOOL, OPEN_ANSWERS, OPEN_QUESTIONS, REASONS, SYSTEMS, THEN, WHICH_TOOLS, gerund
-from made import VERB_KEYS, VERBS, alike, procedural, some_thing
+from made import VERB_KEYS, VERBS, alike, plural, procedural, some_thing
 from specs import Param, Spec
 from synonyms import reworded
 from values import NOUNS, PAST, WORDS, content, date, ident, iso_date, name, path, phrase, pick, pseudo, sentence, unheard
@@ -131,13 +131,17 @@ class Generator:
         self.said.append(said)
         return chr(0xE000 + len(self.said) - 1)
 
-    def drawn(self, kind, taken):
+    def drawn(self, kind, taken, argument=""):
+        """A value and the words for it. "lot 5" is `5` where the parameter is a `lot`, and `lot 5` where it is not."""
         for _ in range(4):
             item, said = draw(self.rng, kind)
             if not isinstance(item, str) or item not in taken:
                 break
         if self.low and kind[0] in LOWERED and isinstance(item, str) and said == item:
             item = said = item.lower()
+        numbered = NUMBERED.match(item) if isinstance(item, str) and kind[0] != "enum" else None
+        if numbered and item == said and numbered[1].lower() in readable(argument).split(" "):
+            item = numbered[2]
         return item, said
 
     def ask(self, instance, kinds="ANQ", optional=0.35, fixed=None):
@@ -159,10 +163,13 @@ class Generator:
         return None
 
     def estranged(self, instance, phrase):
-        """The phrase with a word or two that nobody knows; what it has in common with the declaration stays."""
+        """The phrase with a word or two that nobody knows; what it has in common with the declaration stays, and so do the words that
+        say which value is which, or that stand for one."""
+        if ":=" in phrase:
+            return phrase
         declared = stems(instance.name + " " + instance.tool["description"])
         words = [m for part in re.finditer(r"[^{}]+(?![^{]*\})", phrase) for m in re.finditer(r"[a-z]{4,}", part[0])]
-        foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON]
+        foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON | RELATIONS]
         if not foreign or not any(m[0][:5] in declared for m in words):
             return phrase
         for _ in range(1 + (self.rng.random() < 0.35)):
@@ -231,7 +238,7 @@ class Generator:
                 text += self.coordinated(said, added) + tail
                 added += 1
             else:
-                item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values())
+                item, said = fixed[key] if key in fixed else self.drawn(drawable, arguments.values(), argument)
                 if drawable[0] not in ("enum", "digits") and item == said and is_common(item):
                     item, tail = self.whole(instance, argument, param, item, tail)
                     said = item
@@ -262,7 +269,7 @@ class Generator:
                 return None
             # "in Rome, check the weather" for "check the weather in Rome"
             moved = not lead and not open_end and kind in "AQ" and rng.random() < 0.07 and MOVABLE.match(text)
-            if moved:
+            if moved and not TORN.search(moved[1]):
                 text, lead = moved[1], moved[2]
         text = re.sub(r"  +", " ", text).replace(" all all ", " all ").replace(" ,", ",").replace(" :", ":").strip(" ,")
         return Ask(kind, text, instance, arguments, open_end and not closing, marks, lead.strip(" ,"), re.sub(r"  +", " ", closing).replace(" ,", ",").rstrip())
@@ -277,7 +284,7 @@ class Generator:
         """What has no name of its own is called by its kind too: "the reef tank" is the `reef tank`, though "the Apollo tank" is `Apollo`."""
         kinds = {word.replace("_", " ") for word in getattr(instance.spec, "thing", ())} | {word for name in param.names for word in words_of(name)}
         behind = next((word for word in sorted(kinds, key=len, reverse=True) if re.match(f" {re.escape(word)}(?![a-z])", tail)), "")
-        if behind and behind in KNOWN - VAGUE and self.rng.random() < 0.75:
+        if behind and behind in KNOWN - VAGUE:
             return f"{item} {behind}", tail[len(behind) + 1:]
         words = spoken_name(argument, param)
         if not behind and words in KNOWN - VAGUE and words not in item and words not in tail and self.rng.random() < 0.06:
@@ -296,11 +303,11 @@ class Generator:
     def apart(self, instance, key, arguments):
         """A value in a sentence of its own."""
         argument, drawable, param = instance.params[key]
-        item, said = self.drawn(drawable, arguments.values())
+        item, said = self.drawn(drawable, arguments.values(), argument)
         arguments[argument] = item
         words = self.words_for(argument, param)
         if isinstance(item, bool):
-            return ". " + pick(self.rng, APART_BOOL[item]).replace("{w}", words)
+            return ". " + pick(self.rng, APART_BOOL[item][:1] if NEGATED.match(words) else APART_BOOL[item]).replace("{w}", words)
         return ". " + pick(self.rng, APART).replace("{w}", words).replace("{}", self.mark(said))
 
     def words_for(self, argument, param):
@@ -317,7 +324,7 @@ class Generator:
         form = pick(rng, ["{w} {v}", "{w} {v}", "{w}: {v}", "{w} = {v}", "the {w} {v}", "{v} as {w}", "{w} is {v}", "{v} as the {w}", "a {w} of {v}"])
         for key in keys:
             argument, drawable, param = instance.params[key]
-            item, said = self.drawn(drawable, arguments.values())
+            item, said = self.drawn(drawable, arguments.values(), argument)
             arguments[argument] = item
             if isinstance(item, bool):
                 said = pick(rng, ["true", "yes", "on"] if item else ["false", "no", "off"])
@@ -326,12 +333,12 @@ class Generator:
 
     def attachment(self, instance, key, arguments):
         argument, drawable, param = instance.params[key]
-        item, said = self.drawn(drawable, arguments.values())
+        item, said = self.drawn(drawable, arguments.values(), argument)
         arguments[argument] = item
         plain = not param.attachments or self.rng.random() < 0.25
         words = self.words_for(argument, param)
         if isinstance(item, bool):
-            forms = (PLAIN_DO if DOING.match(words) else PLAIN_BOOL)[item] if plain else param.attachments[item]
+            forms = PLAIN_NEGATED[item] if plain and NEGATED.match(words) else (PLAIN_DO if DOING.match(words) else PLAIN_BOOL)[item] if plain else param.attachments[item]
             return expand(self.rng, pick(self.rng, forms)).replace("{w}", words), False
         form = expand(self.rng, pick(self.rng, PLAIN_ENUM if drawable[0] == "enum" and self.rng.random() < 0.3 else PLAIN if plain else param.attachments)).replace("{w}", words)
         ends = form.endswith("{}") and leaf(drawable) in OPEN_KINDS and said[-1:] not in "\"'”`»"
@@ -555,9 +562,21 @@ class Generator:
         return [instance] + near + self.others(self.extra(), [instance])
 
     def places(self, ask):
-        """Arguments of which there could be several."""
+        """Arguments of which there could be several, and that don't stand in a list already."""
         kinds = {argument: kind for argument, kind, _ in ask.instance.params.values()}
-        return [(argument, kinds[argument]) for argument in ask.marks if kinds[argument][0] not in ("list", "obj", "objs", "bool", "digits", "num", "money") and leaf(kinds[argument]) not in OPEN_KINDS]
+        return [(argument, kinds[argument]) for argument, at in ask.marks.items() if kinds[argument][0] not in ONE_OF and leaf(kinds[argument]) not in OPEN_KINDS
+                and (kinds[argument][0] not in ("int", "nth") or len(ask.marks) == 1)
+                and (leaf(kinds[argument]) not in FORMED or self.unmistakable(ask.instance, argument, ask.arguments)) and not re.search(LISTED.replace("X", chr(0xE000 + at)), ask.clause)]
+
+    def values(self, kind, count, argument):
+        """Different values, and the words for them."""
+        items, saids = [], []
+        for _ in range(count):
+            item, said = self.drawn(kind, items, argument)
+            if item not in items and ", " not in said and " and " not in said:
+                items.append(item)
+                saids.append(said)
+        return items, saids
 
     def spread(self, ask):
         """This request for several values of one argument; false where it has none."""
@@ -565,48 +584,74 @@ class Generator:
         if not places or any(" and " in str(item) for item in ask.arguments.values()):
             return False
         argument, kind = pick(rng, places)
-        values, saids = [], []
-        for _ in range(pick(rng, [2, 2, 2, 3, 3, 4])):
-            item, said = self.drawn(kind, values)
-            if item not in values and ", " not in said and " and " not in said:
-                values.append(item)
-                saids.append(said)
+        values, saids = self.values(kind, pick(rng, [2, 2, 2, 3, 3, 4]), argument)
         if len(values) < 2:
             return False
-        if rng.random() < 0.2 and not ask.open_end and isinstance(values[0], str) and kind[0] != "enum" and sum(leaf(other) == leaf(kind) for _, other, _ in ask.instance.params.values()) == 1:
-            self.said[ask.marks[argument]] = saids[0]
-            rest = listed([self.mark(said) for said in saids[1:]])
-            self.user(self.finish(self.sentence(ask).rstrip("?.") + pick(rng, SAME).replace("{}", rest), True))
+        at, calls = ask.marks[argument], [{**ask.arguments, argument: item} for item in values]
+        mark, others = chr(0xE000 + at), [place for place in places if place[0] != argument]
+        chance = rng.random()
+        if chance < 0.06 and others and len(values) < 4:
+            other, other_kind = pick(rng, others)
+            second, second_saids = self.values(other_kind, len(values), other)
+            if len(second) < len(values):
+                return False
+            self.said[at], self.said[ask.marks[other]] = listed(saids), listed(second_saids)
+            for call, item in zip(calls, second):
+                call[other] = item
+            self.user(self.finish(self.sentence(ask).rstrip("?.") + pick(rng, [" respectively", ", respectively", ", in this order"]), ask.open_end))
+        elif chance < 0.25 and not ask.open_end and isinstance(values[0], str) and kind[0] != "enum" and self.unmistakable(ask.instance, argument, ask.arguments):
+            self.said[at] = saids[0]
+            so = re.match(f"(the |my |our |)({mark}) (is|was|has)\\b", ask.text) if len(saids) == 2 and not ask.lead and not ask.closing else None
+            form = f" and so {so[3]} {so[1]}{{}}" if so else pick(rng, SAME)
+            self.user(self.finish(self.sentence(ask).rstrip("?.") + form.replace("{}", listed([self.mark(said) for said in saids[1:]])), True))
         else:
-            self.said[ask.marks[argument]] = ", ".join(saids[:-1]) + pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as ", " and then ", " plus "]) + saids[-1]
+            self.many(ask, argument, mark)
+            both = "both " if len(saids) == 2 and rng.random() < 0.08 and not re.search(f"(the|my|our|an?|[a-z]s) {mark}", ask.text) else ""
+            self.said[at] = both + ", ".join(saids[:-1]) + (" and " if both else pick(rng, [" and ", " and ", " and ", " and also ", ", and ", " as well as ", " and then ", " plus ", " & "])) + saids[-1]
             self.user(self.finish(self.sentence(ask), ask.open_end))
-        self.answer(self.round([Ask(ask.kind, "", ask.instance, {**ask.arguments, argument: item}) for item in values]))
+        self.answer(self.round([Ask(ask.kind, "", ask.instance, call) for call in calls]))
         return True
+
+    def unmistakable(self, instance, argument, arguments):
+        """Whether another value alone says that it is for this argument: no other one could have it."""
+        sorts = {name: sort_of(kind) for name, kind, _ in instance.params.values() if name in arguments}
+        return list(sorts.values()).count(sorts[argument]) == 1
+
+    def many(self, ask, argument, mark):
+        """The word for what they are in the plural: `read sensors A1 and B2`, `the kitchen and garden lamps`."""
+        rng, param = self.rng, next(param for name, _, param in ask.instance.params.values() if name == argument)
+        words = {word for name in param.names for word in words_of(name)} & KNOWN - UNNAMED - VAGUE
+        near = next((m for form in (f"(?<= )[a-z]+(?= {mark})", f"(?<={mark} )[a-z]+") for m in re.finditer(form, ask.text) if m[0] in words), None)
+        if near:
+            if not near[0].endswith("s") and not re.search(r"\ban? [^,.]{0,30}$", ask.text[:near.start()]) and rng.random() < 0.75:
+                ask.text = ask.text[:near.start()] + plural(near[0]) + ask.text[near.end():]
+        elif spoken_name(argument, param) in words and rng.random() < 0.15 and f" {mark}" in ask.text and not re.search(f"\\b(an?|[a-z]+s) ([a-z]+ )*{mark}", ask.text):
+            many = plural(spoken_name(argument, param)) + " " + mark
+            ask.text = ask.text.replace(mark, many if re.search(f"(the|my|our) {mark}", ask.text) else pick(rng, ["", "the "]) + many, 1)
 
     def repeated(self, instance):
         """One tool twice or three times, asked for as often: in full, or only with what is different."""
         self.said = []
-        short = self.gapped(instance) if self.rng.random() < 0.5 else None
+        short = self.gapped(instance) if self.rng.random() < 0.65 else None
         if short:
             asks, text = short
         else:
-            asks = [self.ask(instance, optional=0.15)]
-            asks.append(self.ask(instance, kinds=asks[0].kind, optional=0.15))
-            text = self.sentence(asks[0]).rstrip("?.") + pick(self.rng, AND) + asks[1].clause
-            if asks[0].arguments == asks[1].arguments:
-                asks.pop()
+            while not (first := self.ask(instance, optional=0.15)) or not (second := self.ask(instance, kinds=first.kind, optional=0.15)):
+                self.said = []
+            asks = [first, second] if first.arguments != second.arguments else [first]
+            text = self.sentence(first).rstrip("?.") + pick(self.rng, AND) + second.clause
         self.user(self.finish(text, asks[-1].open_end))
         self.answer(self.round(asks))
 
     def gapped(self, instance):
-        """`set the oven to 200 and the grill to 3`."""
+        """`set the oven to 200 and the grill to 3, both with steam`."""
         rng = self.rng
         phrases = [phrase for kind in "AQ" for phrase in instance.spec.phrases[kind]]
         for _ in range(8 if phrases else 0):
             self.said = []
             phrase = expand(rng, pick(rng, phrases))
-            slots = [m for m in SLOT.finditer(phrase) if not m[1] and m[3] is None]
-            if len(slots) < 2 or len(slots) < len(SLOT.findall(phrase)):
+            slots = list(SLOT.finditer(phrase))
+            if len(slots) < 2 or slots[0][1] or any(slot[1] not in ("", "+") or slot[3] is not None for slot in slots):
                 continue
             start = slots[0].start()
             for article in ("the ", "my ", "a ", "for ", "to ", "at ", "from ", "in ", "on "):
@@ -616,8 +661,23 @@ class Generator:
             asks = [self.fill(instance, phrase if not i else phrase[start:], "M", 0, {}) for i in range(2 if rng.random() < 0.6 else 3)]
             if all(asks) and all(len(ask.arguments) == len(asks[0].arguments) >= len(instance.required) for ask in asks) and all(one.arguments != other.arguments for i, one in enumerate(asks) for other in asks[:i]):
                 asks[0].kind = "A" if phrase.split(" ")[0] in IMPERATIVES else "Q"
-                return asks, ", ".join([self.sentence(asks[0]).rstrip("?."), *(ask.text for ask in asks[1:-1])]) + pick(rng, [" and ", " and ", ", ", " and then ", "; ", ", and "]) + asks[-1].text
+                text = ", ".join([self.sentence(asks[0]).rstrip("?."), *(ask.text for ask in asks[1:-1])]) + pick(rng, [" and ", " and ", ", ", " and then ", "; ", ", and "]) + asks[-1].text
+                return asks, text + self.shared(instance, asks)
         return None
+
+    def shared(self, instance, asks):
+        """Now and then something that is meant for all of these calls."""
+        rest = [key for key, (argument, _, param) in instance.params.items() if param.optional and argument not in asks[0].arguments]
+        if not rest or asks[-1].open_end or self.rng.random() < 0.65:
+            return ""
+        arguments = {}
+        said, ends = self.attachment(instance, pick(self.rng, rest), arguments)
+        said = said.lstrip(" ,")
+        if ends or said.startswith(("and ", "but ", "(", "-")):
+            return ""
+        for ask in asks:
+            ask.arguments.update(arguments)
+        return pick(self.rng, [", both ", ", both ", ", each ", ", in both cases "] if len(asks) == 2 else [", all ", ", each ", ", all of them "]) + said
 
     def several(self, joints=AND, count=None):
         """Several tools, together or one after the other."""
@@ -644,8 +704,9 @@ class Generator:
         """Several requests in one message, their calls together or one after the other."""
         rng = self.rng
         text = self.sentence(asks[0]).rstrip("?.")
-        for ask in asks[1:]:
+        for before, ask in zip(asks, asks[1:]):
             joint = pick(rng, joints) if len(asks) == 2 or ask is asks[-1] or rng.random() < 0.3 else ", "
+            joint = " and " if joint == ", " and before.open_end else joint
             said = ask.clause if ask.kind == "A" else self.sentence(ask, 0.5)
             text += ("? " if joints is AND and ask.kind == "Q" and QUESTION.match(text) else joint) + said
         text = re.sub(r"([.?!] )([a-z])", lambda m: m[1] + m[2].upper(), text)
@@ -791,12 +852,12 @@ class Generator:
         tools = self.single()
         call = next(part for message in self.messages if message["role"] == "assistant" for part in message["content"] if part["type"] == "tool-call")
         instance = next(tool for tool in tools if tool.name == call["name"])
-        keys = [key for key, (argument, kind, _) in instance.params.items() if argument in call["arguments"] and kind[0] not in ("list", "obj", "objs", "bool", "digits")]
+        keys = [key for key, (argument, kind, _) in instance.params.items() if argument in call["arguments"] and kind[0] not in ("list", "obj", "objs", "bool", "digits") and self.unmistakable(instance, argument, call["arguments"])]
         if not keys:
             return tools
         key = pick(rng, keys)
         argument, kind, _ = instance.params[key]
-        item, said = self.drawn(kind, [call["arguments"][argument]])
+        item, said = self.drawn(kind, [call["arguments"][argument]], argument)
         forms = ["and {}?", "what about {}?", "and for {}?", "how about {}?", "now {}", "same for {}", "and {}", "do the same for {}", "again with {}", "try {}", "no, {}", "I meant {}", "{} instead", "change it to {}", "make it {}", "same thing with {}", "and now {}", "what about {} instead?", "now for {} please", "and {} please"]
         self.said = []
         self.user(self.finish(pick(rng, forms).replace("{}", self.mark(said)), True))
@@ -819,7 +880,7 @@ class Generator:
             self.declined(tools)
         elif len(asks) == 2:
             self.joined(asks, AND)
-        elif asks and kind < 0.72 or asks and not self.spread(asks[0]):
+        elif asks and kind < 0.7 or asks and not self.spread(asks[0]):
             self.user(self.finish(self.sentence(asks[0]), asks[0].open_end, asks[0]))
             self.answer(self.round(asks))
         return tools
@@ -890,8 +951,8 @@ def painted(rng, arguments):
 
 
 DESK_RESULTS = {"get_time": clock, "calculate": calculated, "list_files": folder_listing, "read_file": file_text, "write_file": file_written, "change_background_color": painted}
-KINDS = ["desk"] * 2 + ["single"] * 56 + ["parallel"] * 10 + ["several"] * 10 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 4 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
-TURNS = [0] * 6 + [1] * 5 + [2] * 4 + [3] * 3 + [4] * 2
+KINDS = ["desk"] * 2 + ["single"] * 52 + ["parallel"] * 14 + ["several"] * 12 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 6 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
+TURNS = [0] * 5 + [1] * 4 + [2] * 4 + [3] * 3 + [4] * 2 + [5] * 2
 NAMED_KINDS = {"first", "name", "user", "thing", "title", "ident", "city", "place", "street", "room", "company", "product", "team", "service", "file", "word", "country", "song", "movie", "book", "animal", "plant", "food", "device", "subject", "topic", "pseudo", "version", "host", "branch"}
 UNNAMED = set("because until since about against during after before via through reason_for who_for next_to beside near up_to to from what when where which who at by on in of for with how as into via key value text it one other all the target input new old".split())
 CHAINED = {"email": "email", "ident": "id", "phone": "number", "url": "link", "path": "file", "file": "file", "city": "city", "address": "address", "user": "user", "domain": "domain"}
@@ -907,22 +968,37 @@ FIELDS = [
 RELATIVES = "my sister,my brother,my neighbor,a friend,my cousin,the boss,my aunt,our guest,my roommate,the kids,my partner,my uncle,the team,a colleague,somebody,my son,my daughter".split(",")
 LEADS = re.compile(r"(on|for|in|at|from|with|by|until|due|starting|near|to|using|under|within|via|through|about|after|before|during|because of|as|since) .", re.I)
 BARE = re.compile(r"(^|\b(to|for|from|with|by|of|and|tell|ask|call|invite|let|give|send|about|pay|put|book|remind|is) )$")
+NUMERIC = {"int", "nth", "num", "money", "mins", "secs", "lat", "lon"}
+FORMED = {"date", "time", "datetime", "iso_date", "iso_time", "email", "url", "phone", "ip", "hex_color", "weekday", "month"}
+ONE_OF = {"list", "obj", "objs", "bool", "digits", "num", "money", "mins", "secs", "lat", "lon"}
+LISTED = r"(\band|\bor|\bplus|&|[\ue000-\uf8ff],) X|X (and|or|plus|&)\b|X, [\ue000-\uf8ff] and"
+NUMBERED = re.compile(r"([A-Za-z]+) (\d[\w./-]*|[A-Z]\d*)$")
+TORN = re.compile(r"(\b(is|are|was|be|been|not|goes?|went|came|comes?|gets?|to|than|and|or|but|no|only|just|from|up|out|it|them|that)|[,:])$")
 MOVABLE = re.compile("(.{12,}) ((?:in|at|on|for|from|to|with|by|near|under|about) (?:the |my |our )?[\ue000-\uf8ff])$")
 DESCRIBED = re.compile(r"(The |Number of |Name of |Title of |Kind of |Date of |Price of |Amount of )?[A-Za-z]+( [a-z]+)?$")
 SAME = [", and the same for {}", ", same for {}", ". The same for {}", ", likewise {}", ", {} too", ". {} too", ", and {} as well", ". And {} as well", ", and so for {}", ". Same with {}", ", also {}", ". Also {}", "; {} as well", ", the same goes for {}", " and do likewise for {}"]
 BEFORE_NAMES = ["little", "old", "young", "our", "my son", "my sister", "my friend", "poor", "our colleague", "my neighbor", "good old", "the famous", "a certain", "dear", "our own", "my boss", "their"]
 APART = ["The {w} is {}", "The {w} should be {}", "{w}: {}", "Use {} as the {w}", "Make the {w} {}", "Set the {w} to {}", "And the {w} is {}", "The {w} must be {}", "As for the {w}, take {}", "{} is the {w}", "I'd like {} as the {w}", "For the {w}, use {}"]
+# Which value is which: without these words nobody could tell.
+RELATIONS = set("until till under over between against behind past half above below since without instead never none both every first last next minus plus times more less least most because while during through toward towards around across along upon onto down again back twice once double full empty right left same different except already still later earlier early late today tomorrow".split())
 APART_BOOL = {True: ["{w}: yes", "With {w}, please", "And {w} on", "{w} should be true", "I want {w}", "Turn {w} on"], False: ["{w}: no", "Without {w}, please", "And {w} off", "{w} should be false", "I don't want {w}", "Turn {w} off"]}
 PLAIN = ["with {w} {}", "with the {w} {}", "{w} {}", "and {w} {}", "with {} as the {w}", ", {w}: {}", ", {w} {}", "and set the {w} to {}", "and the {w} {}", "using {w} {}", ", the {w} should be {}", "where the {w} is {}", "and use {} as the {w}", ", {w} = {}", "and put the {w} at {}", "with a {w} of {}", ", {w} is {}"]
 PLAIN_ENUM = ["make it {}", ", {} please", ", preferably {}", ", {}", "- {}", "({})", "and make it {}", ", {} if possible", ", I'd prefer {}", ", it should be {}", ", ideally {}", ", {} would be best", ", {} this time"]
 PLAIN_BOOL = {True: ["with {w}", "{w}", "with {w} on", ", {w}: yes", "and {w}", "with {w} set to true", ", {w} true", "and turn {w} on", "with {w} enabled"], False: ["without {w}", "no {w}", "not {w}", "with {w} off", ", {w}: no", "with {w} set to false", ", {w} false", "but without {w}", "with {w} disabled"]}
 DOING = re.compile(r"(include|send|show|add|keep|skip|allow|notify|use|enable|save|overwrite|force|ignore|open|close|print|play|record|attach|delete|remove|create|follow|repeat|share|hide|lock|wait|ask|check|confirm) ")
 PLAIN_DO = {True: ["and {w}", ", please {w}", ", {w} too", "and also {w}", ", {w}: yes", "with {w} set to true", ", do {w}"], False: ["but don't {w}", "and do not {w}", ", no need to {w}", ", {w}: no", "with {w} set to false", ", don't {w}"]}
+PLAIN_NEGATED = {True: [", {w}: yes", "with {w} set to true", ", {w} true"], False: [", {w}: no", "with {w} set to false", ", {w} false"]}
+NEGATED = re.compile(r"(no|not|non|without|hide|skip|never|un\w+|dis\w+)\b")
 IMPERATIVES = {phrase.lstrip("(").split(" ")[0].split("|")[0].strip("()") for spec in SPECS for phrase in spec.phrases["A"]} | set(VERBS)
 
 
 def leaf(kind):
     return kind[1] if kind[0] == "fn" else kind[0]
+
+
+def sort_of(kind):
+    """What one can tell a value by: a number, one of a list, a date; other texts are all alike."""
+    return "number" if kind[0] in NUMERIC else str(kind[1]) if kind[0] == "enum" else leaf(kind) if leaf(kind) in FORMED else "text"
 
 
 def weighted(frames):

@@ -40,7 +40,7 @@ CONTEXTS = [
 ]
 REASONS = ["because (the {noun} is {adj}|I forgot|{who} asked for it|it's {adj}|we need it|it is late|I have no time)", ", (since|as) (the {noun} is {adj}|{who} can't|we're late|I'm busy)", "so that (we can start|{who} is happy|nobody forgets|the {noun} stays {adj}|I can relax)", ", (it's for|I promised it to|I need it for) {who}", "before (it's too late|I forget|the {noun} gets {adj}|we leave)", ", (I'm in a hurry|it's important|I almost forgot|as always|like last time|if you can|when you have time|if possible)"]
 GREETINGS = ["hey, ", "hi, ", "hello, ", "hi! ", "hello! ", "hey there, ", "ok, ", "okay, ", "so, ", "alright, ", "good morning, ", "listen, ", "hey assistant, ", "yo, ", "um, ", "well, ", "actually, ", "also, ", "oh, ", "Hello. "]
-AND = [" and ", " and ", " and ", " and also ", ", and ", ". Also, ", ". Also ", " plus ", " as well as ", ". And ", "; ", ", then also ", ". Then also "]
+AND = [" and ", " and ", " and ", ", ", " and also ", ", and ", ". Also, ", ". Also ", " plus ", " as well as ", ". And ", "; ", ", then also ", ". Then also "]
 THEN = [" and then ", ", then ", ", and after that ", ". After that, ", ". Then ", ". When that is done, ", " and afterwards ", ". Once done, "]
 
 GERUND = {"set": "setting", "put": "putting", "get": "getting", "run": "running", "stop": "stopping", "cut": "cutting", "let": "letting", "shut": "shutting", "drop": "dropping", "plan": "planning", "swap": "swapping", "jot": "jotting",

@@ -10,6 +10,7 @@ import argparse
 import multiprocessing
 import os
 import time
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,14 @@ from tokenizer import Tokenizer
 
 
 def produce(seed, row, out, stop):
+    """Rows of whole conversations, or the traceback with which it ended."""
+    try:
+        make_rows(seed, row, out, stop)
+    except Exception:
+        out.put(traceback.format_exc())
+
+
+def make_rows(seed, row, out, stop):
     """Rows of whole conversations: tokens, what they are (0 filler, 1 prompt, 2 the model's), and where conversations begin."""
     from generate import Generator
 
@@ -65,8 +74,14 @@ class Rows:
 
     def next(self):
         began = time.time()
-        tokens, kinds, starts = self.queues[self.turn % len(self.queues)].get()
+        made = self.queues[self.turn % len(self.queues)].get()
         self.turn += 1
+        if isinstance(made, str):
+            # A run that waits for a producer that is gone would wait until its machine is taken away: the others go on.
+            self.queues.pop((self.turn - 1) % len(self.queues))
+            print(made, flush=True)
+            return self.next()
+        tokens, kinds, starts = made
         self.waited += time.time() - began
         return np.frombuffer(tokens, np.uint16), np.frombuffer(kinds, np.uint8), starts
 
@@ -181,6 +196,7 @@ def main():
     parser.add_argument("--row", type=int, default=131072, help="tokens a step")
     parser.add_argument("--workers", type=int, default=14)
     parser.add_argument("--counted", type=int, default=49152, help="tokens a step that the loss counts: all of the model's, and some of the prompts'")
+    parser.add_argument("--prompt", type=float, default=0.06, help="how much a token of a prompt counts; one of the model's counts 1")
     parser.add_argument("--rate", type=float, default=0.02, help="of Muon; AdamW has a tenth of it")
     parser.add_argument("--flat", type=float, default=0.35, help="part of the run before the rates fall")
     parser.add_argument("--end", type=float, default=0.0, help="part of the rates that is left at the end")
@@ -230,7 +246,7 @@ def main():
         scale = min(1.0, (step + 1) / 200) * (1 - (1 - options.end) * max(0.0, progress - options.flat) / max(1 - options.flat, 1e-9))
         tokens, targets, kinds, positions, offsets = batches.next()
         attend = documents(torch, offsets) if options.cpu else tiny.varlen(offsets, 4096)
-        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else 0.06, 0.0))
+        weights = torch.where(kinds == 2, 1.0, torch.where(kinds == 1, 0.25 if progress < 0.15 and not options.resume else options.prompt, 0.0))
         counted = (kinds + torch.rand(kinds.shape, device=device) * 0.9).topk(options.counted, sorted=False).indices
         kinds = kinds[counted]
         x = model.hidden(tokens, positions, attend).index_select(0, counted)
