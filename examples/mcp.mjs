@@ -12,7 +12,7 @@ const mcp = await mcpTools(/^https?:/.test(server) ? { url: server } : { command
 console.log(`${mcp.name}: ${mcp.tools.map(({ tool }) => tool.name).join(", ")}`);
 
 const engine = await engineFor(model);
-const chat = createChat({ engine, tools: mcp.tools, system: mcp.instructions });
+const chat = createChat({ engine, tools: [mcp], system: mcp.instructions });
 for await (const event of chat.send(question)) {
   if (event.type === "text") process.stdout.write(event.text);
   if (event.type === "tool-end") console.log(`${event.name} ${JSON.stringify(event.arguments)}`);

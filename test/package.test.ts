@@ -1,5 +1,7 @@
 // What a user gets who installs the package.
+import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { VERSION } from "../src/chat/version.ts";
 import { listDialects, listWires } from "../src/index.ts";
@@ -52,4 +54,25 @@ test("each wire and each dialect has a name of its own there, and nothing that l
       .sort(),
   );
   for (const { id } of listDialects()) expect(existsSync(new URL(`../src/dialects/${id}.ts`, import.meta.url)), id).toBe(true);
+});
+
+test("its pages lead to pages and examples that are in it, too", () => {
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  const options: ExecFileSyncOptionsWithStringEncoding = {
+    encoding: "utf8",
+    shell: process.platform === "win32",
+    stdio: ["ignore", "pipe", "ignore"],
+  };
+  const [packed] = JSON.parse(execFileSync(npm, ["pack", "--dry-run", "--json", "--ignore-scripts"], options)) as {
+    files: { path: string }[];
+  }[];
+  const files = packed?.files.map(({ path }) => path) ?? [];
+  const pages = files.filter((file) => file.endsWith(".md"));
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/chat.md"]));
+  const missing = pages.flatMap((page) => {
+    const links = [...readFileSync(page, "utf8").matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link = ""]) => link);
+    const paths = links.filter((link) => !/^https?:/.test(link)).map((link) => posix.join(posix.dirname(page), link));
+    return paths.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`))).map((path) => `${page}: ${path}`);
+  });
+  expect(missing).toEqual([]);
 });

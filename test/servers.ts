@@ -57,15 +57,11 @@ export const answering =
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
   };
 
-/** A port where nobody listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
+/**
+ * Where nobody listens: a port that the system gives to no program by itself, so that no other suite can have it in the meantime, and that
+ * `fetch` does not refuse before it asks.
+ */
+export const nobody = "http://127.0.0.1:2";
 
 export const sse = (...events: unknown[]): string =>
   events.map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`).join("");

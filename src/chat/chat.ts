@@ -16,14 +16,16 @@ import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
 import type { ChatData, Turn, TurnReason } from "./data.ts";
 import { FreshIds } from "./ids.ts";
 import { Reply } from "./reply.ts";
-import { type Approve, type Asked, decide, type Fate, failure, run } from "./run.ts";
-import type { ChatTool } from "./tool.ts";
+import { type Approve, type Asked, decide, type Fate, failure, run, unlessAborted } from "./run.ts";
+import type { ChatTool, ToolSet } from "./tool.ts";
+import { Toolbox } from "./toolbox.ts";
 
 export interface ChatOptions extends RequestSettings {
   engine: Engine;
   /** Unsaid: the first that the engine has. */
   model?: string | undefined;
-  tools?: readonly ChatTool[] | undefined;
+  /** Tools, and sets of them: MCP servers. */
+  tools?: readonly (ChatTool | ToolSet)[] | undefined;
   system?: string | undefined;
   /** A conversation to go on with; its system text holds unless another is given. */
   data?: ChatData | undefined;
@@ -91,7 +93,7 @@ const stepsOf = new WeakMap<Turn, readonly Step[]>();
 
 export class Chat {
   readonly #options: ChatOptions;
-  readonly #tools: ReadonlyMap<string, ChatTool>;
+  readonly #tools: Toolbox;
   readonly #history: Message[];
   readonly #turns: Turn[];
   readonly system: string | undefined;
@@ -103,8 +105,7 @@ export class Chat {
   constructor(options: ChatOptions) {
     const { data, tools = [], model } = options;
     this.#options = options;
-    this.#tools = new Map(tools.map((tool) => [tool.tool.name, tool]));
-    if (this.#tools.size < tools.length) throw new Error("two tools have the same name");
+    this.#tools = new Toolbox(tools);
     this.system = options.system ?? data?.system;
     this.#history = structuredClone(data?.messages ?? []);
     this.#turns = [...(data?.turns ?? [])];
@@ -121,8 +122,9 @@ export class Chat {
     return this.#turns;
   }
 
+  /** As they are now. */
   get tools(): readonly ChatTool[] {
-    return [...this.#tools.values()];
+    return [...this.#tools.byName.values()];
   }
 
   /** Nothing happens until the events are read, or `text()` or `turn()` of the reply is awaited. */
@@ -198,15 +200,17 @@ export class Chat {
     options.signal?.addEventListener("abort", forward, { once: true });
     const steps: Step[] = [];
     const usage: Usage = {};
+    const results: TurnState["results"] = new Map();
     let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
     let turn: Turn;
     try {
-      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage });
+      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, results });
     } finally {
       // Also reached when whoever reads the events stops reading.
       abort.abort();
       options.signal?.removeEventListener("abort", forward);
-      if (outcome.reason !== "tool-calls") this.#add(...this.#openCalls().map((call) => failure(call, "Not run: the turn was stopped.")));
+      const open = outcome.reason === "tool-calls" ? [] : this.#openCalls();
+      for (const call of open) this.#add((await results.get(call.id ?? "")) ?? failure(call, "Not run: the turn was stopped."));
       turn = { from, to: this.#history.length, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
       stepsOf.set(turn, steps);
       this.#turns.push(turn);
@@ -284,16 +288,17 @@ export class Chat {
     return { finish, asked: content.filter(isAsked), silent: content.length === 0 };
   }
 
-  async *#run(asked: readonly Asked[], { signal, tools }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
+  async *#run(asked: readonly Asked[], { signal, tools, results }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
     const off = tools === false ? "tools are switched off for this turn. Answer in words." : undefined;
-    const options = { tools: this.#tools, approve: this.#options.approve, history: [...this.#history], signal, off };
+    const options = { tools: this.#tools.byName, approve: this.#options.approve, history: [...this.#history], signal, off };
     const fates: Fate[] = [];
     for (const call of asked) fates.push(await decide(call, options));
     // All of them begin before the first result is waited for.
-    const results = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    const waiting = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
+    for (const [i, result] of waiting.entries()) results.set(asked[i]?.id ?? "", result);
     for (const fate of fates) if (fate.type === "run") yield { type: "tool-run", id: fate.call.id, name: fate.call.name };
-    for (const waiting of results) {
-      const result = await waiting;
+    for (const coming of waiting) {
+      const result = await coming;
       if (!result) continue;
       this.#add(result);
       const { role: _, ...rest } = result;
@@ -309,12 +314,14 @@ export class Chat {
     this.#model ??= (await engine.models({ signal }))[0]?.id ?? "default";
     const set = { thinking, sampling, maxTokens, stop, parallelCalls, output, extra };
     // Tools that were declared before stay declared: prompts are cached by their beginning, and some servers refuse calls of unknown tools.
-    const declared = this.#tools.size > 0 && (tools !== false || this.#history.some(({ role }) => role === "tool"));
+    await unlessAborted(signal, this.#tools.refresh());
+    const known = this.tools;
+    const declared = known.length > 0 && (tools !== false || this.#history.some(({ role }) => role === "tool"));
     return {
       model: this.#model,
       stream: "sse",
       ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)),
-      ...(declared ? { tools: this.tools.map(({ tool }) => tool) } : {}),
+      ...(declared ? { tools: known.map(({ tool }) => tool) } : {}),
       ...(declared && tools === false ? { toolChoice: "none" as const } : declared && toolChoice ? { toolChoice } : {}),
       messages: this.#withSystem(this.#sent),
     };
@@ -396,6 +403,8 @@ interface TurnState extends SendOptions {
   readonly signal: AbortSignal;
   readonly steps: Step[];
   readonly usage: Usage;
+  /** Of the calls that were decided on, by their ids: a tool that has begun has a result, whoever waits for it. */
+  readonly results: Map<string, ToolResult | Promise<ToolResult> | undefined>;
 }
 
 type Finished = NonNullable<Response["finish"]>;

@@ -3,30 +3,37 @@
  *
  *     await using server = await mcpTools({ command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] });
  */
-import { connected, type McpServer, type McpTools, mcpTools as toolsAtUrl } from "./mcp.ts";
+import { type McpServer, type McpTools, mcpTools as toolsAtUrl } from "./mcp.ts";
 
-/** Of what a command wrote to stderr, for the error that says why it did not start. */
+/** Of what a command wrote to stderr, for the error that says why it does not answer. */
 const MAX_STDERR = 2000;
 
 /** Throws if the server does not start or is none. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
   if ("url" in server) return toolsAtUrl(server);
-  const { StdioClientTransport, getDefaultEnvironment } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+  const { openSession } = await import("./mcp-session.ts");
   const { command, args = [], env = {}, cwd } = server;
-  const transport = new StdioClientTransport({
-    command,
-    args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    stderr: "pipe", // a terminal belongs to whoever chats in it
-    ...(cwd === undefined ? {} : { cwd }),
+  return openSession(server, {
+    name: [command, ...args].join(" "),
+    open() {
+      const transport = new StdioClientTransport({
+        command,
+        args: [...args],
+        env: { ...env },
+        stderr: "pipe", // a terminal belongs to whoever chats in it
+        ...(cwd === undefined ? {} : { cwd }),
+      });
+      let said = "";
+      transport.stderr?.on("data", (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-MAX_STDERR);
+      });
+      const why = ({ code, message }: NodeJS.ErrnoException): string => {
+        const reason = code === "ENOENT" ? "there is no such command" : message;
+        return said.trim() ? `${reason}\n${said.trim()}` : reason;
+      };
+      return { transport, why };
+    },
+    lost: () => undefined, // a command that ends closes the connection
   });
-  let said = "";
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-MAX_STDERR);
-  });
-  const why = ({ code, message }: NodeJS.ErrnoException): string => {
-    const reason = code === "ENOENT" ? "there is no such command" : message;
-    return said.trim() ? `${reason}\n${said.trim()}` : reason;
-  };
-  return connected(server, { name: [command, ...args].join(" "), transport, why });
 }

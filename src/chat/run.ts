@@ -68,7 +68,7 @@ export async function run({ call, arguments: args, tool }: Extract<Fate, { type:
 }
 
 /** Rejects as soon as the signal says so, whatever becomes of the work. */
-async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
+export async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new Error(ABORTED));

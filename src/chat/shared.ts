@@ -16,4 +16,4 @@ export type { Arguments, StandardSchema } from "./infer.ts";
 export type { McpServer, McpTools } from "./mcp.ts";
 export type { Reply } from "./reply.ts";
 export type { Approval, Approve } from "./run.ts";
-export { type ChatTool, defineTool, ToolAnswer, type ToolContext, type ToolDefinition } from "./tool.ts";
+export { type ChatTool, defineTool, ToolAnswer, type ToolContext, type ToolDefinition, type ToolSet } from "./tool.ts";

@@ -48,6 +48,13 @@ export interface ChatTool {
   readonly run?: (args: unknown, context: ToolContext) => unknown;
 }
 
+/** Tools that come and go, like those of an MCP server. */
+export interface ToolSet {
+  readonly tools: readonly ChatTool[];
+  /** Brings `tools` up to date; a chat awaits it before it asks the model. Never throws. */
+  refresh?(): Promise<void>;
+}
+
 /** A result that is more than JSON: with images, or an error that the tool reports rather than throws. */
 export class ToolAnswer {
   readonly output: Json;

@@ -37,7 +37,7 @@ export function addChat(program: Command): void {
     .option("--json", "with -p or a pipe: every event as a line of JSON")
     .option("--system <text>", "what the model is told before all")
     .option("--tool <file.mjs>", "a module that exports tools made with defineTool; may be repeated", collect)
-    .option("--mcp <command or URL>", "an MCP server whose tools to use; may be repeated", collect)
+    .option("--mcp <command, URL or file.json>", 'an MCP server whose tools to use, or a file of "mcpServers"; may be repeated', collect)
     .option("--folder <path>", "the only folder whose files the model may read and write")
     .option("--no-tools", "only talk")
     .option("--think", "let the model think first, where it can")

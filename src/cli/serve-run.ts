@@ -17,7 +17,7 @@ import { openRecorder } from "./serve-record.ts";
 import { configOf, isLocal, readSettings } from "./serve-settings.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
-import { connectAll, dialectLines, NOT_FOUND, type Upstream, withoutPassword } from "./upstreams.ts";
+import { connectAll, dialectLines, NOT_FOUND, shownUrl, type Upstream } from "./upstreams.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
   const settings = await readSettings(flags);
@@ -86,7 +86,7 @@ function complain(error: unknown): never {
 const shown = ({ name, wire, urls, hasKey }: Upstream) => ({
   upstream: name,
   wire,
-  urls: urls.map(withoutPassword),
+  urls: urls.map(shownUrl),
   key: hasKey ? "set" : "none",
 });
 

@@ -4,7 +4,7 @@ import type { WireId } from "../core/nouns.ts";
 import { EMBEDDED, type Llama } from "../engines/llama/index.ts";
 import { sizeOf } from "./local-model.ts";
 import { Flow, type Output, type Palette, paletteOf, widthOf, widthOfScreen } from "./terminal.ts";
-import { curlOf, QUESTION, TOOL, TRYOUTS } from "./tryout.ts";
+import { curlOf, QUESTION, TOOL, TRYOUTS, usualShell } from "./tryout.ts";
 
 /** A call as it went through: what the model wrote, and what the client got for it. */
 export interface Call {
@@ -44,7 +44,7 @@ export function summaryOf({ url, engine: { facts }, call, found, readyMs }: Star
   };
 }
 
-export function startPage(started: Started, output: Output): string {
+export function startPage(started: Started, output: Output, shell = usualShell()): string {
   const page = new Page(output);
   const { url, engine, call, found, readyMs } = started;
   const { bold, cyan, dim } = page.palette;
@@ -59,17 +59,17 @@ export function startPage(started: Started, output: Output): string {
   page.heading("One call, just now, over the Gemini wire", `${Math.max(1, Math.round(call.ms))} ms`);
   page.call(call);
   page.heading("Ask it yourself");
-  for (const tryout of TRYOUTS) page.command(tryout.title, curlOf(tryout, url, id));
+  for (const tryout of TRYOUTS) page.command(tryout.title, curlOf(tryout, url, id, shell));
   page.line(dim(page.wrapped('To stream: "stream": true in the file; with Gemini, streamGenerateContent?alt=sse in the URL.', 2)));
   page.heading("Go on");
   page.command("talk to it in the terminal", "npx dragoman chat");
   page.command("a real model in this process, 2.5 GB", `npx dragoman serve --model ${REAL}`);
   page.command("a model behind another server", "npx dragoman serve --upstream http://127.0.0.1:8000/v1");
   page.heading("With a real model, point a client at it");
-  page.command("gemini-cli", `GEMINI_API_KEY=x GOOGLE_GEMINI_BASE_URL=${url} gemini`);
-  page.command("Claude Code", `ANTHROPIC_AUTH_TOKEN=x ANTHROPIC_BASE_URL=${url} claude`);
+  page.command("gemini-cli", shell.command({ GEMINI_API_KEY: "x", GOOGLE_GEMINI_BASE_URL: url }, "gemini"));
+  page.command("Claude Code", shell.command({ ANTHROPIC_AUTH_TOKEN: "x", ANTHROPIC_BASE_URL: url }, "claude"));
   const codex = [`name=d`, `base_url=${url}/v1`, "wire_api=responses"].map((setting) => `-c model_providers.d.${setting}`);
-  page.command("Codex", ["codex -c model_provider=d", ...codex].join(" \\\n  "));
+  page.command("Codex", ["codex -c model_provider=d", ...codex].join(shell.next));
   page.line();
   page.line(dim("  Ctrl-C stops it."));
   page.line();

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { BadRequest, type ErrorInfo, type Event, type Request, type Wire, type WireInput } from "../index.ts";
 import { printBody } from "../wires/raw.ts";
 import { listWires } from "../wires/registry.ts";
+import { readWarnings } from "../wires/warnings.ts";
 import { Complaint } from "./complaint.ts";
 import { parseJson, readText, textOf } from "./input.ts";
 import { paletteOf, send, visible, visibleLines } from "./terminal.ts";
@@ -61,7 +62,7 @@ const warn = ({ message }: { message: string }): void => void process.stderr.wri
 async function translateRequest(file: string | undefined, { from, to, model, json, indent }: TranslateFlags): Promise<void> {
   const request = await readRequest(file, from, model);
   const { path, headers, body, context } = to.encodeRequest(model === undefined ? request : { ...request, model });
-  const warnings = new Map([...(request.warnings ?? []), ...context.warnings].map((warning) => [warning.message, warning]));
+  const warnings = new Map([...readWarnings(request, true), ...context.warnings].map((warning) => [warning.message, warning]));
   for (const warning of warnings.values()) warn(warning);
   if (json) await send(process.stdout, `${printBody({ path, headers, body })}\n`);
   else if (indent ?? process.stdout.isTTY) await send(process.stdout, readable(path, body));

@@ -25,9 +25,36 @@ export const TRYOUTS: readonly Tryout[] = [
 export const fileOf = ({ wire }: Pick<Tryout, "wire">): string =>
   fileURLToPath(new URL(`../../docs/examples/${wire}.json`, import.meta.url));
 
+/** How commands are written where they are typed. */
+export interface Shell {
+  readonly curl: string;
+  /** Between two lines of one command. */
+  readonly next: string;
+  file(path: string): string;
+  /** The command with variables of its own. */
+  command(variables: Readonly<Record<string, string>>, command: string): string;
+}
+
+export const POSIX: Shell = {
+  curl: "curl",
+  next: " \\\n  ",
+  file: (path) => `@${path}`,
+  command: (variables, command) => [...Object.entries(variables).map(([name, value]) => `${name}=${value}`), command].join(" "),
+};
+
+/** There, `curl` is something else, and `@` begins a list of arguments. */
+export const POWERSHELL: Shell = {
+  curl: "curl.exe",
+  next: " `\n  ",
+  file: (path) => `"@${path}"`,
+  command: (variables, command) => [...Object.entries(variables).map(([name, value]) => `$env:${name}="${value}"`), command].join("\n"),
+};
+
+export const usualShell = (): Shell => (process.platform === "win32" ? POWERSHELL : POSIX);
+
 /** A command for a shell, on two lines. */
-export function curlOf(tryout: Tryout, url: string, model: string): string {
+export function curlOf(tryout: Tryout, url: string, model: string, { curl, next, file: given } = usualShell()): string {
   const file = fileOf(tryout);
   const near = relative(process.cwd(), file);
-  return `curl ${url}${tryout.path(model)} \\\n  -H content-type:application/json -d @${near.startsWith("..") ? file : near}`;
+  return `${curl} ${url}${tryout.path(model)}${next}-H content-type:application/json -d ${given(near.startsWith("..") ? file : near)}`;
 }

@@ -2,6 +2,7 @@
 import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
+import { urlProblem } from "../engines/remote.ts";
 import { secretOf, usualKey } from "../gateway/config.ts";
 import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
@@ -48,6 +49,8 @@ export function fromFlags(upstream: string, { upstreamWire: wire, upstreamKey }:
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new Complaint(`--upstream must be a URL or one of ${Object.keys(KNOWN).join(", ")}; it is ${visible(upstream)}`);
   }
+  const problem = urlProblem(url);
+  if (problem) throw new Complaint(`--upstream ${problem} (--upstream-key, or ${CONFIG})`);
   return { [new URL(url).host]: { urls: [url], wire, key: given } };
 }
 
@@ -61,10 +64,11 @@ export async function fromMachine(): Promise<Upstreams> {
   return Object.fromEntries(found.map(({ url, wire }) => [nameOf(url), { urls: [url], wire }]));
 }
 
-/** A URL may have a password in it. */
-export function withoutPassword(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
+/** For everybody to read: what a query says may be nobody's business. */
+export function shownUrl(url: string): string {
+  const { origin, pathname, searchParams } = new URL(url);
+  const names = [...searchParams.keys()];
+  return origin + pathname + (names.length === 0 ? "" : `?${names.map((name) => `${name}=…`).join("&")}`);
 }
 
 /** `undefined`: nobody answers there, and nobody said what it speaks. */
@@ -76,7 +80,7 @@ async function reach(name: string, settings: UpstreamSettings): Promise<Upstream
 
 function upstreamOf(name: string, settings: UpstreamSettings, { wire, how, certain }: Spoken): Upstream {
   const { urls, key } = settings;
-  return { name, urls: urls.map(withoutPassword), hasKey: key !== undefined, wire, how, certain, engine: createUpstream(wire, settings) };
+  return { name, urls: urls.map(shownUrl), hasKey: key !== undefined, wire, how, certain, engine: createUpstream(wire, settings) };
 }
 
 export interface Others {
@@ -91,12 +95,12 @@ export async function connectAll(upstreams: Upstreams, { before = [], here = fal
   const all = Object.entries(upstreams);
   const reached = await Promise.all(all.map(([name, settings]) => reach(name, settings)));
   const known = all.map(
-    ([name, { urls }], i) => reached[i] ?? before.find((one) => one.name === name && one.urls[0] === withoutPassword(urls[0]!)),
+    ([name, { urls }], i) => reached[i] ?? before.find((one) => one.name === name && one.urls[0] === shownUrl(urls[0]!)),
   );
   const [missed] = here || known.some(Boolean) ? [] : all.flatMap(([, { urls }]) => urls);
   if (missed !== undefined) {
     throw new Complaint(
-      `nothing answers at ${withoutPassword(missed)}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})`,
+      `nothing answers at ${shownUrl(missed)}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})`,
     );
   }
   return all.map(

@@ -3,7 +3,8 @@
  * literals. A call that carries its arguments' JSON text is printed from that text, so that `1.0` and integers over 2^53 stay as they are.
  */
 import { escapeJson, isObject } from "../core/json.ts";
-import type { Json } from "../core/nouns.ts";
+import type { Json, JsonObject } from "../core/nouns.ts";
+import { numbersOf } from "../core/numbers.ts";
 import type { RenderableCall } from "./dialect.ts";
 
 /** JSON read without loss: numbers keep their spelling, pairs their order. */
@@ -74,7 +75,13 @@ export const valueText = (value: Tree): string => (typeof value === "object" && 
 
 export function entriesOf(value: Tree): [string, Tree][] {
   if (value instanceof Map) return [...(value as ReadonlyMap<string, Tree>)];
-  return isObject(value) ? Object.entries(value) : [];
+  return isObject(value) ? Object.entries(value).map(([key, item]) => [key, spelled(value, key, item)]) : [];
+}
+
+/** A number as the client wrote it, where it would be printed otherwise. */
+function spelled(holder: JsonObject | readonly Tree[], key: string, item: Tree): Tree {
+  const text = typeof item === "number" ? numbersOf(holder as JsonObject)?.get(key) : undefined;
+  return text === undefined ? item : new Numeral(text);
 }
 
 /** In the order of Jinja's `dictsort`: by the code points of the lower-cased key. */
@@ -105,7 +112,12 @@ function print(value: Tree, style: Style): string {
   if (typeof value === "string") return style.string(value);
   if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
   if (value === null || typeof value === "boolean") return style.word(value);
-  if (Array.isArray(value)) return style.wrap("[", value.map(inner), "]");
+  if (Array.isArray(value))
+    return style.wrap(
+      "[",
+      value.map((item, i) => inner(spelled(value, String(i), item))),
+      "]",
+    );
   const pairs = entriesOf(value).map(([key, item]) => style.string(key) + style.colon + inner(item));
   return style.wrap("{", pairs, "}");
 }

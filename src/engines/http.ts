@@ -2,7 +2,7 @@
  * Requests to a server that may have several URLs, over connections that are kept. All engines with a server behind them ask it through
  * this file: what is known of connections, timeouts and their errors is known here.
  */
-import { Pool } from "undici";
+import { type Dispatcher, Pool } from "undici";
 import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 import { Asked, type Asking, type Base, type Listener, type Patience } from "./asked.ts";
@@ -11,6 +11,7 @@ import { EngineError } from "./error.ts";
 import { Inbox } from "./inbox.ts";
 import { Places } from "./places.ts";
 import { codeOf, PROBLEMS } from "./problems.ts";
+import { proxyTo } from "./proxy.ts";
 import { Ticker } from "./ticker.ts";
 
 /** In milliseconds. */
@@ -53,7 +54,7 @@ export interface ServerAnswer {
 
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, Dispatcher>();
   readonly #places: Places<Base>;
   readonly #patience: Patience;
   /** What goes with every request, as undici takes it: a name, its value, the next name. */
@@ -71,15 +72,15 @@ export class HttpServer {
     this.#fixed = new Set(["content-type", ...Object.keys(always).map((name) => name.toLowerCase())]);
     for (const { origin } of options.bases) {
       if (this.#pools.has(origin)) continue;
-      const pool = new Pool(origin, {
+      const pooling: Pool.Options = {
         connections: options.connections ?? 256,
         pipelining: 1, // a stream may take minutes: nothing may wait behind it
         connect: { timeout: connect },
         headersTimeout: 0, // both are our own: undici makes new timers for every request
         bodyTimeout: 0,
         keepAliveTimeout: 4000, // most servers close after 5 s; one that says more is believed
-      });
-      this.#pools.set(origin, pool);
+      };
+      this.#pools.set(origin, proxyTo(new URL(origin), pooling) ?? new Pool(origin, pooling));
     }
   }
 
@@ -98,7 +99,7 @@ export class HttpServer {
     const asked = new Asked(listener, { signal, tap }, this.#places, this.#patience, ({ origin, path: pathOf }) => {
       const at = pathOf(path);
       tap?.sent?.({ method, url: origin + at, headers: this.#shown(all), body: body ?? "" });
-      this.#pools.get(origin)!.dispatch({ path: at, method, headers: all, body: body ?? null }, asked);
+      this.#pools.get(origin)!.dispatch({ origin, path: at, method, headers: all, body: body ?? null }, asked);
     });
     asked.start();
     return asked;

@@ -11,6 +11,9 @@ export const UNREACHED: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+/** How undici says that a proxy did not connect us. */
+const PROXY = "Proxy response";
+
 const gone = { code: "upstream", message: "the upstream closed the connection" } as const;
 const untrusted = {
   code: "upstream",
@@ -26,6 +29,7 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   UND_ERR_SOCKET: gone,
   ECONNRESET: gone,
   EPIPE: gone,
+  [PROXY]: { code: "upstream", message: "the proxy of HTTPS_PROXY or HTTP_PROXY does not lead to the upstream" },
   HTTPParserError: { code: "upstream", message: "what answers at this address speaks no HTTP" },
   ERR_SSL_WRONG_VERSION_NUMBER: { code: "upstream", message: "the upstream does not speak https: its URL begins with http://" },
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
@@ -41,6 +45,7 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
 /** The code of an error, or of what caused it. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
+  if (error.message.startsWith(PROXY)) return PROXY; // its code is that of a request that somebody aborted
   const { name, code } = error as NodeJS.ErrnoException;
   if (name === "HTTPParserError") return name; // its codes are the parser's own, or none
   if (code) return String(code);

@@ -62,15 +62,27 @@ const HABITS: Readonly<Record<WireId, Habit>> = {
 
 export const credentialsOf = (wire: WireId, key: string): Headers => HABITS[wire].credentials(key);
 
-/** Where the paths of the wire are found under a URL that a user gave. */
+/** What is wrong with the URL of a server; `undefined`: nothing. */
+export function urlProblem(url: string): string | undefined {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return "must be an http or https URL";
+  const { username, password } = new URL(url);
+  return username + password === ""
+    ? undefined
+    : "may have no name and password in it: a key is given as the key, anything else as a header";
+}
+
+/** Where the paths of the wire are found under a URL that a user gave; its query (`?api-version=2024-10-21`) goes along with all of them. */
 export function baseOf(wire: WireId, url: string): Base {
+  const problem = urlProblem(url);
+  if (problem) throw new Error(`the URL of an upstream ${problem}`);
   const { prefix, inUrl } = HABITS[wire];
-  const { origin, pathname } = new URL(url);
+  const { origin, pathname, search } = new URL(url);
   const root = pathname.replace(/\/+$/, "");
+  const asked = search === "" ? String : (path: string) => path + (path.includes("?") ? search.replace("?", "&") : search);
   const bare = inUrl && root !== "" && !prefix.test(root); // a prefix of the server's own, such as /v1beta/openai
-  if (bare) return { origin, path: (path) => root + path.replace(/^\/v1(?=\/)/, "") };
+  if (bare) return { origin, path: (path) => asked(root + path.replace(/^\/v1(?=\/)/, "")) };
   const above = root.replace(prefix, "");
-  return { origin, path: (path) => above + path };
+  return { origin, path: (path) => asked(above + path) };
 }
 
 export function createRemote(options: RemoteOptions): Remote {

@@ -46,11 +46,19 @@ const OVER: Event = { type: "finish", reason: "error", error: { code: "internal"
 
 /** The events of a script, until the signal: a script may wait for ever. */
 async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event[], void, undefined> {
-  const gone = new Promise<"gone">((resolve) => signal?.addEventListener("abort", () => resolve("gone"), { once: true }));
+  let stop = (): void => {};
+  const gone = new Promise<"gone">((resolve) => {
+    stop = () => resolve("gone");
+    signal?.addEventListener("abort", stop, { once: true });
+  });
   const events = Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
-  for (;;) {
-    const step = await Promise.race([gone, events.next()]);
-    if (step === "gone" || step.done) return;
-    yield [step.value];
+  try {
+    for (;;) {
+      const step = await Promise.race([gone, events.next()]);
+      if (step === "gone" || step.done) return;
+      yield [step.value];
+    }
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
 }

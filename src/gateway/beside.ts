@@ -35,7 +35,7 @@ export async function look(route: Route, models: Models, body: string): Promise<
 }
 
 async function known(models: Models, id: string): Promise<ModelInfo> {
-  const found = (await models.list()).find((model) => model.id === id || model.id === `${id}:latest`);
+  const found = await models.find(id);
   if (!found) throw new Refusal(404, `there is no model "${id}"`);
   return found;
 }

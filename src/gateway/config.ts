@@ -11,6 +11,7 @@
  * A mistake is one line that says where it stands. Secrets are not in the file: `"env:NAME"` says which variable has one.
  */
 import { existsSync } from "node:fs";
+import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { parse, TomlError } from "smol-toml";
@@ -21,6 +22,7 @@ import type { ServerId } from "../engines/engine.ts";
 import { KNOWN } from "../engines/known.ts";
 import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
+import { urlProblem } from "../engines/remote.ts";
 import { listWires } from "../wires/registry.ts";
 import { circleOf, type ModelRule } from "./models.ts";
 import type { GatewayOptions } from "./options.ts";
@@ -156,7 +158,7 @@ class Reader {
     return {
       host: this.#optional(table.host, [...path, "host"], this.#string),
       port: this.#optional(table.port, [...path, "port"], this.#port),
-      names: this.#optional(table.names, [...path, "names"], this.#strings),
+      names: this.#optional(table.names, [...path, "names"], this.#names),
       keys: this.#optional(table.keys, [...path, "keys"], (value, at) => this.#strings(value, at).map((text) => this.#secret(text, at))),
       insecure: this.#optional(table.insecure, [...path, "insecure"], this.#boolean),
       origins: this.#optional(origins, ["cors", "origins"], this.#origins),
@@ -174,8 +176,8 @@ class Reader {
       known?.url ??
       this.#fail(path, `needs a url, or a model to run here (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
     const urls = this.#strings(typeof given === "string" ? [given] : given, [...path, "url"]);
-    for (const url of urls)
-      if (!/^https?:\/\//.test(url) || !URL.canParse(url)) this.#fail([...path, "url"], "must be an http or https URL");
+    const [problem] = urls.flatMap((url) => urlProblem(url) ?? []);
+    if (problem) this.#fail([...path, "url"], problem);
     const timeouts = this.#table(table.timeouts, [...path, "timeouts"], ["connect", "headers", "idle"]);
     const timeout = (key: string) => this.#optional(timeouts[key], [...path, "timeouts", key], this.#seconds);
     const isKnown = known !== undefined && table.url === undefined;
@@ -233,7 +235,11 @@ class Reader {
   #headers(value: unknown, path: Path): Record<string, string> {
     const entries = Object.entries(this.#table(value, path)).map(([name, item]) => {
       const text = this.#string(item, [...path, name]);
-      return [name, text.startsWith("env:") ? this.#secret(text, [...path, name]) : text] as const;
+      const value = text.startsWith("env:") ? this.#secret(text, [...path, name]) : text;
+      if (!HEADER_NAME.test(name)) this.#fail([...path, name], "is no name of a header");
+      if (!HEADER_VALUE.test(value))
+        this.#fail([...path, name], "cannot be sent as a header: it must be one line, without letters beyond Latin-1");
+      return [name, value] as const;
     });
     return Object.fromEntries(entries);
   }
@@ -255,7 +261,8 @@ class Reader {
     if (upstream !== undefined && !upstreams.includes(upstream)) {
       this.#fail([...path, "upstream"], `is no upstream; there are: ${upstreams.join(", ") || "none"}`);
     }
-    if (upstream === undefined && upstreams.length !== 1) this.#fail(path, `needs an upstream: one of ${upstreams.join(", ") || "none"}`);
+    if (upstreams.length === 0) this.#fail(path, "needs an upstream, and there is none: add one, [upstreams.NAME]");
+    if (upstream === undefined && upstreams.length !== 1) this.#fail(path, `needs an upstream: one of ${upstreams.join(", ")}`);
     const sampling = Object.entries(SAMPLING).flatMap(([key, [name, least, most]]) =>
       table[key] === undefined ? [] : [[name, this.#number(table[key], [...path, key], least, most)]],
     );
@@ -312,6 +319,13 @@ class Reader {
       `must be a number${Number.isFinite(most) ? ` from ${least} to ${most}` : Number.isFinite(least) ? `, ${least} or more` : ""}`,
     );
   }
+  /** As they stand in a Host, without the port. */
+  #names(value: unknown, path: Path): string[] {
+    const names = this.#strings(value, path);
+    const wrong = names.find((text) => isIP(text) === 0 && !HOST_NAME.test(text));
+    if (wrong === undefined) return names;
+    return this.#fail(path, `must be names, such as "gate.example", without scheme and port; ${JSON.stringify(wrong)} is none`);
+  }
   /** As browsers send them, which is how they are compared. */
   #origins(value: unknown, path: Path): string[] {
     const origins = this.#strings(value, path);
@@ -363,6 +377,10 @@ class Reader {
 /** A scheme and a name, with the port if it is not the usual one. Browsers have schemes of their own for extensions. */
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) ? URL.canParse(text) && new URL(text).origin === text : /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text);
+
+const HOST_NAME = /^[^\s/:@?#]+$/;
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const keyText = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 

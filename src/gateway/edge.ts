@@ -1,6 +1,6 @@
 /** Who may come in: keys, and the checks that keep web pages out of a server on loopback. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { isIP } from "node:net";
+import { isLoopback } from "../engines/proxy.ts";
 import type { Headers } from "../wires/wire.ts";
 import type { Visit } from "./routes.ts";
 
@@ -40,9 +40,6 @@ export function hostName(host: string): string {
 
 /** An address as it stands in a URL, or a name. */
 export const nameOf = (host: string): string => hostName(host.includes(":") ? `[${host}]` : host);
-
-export const isLoopback = (name: string): boolean =>
-  name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
 

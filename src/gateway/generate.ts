@@ -5,6 +5,7 @@ import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.t
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
+import { readWarnings } from "../wires/warnings.ts";
 import type { Headers, StreamEncoder } from "../wires/wire.ts";
 import type { Exchange } from "./exchange.ts";
 import { aimed, fitted, type Target } from "./models.ts";
@@ -31,7 +32,7 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   }
   const named = aimed(asked, target);
   const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
-  if (asked.warnings) exchange.warnings.push(...asked.warnings);
+  if (asked.warnings) exchange.warnings.push(...readWarnings(asked, target.engine.wire !== undefined));
   exchange.warnings.push(...warnings);
   exchange.streamed = Boolean(asked.stream);
   const question = { asked, request, target };

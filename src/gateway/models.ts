@@ -3,8 +3,8 @@ import { BadRequest } from "../core/errors.ts";
 import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
-import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import { boundElsewhere } from "./bound.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 import { ThinkingWays } from "./thinking.ts";
@@ -140,7 +140,8 @@ export class Models {
   async list(): Promise<ModelInfo[]> {
     const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
     const ruled = this.#rules.filter(({ name }) => !name.includes("*")).map(({ name }) => name);
-    const found = new Map<string, ModelInfo>(ruled.map((id) => [id, { id }]));
+    const found = new Map<string, ModelInfo>();
+    for (const id of ruled) found.set(id, this.#described(id, await this.#targetOf(id)));
     for (const [name, models = []] of lists) {
       for (const model of models) {
         const id = found.has(model.id) && !ruled.includes(model.id) ? `${name}/${model.id}` : model.id;
@@ -148,6 +149,31 @@ export class Models {
       }
     }
     return [...found.values()];
+  }
+
+  /** What is known of a name that a request may have, be it listed or one that a pattern or the only model answers for. */
+  async find(id: string): Promise<ModelInfo | undefined> {
+    const listed = (await this.list()).find((model) => model.id === id || model.id === `${id}:latest`);
+    if (listed) return listed;
+    const target = await this.#targetOf(id);
+    if (!target) return undefined;
+    const models = (await this.#list(target.upstream)) ?? [];
+    const isThere = models.length === 0 ? target.rule !== undefined : models.some((model) => model.id === target.model);
+    return isThere ? this.#described(id, target) : undefined;
+  }
+
+  /** `undefined`: nobody answers for it. */
+  async #targetOf(id: string): Promise<Target | undefined> {
+    try {
+      return await this.resolve(id);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #described(id: string, target: Target | undefined): ModelInfo {
+    const contextLength = target && this.contextOf(target);
+    return contextLength === undefined ? { id } : { id, contextLength };
   }
 
   /** Whether any upstream answers. */
@@ -245,11 +271,10 @@ function matches(pattern: string, text: string): boolean {
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
-/** The request as the target gets it. Throws `BadRequest` where it names what only a server of another API has. */
+/** The request as the target gets it. Throws for one that only a server of its own API can answer. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const { from = engine.wire } = request;
-  const stored = from && from !== engine.wire ? getWire(from).stored?.(request) : undefined;
-  if (stored) throw new BadRequest(stored);
+  const bound = boundElsewhere(request, engine.wire);
+  if (bound) throw new BadRequest(bound);
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens, context } = rule;
   const extra =

@@ -1,7 +1,8 @@
 /** What a gateway is made of, and what holds where nothing is said. */
 import type { Engine } from "../engines/engine.ts";
+import { isLoopback } from "../engines/proxy.ts";
 import { Ticker } from "../engines/ticker.ts";
-import { isLoopback, Keys, nameOf } from "./edge.ts";
+import { Keys, nameOf } from "./edge.ts";
 import type { Exchange } from "./exchange.ts";
 import { Kept } from "./kept.ts";
 import type { Metrics } from "./metrics.ts";

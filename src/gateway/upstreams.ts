@@ -8,6 +8,7 @@ import type { Engine, ServerId } from "../engines/engine.ts";
 import type { Timeouts } from "../engines/http.ts";
 import { KNOWN, knownByUrl } from "../engines/known.ts";
 import { createLimited, type Limits } from "../engines/limited.ts";
+import { proxyTo } from "../engines/proxy.ts";
 import { baseOf, createRemote, credentialsOf } from "../engines/remote.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
 
@@ -105,13 +106,16 @@ const urlOf = ({ origin, path }: Base, asked: string): URL => new URL(origin + p
 
 /** `undefined`: no answer at all. */
 async function look(url: URL, headers: Headers): Promise<Looked | undefined> {
+  const proxy = proxyTo(url);
   try {
-    const answer = await request(url, { headers, signal: AbortSignal.timeout(PROBE_MS) });
+    const answer = await request(url, { headers, signal: AbortSignal.timeout(PROBE_MS), ...(proxy ? { dispatcher: proxy } : {}) });
     const text = await answer.body.text();
     const { location } = answer.headers;
     return { status: answer.statusCode, body: parsed(text), location: location === undefined ? undefined : String(location) };
   } catch {
     return undefined;
+  } finally {
+    await proxy?.destroy();
   }
 }
 

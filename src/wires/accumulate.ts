@@ -178,7 +178,8 @@ export class CallAccumulator {
       if (isNamed || (otherId && !name)) slot.again = fragment;
       return false;
     }
-    return otherName || (isNamed && otherId && (index === undefined || given === ""));
+    // Where ids change from piece to piece, the first of the arguments is the call's own, unless it is all of them.
+    return otherName || (isNamed && otherId && (given === "" || (index === undefined && given !== "{}" && isWhole(given))));
   }
 
   #open(index: number | undefined): Slot {

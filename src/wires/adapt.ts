@@ -83,6 +83,8 @@ export interface Out {
   readonly ids: Names;
   /** Schemas that were changed so that null stands for what is absent, by the names of their tools. */
   readonly nulls: Record<string, JsonObject>;
+  /** The schema of the output was put in an object. */
+  wrapped?: true;
 }
 
 const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
@@ -332,19 +334,25 @@ const isOutOfOrder = (parts: readonly Part[]): boolean =>
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
 export function encoded(
-  { request, warnings, names, nulls }: Out,
+  { request, warnings, names, nulls, wrapped }: Out,
   { wire }: Abilities,
   path: string,
   body: Draft,
   headers?: Headers,
 ): Encoded {
   putExtra(wire, body, request, warnings);
-  const context: WireContext = { names: names.context, warnings: warnings.list, ids: callIds(request) };
+  const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
+    names: names.context,
+    warnings: warnings.list,
+    ids: callIds(request),
+  };
+  if (!isEmpty(nulls)) context.nulls = nulls;
+  if (wrapped) context.wrapped = wrapped;
   return {
     path,
     headers: { "content-type": "application/json", ...headers },
     body,
-    context: isEmpty(nulls) ? context : { ...context, nulls },
+    context,
   };
 }
 

@@ -8,6 +8,7 @@ import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
 import { parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import { NO_CONTEXT, type StreamDecoder, type Wire, type WireContext } from "./wire.ts";
+import { unwrapped, unwrappedEvents } from "./wrapped.ts";
 
 /** Cuts text into frames, wherever its pieces end. */
 export interface Framing {
@@ -158,8 +159,9 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
 export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
   decodeResponse(body, context = NO_CONTEXT) {
     const fold = new Folding();
-    for (const event of new Reader(context).whole(body)) fold.add(event);
+    const events = new Reader(context).whole(body);
+    for (const event of context.wrapped ? unwrappedEvents(events) : events) fold.add(event);
     return fold.response();
   },
-  createStreamDecoder: (context = NO_CONTEXT) => new Reader(context),
+  createStreamDecoder: (context = NO_CONTEXT) => (context.wrapped ? unwrapped(new Reader(context)) : new Reader(context)),
 });

@@ -7,6 +7,7 @@ import { BadRequest } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
+import { parseBody, withNumbersOf } from "./raw.ts";
 import { isEmpty, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
@@ -24,7 +25,7 @@ export function readBody(body: unknown): JsonObject {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBody(text);
   } catch (error) {
     throw bad(`the body is not JSON: ${(error as Error).message}`);
   }
@@ -244,7 +245,7 @@ export class Fields {
         if (left) rest = { ...rest, [inner.#key]: left };
       }
     }
-    return rest;
+    return rest && withNumbersOf(this.value, rest);
   }
   /** As the state of what the object became. */
   state(): Opaque[] | undefined {

@@ -1,6 +1,7 @@
 /** Media and tool results, as far as several wires treat them alike. */
 import { isObject } from "../core/json.ts";
 import type { Json, Media } from "../core/nouns.ts";
+import { printBody } from "./raw.ts";
 import { listOf } from "./read.ts";
 
 /** Media from a URL; the bytes of a `data:` URL are taken out. */
@@ -27,7 +28,7 @@ export function textsOf(output: Json): string[] | undefined {
 }
 
 /** A tool's output as text; of a list of text parts, their texts. */
-export const outputText = (output: Json): string => textsOf(output)?.join("\n") ?? JSON.stringify(output);
+export const outputText = (output: Json): string => textsOf(output)?.join("\n") ?? printBody(output);
 
 /** The result of a tool that failed, where nothing else tells so. Most say it themselves. */
 export function errorText(output: Json): string {

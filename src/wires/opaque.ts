@@ -62,7 +62,7 @@ export const ownState = (wire: WireId, state: readonly Opaque[] | undefined, kin
 /** Puts `request.extra` back into the body: keys beside those that are there, elements at their old places in their lists. */
 export function putExtra(wire: WireId, body: Draft, request: Request, warnings: Warnings): void {
   for (const { wire: from, kind, data } of request.extra ?? []) {
-    if (from === wire && !putAt(body, kind.match(/[^.[\]]+/g) ?? [], data, kind.endsWith("]"))) {
+    if (from === wire && kind[0] !== "#" && !putAt(body, kind.match(/[^.[\]]+/g) ?? [], data, kind.endsWith("]"))) {
       warnings.add("moved", `${kind} was left out: the request no longer has its place`);
     }
   }

@@ -1,6 +1,6 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
-import type { JsonObject, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
+import type { JsonObject, Message, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import { type Out, told } from "./adapt.ts";
 import { toolKind } from "./bridge.ts";
 import { effortOf } from "./effort.ts";
@@ -11,6 +11,7 @@ import { type Source, toolName } from "./request-in.ts";
 import { objectSchema, strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
+import { wrappedSchema } from "./wrapped.ts";
 
 export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 
@@ -171,9 +172,29 @@ export function readOutput(given: Fields, key: string, from: Source, inner?: str
   return output;
 }
 
-export function writeOutput(output: NonNullable<Request["output"]>, inner?: string): Draft {
-  const { schema, name = OUTPUT_NAME, strict } = output;
-  if (!schema) return { type: "json_object" };
+/** OpenAI's own servers take schemas of objects only; those of others are put in one. */
+export function writeOutput(out: Out, inner?: string): Draft | undefined {
+  const { output, from } = out.request;
+  if (!output) return undefined;
+  const { schema: given, name = OUTPUT_NAME, strict } = output;
+  if (!given) return { type: "json_object" };
+  const wraps = out.profile.official && given.type !== "object" && !from?.startsWith("openai");
+  if (wraps) out.wrapped = true;
+  const schema = wraps ? wrappedSchema(given) : given;
   const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema, strict });
   return { type: "json_schema", ...(inner ? { [inner]: spec } : spec) };
+}
+
+const ASK_FOR_JSON = "Answer in JSON.";
+
+/** OpenAI's own servers refuse to give JSON without a schema where none of these messages has the word. */
+export function askForJson({ request, profile, warnings }: Out, looked: readonly Message[] = request.messages): void {
+  const { output, messages, from } = request;
+  if (!profile.official || !output || output.schema || from?.startsWith("openai") || /json/i.test(JSON.stringify(looked))) return;
+  warnings.add(
+    "output",
+    `"${ASK_FOR_JSON}" was put before the conversation: JSON without a schema is only given where a message asks for it`,
+  );
+  const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
+  request.messages = messages.toSpliced(Math.max(first, 0), 0, { role: "developer", content: [{ type: "text", text: ASK_FOR_JSON }] });
 }

@@ -2,6 +2,7 @@
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
+import { withNumbersOf } from "./raw.ts";
 import { isEmpty, listOf, objectOf, words } from "./read.ts";
 
 export interface SchemaLoss {
@@ -24,7 +25,7 @@ const NAMED = words("properties patternProperties $defs definitions dependentSch
 
 /** Every schema inside a schema, rewritten. */
 function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
-  const mapped: Draft = { ...schema };
+  const mapped: Draft = withNumbersOf(schema, { ...schema });
   for (const key in schema) {
     const value = schema[key]!;
     const at = path === "" ? key : `${path}.${key}`;
@@ -87,7 +88,7 @@ function rewrite({ schema, lost: already }: SchemaOut, before: Rule, after: Rule
   const walk: Walk = (item, path) => {
     if (!isObject(item)) return {};
     const lose: Lose = (keyword) => lost.push({ path, keyword });
-    return after(mapInner(before({ ...item }, lose, schema), path, walk), lose, schema);
+    return withNumbersOf(item, after(mapInner(before({ ...item }, lose, schema), path, walk), lose, schema));
   };
   return { schema: walk(schema, ""), lost };
 }

@@ -1,5 +1,5 @@
 /** What a target cannot express, said once each. */
-import type { Opaque, Warning, WireId } from "../core/nouns.ts";
+import type { Opaque, Request, Warning, WireId } from "../core/nouns.ts";
 import { objectOf } from "./read.ts";
 
 export class Warnings {
@@ -42,3 +42,7 @@ function lostIn({ kind, data, part }: Opaque): string[] {
   if (part) return Object.keys(given).map((key) => `${kind}.${key}`);
   return [kind.replace("#", "") + (given.type === undefined ? "" : ` (${given.type})`)];
 }
+
+/** What was found out when a request was read. Of things whose kind only their own API knows, an encoder tells by itself: that API gets them. */
+export const readWarnings = ({ warnings = [] }: Request, isEncoded: boolean): readonly Warning[] =>
+  isEncoded ? warnings.filter(({ code }) => !code.endsWith("-kind")) : warnings;

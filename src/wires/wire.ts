@@ -118,6 +118,8 @@ export interface WireContext {
   readonly warnings: readonly Warning[];
   /** Tools of which the server was told that what may be absent may be null, and their schemas without that: such nulls are taken out again. */
   readonly nulls?: Readonly<Record<string, JsonObject>>;
+  /** The output was asked for inside of an object, and is taken out of it again. */
+  readonly wrapped?: true;
   /** The ids of the calls that the request holds: those of the answer are others, and minted ones count on from there. */
   readonly ids?: readonly string[];
 }

@@ -295,6 +295,24 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(chat.turns).toMatchObject([{ reason: "aborted", from: 0, to: 3 }]);
   });
 
+  test("a tool that had begun is never recorded as not run, however the turn is left", async () => {
+    const written: string[] = [];
+    const slow = defineTool({
+      name: "slow",
+      description: "",
+      run: () => {
+        written.push("slow");
+        return new Promise<string>(() => {});
+      },
+    });
+    const quick = defineTool({ name: "quick", description: "", run: () => void written.push("quick") });
+    const { chat } = scriptedChat([[...calls("slow", {}), ...calls("quick", {}, "call_1", 1), toolCalls]], { tools: [slow, quick] });
+    for await (const event of chat.send("go")) if (event.type === "tool-run") break;
+    expect(written).toEqual(["slow", "quick"]);
+    expect(resultsOf(chat).map(({ output }) => output)).toEqual(["It was stopped by the user.", "done"]);
+    expect(paired(chat.history)).toBe(true);
+  });
+
   test("while a tool runs, whether it listens to the signal or not", async () => {
     const abort = new AbortController();
     const deaf = defineTool({

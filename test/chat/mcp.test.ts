@@ -1,23 +1,44 @@
 // A real MCP server, over its stdin and stdout and over HTTP.
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChatTool, createChat, type McpTools, mcpTools } from "../../src/chat/index.ts";
 import type { Message } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { everything } from "../everything.ts";
-import { closeLater, freePort } from "../servers.ts";
+import { closeLater, nobody, signalOf, startServer } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
 
+/** The server would take any port, but does not say which. */
+const telling = `import { Server } from "node:net";
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  return listen.apply(this.once("listening", () => console.error("port " + this.address().port)), args);
+};`;
+
 async function startHttp(): Promise<string> {
-  const port = await freePort();
-  const child = spawn(process.execPath, [everything, "streamableHttp"], { env: { ...process.env, PORT: String(port) } });
+  const preload = `data:text/javascript,${encodeURIComponent(telling)}`;
+  const child = spawn(process.execPath, ["--import", preload, everything, "streamableHttp"], { env: { ...process.env, PORT: "0" } });
   closeLater(async () => {
     child.kill("SIGKILL");
     await once(child, "exit");
   });
-  for await (const line of child.stderr.setEncoding("utf8")) if (String(line).includes("listening")) break;
-  return `http://127.0.0.1:${port}/mcp`;
+  let said = "";
+  for await (const piece of child.stderr.setEncoding("utf8")) {
+    said += piece;
+    const [, port] = /^port (\d+)\n/m.exec(said) ?? [];
+    if (port !== undefined) return `http://127.0.0.1:${port}/mcp`;
+  }
+  throw new Error(said);
 }
 
 async function resultOf(tools: readonly ChatTool[], name: string, args: Record<string, unknown>) {
@@ -83,10 +104,187 @@ test("names of several servers are kept apart by a prefix", async () => {
   expect(await resultOf(server.tools, "demo_echo", { message: "hi" })).toMatchObject({ output: "Echo: hi" });
 });
 
+// ---- Servers on bad days
+
+const badDays = { command: process.execPath, args: [fileURLToPath(new URL("mcp-server.mjs", import.meta.url))] };
+
+/** Calls one tool after the other, each in a step of its own of one turn; the results, and the tools that each step was told of. */
+async function callAll(server: McpTools, names: readonly string[], signal?: AbortSignal) {
+  const engine = createScripted([...names.map((name) => [...calls(name, {}), toolCalls]), says("ok")]);
+  const chat = createChat({ engine, model: "m", tools: [server], maxRepairs: names.length });
+  const results: { output: unknown; isError?: true }[] = [];
+  for await (const event of chat.send("go", { signal })) if (event.type === "tool-result") results.push(event);
+  return { results, declared: engine.requests.map(({ tools }) => tools?.map(({ name }) => name)) };
+}
+
+test("tools that a server adds are there in the next step, those that it takes away are gone", async () => {
+  await using server = await mcpTools(badDays);
+  const { results, declared } = await callAll(server, ["learnt", "learn", "learnt", "forget", "learnt"]);
+  expect(results.map(({ output }) => output)).toEqual([
+    expect.stringContaining("There is no tool learnt"),
+    "there is one more",
+    "so I did",
+    "there is one less",
+    expect.stringContaining("There is no tool learnt"),
+  ]);
+  expect(declared.map((names) => names?.includes("learnt"))).toEqual([false, false, true, true, false, false]);
+});
+
+test("a server that dies: the call that it was hit by says so, the next starts it again", async () => {
+  await using server = await mcpTools(badDays);
+  const { results } = await callAll(server, ["pid", "learn", "die", "pid", "die", "pid", "pid"]);
+  const [before, , death, second, again, third, fourth] = results;
+  for (const hit of [death, again]) {
+    expect(hit).toMatchObject({
+      isError: true,
+      output: expect.stringMatching(/the MCP server bad days ended during this call.*out of coffee/s),
+    });
+  }
+  expect(new Set([before, second, third].map((result) => result?.output)).size).toBe(3);
+  expect(fourth?.output).toBe(third?.output);
+  expect(server.tools.map(({ tool }) => tool.name)).not.toContain("learnt"); // the new one never learnt it
+});
+
+test("a server that does not come back is asked for once with each call, and its error says why", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-mcp-"));
+  closeLater(() => rmSync(folder, { recursive: true }));
+  const once = `import { existsSync, writeFileSync } from "node:fs";
+if (existsSync("was-here")) { console.error("not twice"); process.exit(1); }
+writeFileSync("was-here", "");
+await import(${JSON.stringify(pathToFileURL(badDays.args[0] ?? "").href)});`;
+  await using server = await mcpTools({ command: process.execPath, args: ["--input-type=module", "-e", once], cwd: folder });
+  const { results } = await callAll(server, ["die", "pid", "pid"]);
+  for (const result of results.slice(1)) {
+    expect(result).toMatchObject({ isError: true, output: expect.stringMatching(/^the MCP server bad days does not answer.*not twice/s) });
+  }
+});
+
+test("a server that never answers is given up, with its name in the error", async () => {
+  const silent = { command: process.execPath, args: ["-e", "process.stdin.resume()"], connectTimeout: 300 };
+  await expect(mcpTools(silent)).rejects.toThrow(/the MCP server .*process\.stdin\.resume.* does not answer: it was given 0\.3 s/);
+});
+
+test("a server whose list never ends is given up", async () => {
+  const endless = `process.stdin.on("data", (chunk) => {
+  for (const line of String(chunk).split("\\n").filter(Boolean)) {
+    const { id, method, params } = JSON.parse(line);
+    const answers = { initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "endless", version: "1" } },
+      "tools/list": { tools: [], nextCursor: "more" } };
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] }));
+  }
+});`;
+  const server = { command: process.execPath, args: ["-e", endless], connectTimeout: 2000 };
+  await expect(mcpTools(server)).rejects.toThrow("it was given 2 s");
+});
+
+test("many calls in one turn leave nothing behind on its signal", async () => {
+  const warnings: Error[] = [];
+  const hear = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", hear);
+  await using server = await mcpTools(badDays);
+  const { results } = await callAll(server, Array(12).fill("pid"));
+  process.off("warning", hear);
+  expect(results).toHaveLength(12);
+  expect(warnings).toEqual([]);
+});
+
+test("a command has the folder and the variables that it was given, and no others of ours", async () => {
+  process.env.SECRET = "of ours";
+  const folder = realpathSync(tmpdir());
+  await using server = await mcpTools({ ...badDays, cwd: folder, env: { WHO: "somebody" } });
+  expect((await callAll(server, ["where"])).results[0]?.output).toBe(`${folder} somebody no secret`);
+});
+
+test("closing ends everything: no call connects again, and none under way is waited for", async () => {
+  const server = await mcpTools(badDays);
+  const engine = createScripted([[...calls("wait", {}), toolCalls], [...calls("pid", {}), toolCalls], says("ok")]);
+  const chat = createChat({ engine, model: "m", tools: [server] });
+  for await (const event of chat.send("go")) if (event.type === "tool-run" && event.name === "wait") void server.close();
+  const results = chat.history.filter(({ role }) => role === "tool");
+  expect(results).toHaveLength(2);
+  for (const result of results)
+    expect(result).toMatchObject({ isError: true, output: "the connection to the MCP server bad days was closed" });
+});
+
+// ---- Over HTTP
+
+/** A server whose process can be exchanged for a new one that knows nothing of the sessions of the old. */
+async function exchangeable() {
+  const start = async (answer: (signal: AbortSignal) => Promise<string>) => {
+    const server = new Server({ name: "of HTTP", version: "1" }, { capabilities: { tools: {} } });
+    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ name: "tell", inputSchema: { type: "object" } }] }));
+    server.setRequestHandler(CallToolRequestSchema, async (_, { signal }) => ({ content: [{ type: "text", text: await answer(signal) }] }));
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    await server.connect(transport as Transport);
+    return transport;
+  };
+  const called = signalOf<AbortSignal>();
+  let process = await start(async () => "from the first");
+  const { url, seen, server } = await startServer(async (response, { body }, request) => {
+    await process.handleRequest(request, response, body === "" ? undefined : JSON.parse(body));
+  });
+  return {
+    url: `${url}/mcp`,
+    seen,
+    exchange: async () => {
+      process = await start(async () => "from the second");
+    },
+    /** It takes calls and does not answer. */
+    hang: async () => {
+      process = await start((signal) => new Promise(() => called.resolve(signal)));
+    },
+    /** The signal of the first call that it does not answer. */
+    called: called.promise,
+    die: () => server.closeAllConnections(),
+  };
+}
+
+test("a server that has forgotten the session is greeted anew, and the call is made again", async () => {
+  const { url, exchange } = await exchangeable();
+  await using server = await mcpTools({ url });
+  expect((await callAll(server, ["tell"])).results[0]?.output).toBe("from the first");
+  await exchange();
+  expect((await callAll(server, ["tell", "tell"])).results.map(({ output }) => output)).toEqual(["from the second", "from the second"]);
+});
+
+test("a server that breaks off during a call does not keep it waiting; the next call connects again", async () => {
+  const { url, hang, called, exchange, die } = await exchangeable();
+  await hang();
+  await using server = await mcpTools({ url });
+  const hit = callAll(server, ["tell"]);
+  await called;
+  await exchange();
+  die();
+  expect((await hit).results[0]).toMatchObject({
+    isError: true,
+    output: expect.stringContaining("the MCP server of HTTP ended during this call"),
+  });
+  expect((await callAll(server, ["tell"])).results[0]?.output).toBe("from the second");
+});
+
+test("an abort is told to the server", async () => {
+  const { url, hang, called } = await exchangeable();
+  await hang();
+  await using server = await mcpTools({ url });
+  const abort = new AbortController();
+  const hit = callAll(server, ["tell"], abort.signal);
+  const signal = await called;
+  abort.abort();
+  expect((await hit).results[0]).toMatchObject({ isError: true });
+  if (!signal.aborted) await once(signal, "abort");
+});
+
+test("headers go with every request", async () => {
+  const { url, seen } = await exchangeable();
+  await using server = await mcpTools({ url, headers: { authorization: "Bearer x" } });
+  await callAll(server, ["tell"]);
+  expect(new Set(seen.map(({ headers }) => headers.authorization))).toEqual(new Set(["Bearer x"]));
+});
+
 test("a command that is no server: an error that says what it wrote", async () => {
   await expect(mcpTools({ command: process.execPath, args: ["-e", "console.error('no such thing'); process.exit(3)"] })).rejects.toThrow(
     /does not answer.*no such thing/s,
   );
   await expect(mcpTools({ command: "there-is-no-such-command" })).rejects.toThrow("does not answer");
-  await expect(mcpTools({ url: `http://127.0.0.1:${await freePort()}/mcp` })).rejects.toThrow("does not answer");
+  await expect(mcpTools({ url: `${nobody}/mcp` })).rejects.toThrow("does not answer");
 });

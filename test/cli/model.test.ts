@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Started, startPage } from "../../src/cli/start-page.ts";
 import { widthOf } from "../../src/cli/terminal.ts";
-import { fileOf, QUESTION, TRYOUTS } from "../../src/cli/tryout.ts";
+import { fileOf, POSIX, POWERSHELL, QUESTION, TRYOUTS } from "../../src/cli/tryout.ts";
 import type { WireId } from "../../src/core/nouns.ts";
 import { EMBEDDED } from "../../src/engines/llama/index.ts";
 import { getWire } from "../../src/wires/registry.ts";
@@ -68,8 +68,10 @@ function newcomer(id: string, args: string[]): void {
   test.skipIf(!hasCurl).each(wires)(
     `the command for %s answers with a call${hasCurl ? "" : " (skipped: there is no curl)"}`,
     async (wire) => {
+      const [shell, ...flags] =
+        process.platform === "win32" ? (["powershell", "-NoProfile", "-Command"] as const) : (["sh", "-c"] as const);
       const answer = await new Promise<string>((resolve, reject) =>
-        execFile("sh", ["-c", started.try[wire]], (error, stdout) => (error ? reject(error) : resolve(stdout))),
+        execFile(shell, [...flags, started.try[wire]], (error, stdout) => (error ? reject(error) : resolve(stdout))),
       );
       expect(getWire(wire).decodeResponse(answer)).toMatchObject({
         content: [{ type: "tool-call", name: "get_weather", arguments: { city: "Paris" } }],
@@ -109,14 +111,20 @@ describe("the page of dragoman start", () => {
     readyMs: 1234,
     found: [{ url: "http://127.0.0.1:11434", wire: "ollama" }],
   };
-  const page = (columns: number) => stripVTControlCharacters(startPage(started, { isTTY: true, columns, write: () => true }));
+  const page = (columns: number, shell = POSIX) =>
+    stripVTControlCharacters(startPage(started, { isTTY: true, columns, write: () => true }, shell));
 
   test.each([80, 100, 120, 200])("fits into %i columns", (columns) => {
-    expect(
-      page(columns)
-        .split("\n")
-        .filter((line) => widthOf(line) > columns),
-    ).toEqual([]);
+    const lines = [POSIX, POWERSHELL].flatMap((shell) => page(columns, shell).split("\n"));
+    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+  });
+
+  test("on Windows its commands are PowerShell's", () => {
+    const text = page(120, POWERSHELL);
+    expect(text).toContain("    curl.exe http://127.0.0.1:8080/v1/messages `\n");
+    for (const { wire } of TRYOUTS) expect(text).toContain(`-d "@${join("docs", "examples", `${wire}.json`)}"`);
+    expect(text).toContain('    $env:ANTHROPIC_BASE_URL="http://127.0.0.1:8080"\n    claude\n');
+    expect(text).not.toMatch(/\\$|^\s*\w+=\S+ \w/m);
   });
 
   test("says what the model is, what was found, and what to do", () => {

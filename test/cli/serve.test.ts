@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import { startFake } from "../engines/completions/fakes.ts";
-import { answering, closeLater, freePort, sse, startServer } from "../servers.ts";
+import { answering, closeLater, nobody, sse, startServer } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
 const files = folder();
@@ -141,9 +141,8 @@ test("the port of a server that can be known: it is said who has it", async () =
 
 test("an upstream that does not answer yet is no reason not to begin with the others, nor to leave a new configuration", async () => {
   const server = await upstream();
-  const dead = await freePort();
   const config = (more: string) =>
-    `[server]\nport = 0\n${more}[upstreams.up]\nurl = "${server.url}/v1"\n[upstreams.down]\nurl = "http://127.0.0.1:${dead}/v1"\n`;
+    `[server]\nport = 0\n${more}[upstreams.up]\nurl = "${server.url}/v1"\n[upstreams.down]\nurl = "${nobody}/v1"\n`;
   const file = files.file("down.toml", config(""));
   const { url, line } = serve(["--config", file]);
   expect(await line(({ upstream }) => upstream === "down")).toMatchObject({
@@ -246,8 +245,7 @@ describe("--check", () => {
     );
   });
   test("an upstream that does not answer is exit code 2", async () => {
-    const port = await freePort();
-    const { code, stdout } = dragoman(["serve", "--check", "--upstream", `http://127.0.0.1:${port}/v1`, "--upstream-wire", "openai-chat"]);
+    const { code, stdout } = dragoman(["serve", "--check", "--upstream", `${nobody}/v1`, "--upstream-wire", "openai-chat"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringContaining("does not answer: the upstream is not running") });
   });
 });
@@ -271,8 +269,7 @@ describe("a mistake is one line, and exit code 2", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: `dragoman: ${message}\n` });
   });
   test("an upstream that is not there", async () => {
-    const port = await freePort();
-    expect(dragoman(["serve", "--upstream", `http://127.0.0.1:${port}/v1`])).toMatchObject({
+    expect(dragoman(["serve", "--upstream", `${nobody}/v1`])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("start the upstream first"),
     });

@@ -10,7 +10,7 @@ import { EngineError } from "../../src/engines/error.ts";
 import { baseOf, createRemote, type Remote, type RemoteOptions } from "../../src/engines/remote.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
-import { answering, closeLater, freePort, signalOf, sse, startServer } from "../servers.ts";
+import { answering, closeLater, nobody, signalOf, sse, startServer } from "../servers.ts";
 
 const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], stream: "sse" };
 
@@ -117,7 +117,7 @@ describe("errors", () => {
     expect((await eventsOf(remote({ url: server.url, key: "sk-canary-1" }))).at(-1)).toMatchObject({ error: { message: "key [secret]" } });
   });
   test("nobody is there", async () => {
-    const [event] = await eventsOf(remote({ url: `http://127.0.0.1:${await freePort()}/v1` }));
+    const [event] = await eventsOf(remote({ url: `${nobody}/v1` }));
     expect(event).toMatchObject({ type: "finish", error: { code: "overloaded", message: expect.stringContaining("not running") } });
   });
   test.each([false, "sse"] as const)("a page of HTML, stream: %s: its first words", async (stream) => {
@@ -241,7 +241,7 @@ describe("connections", () => {
 
   test("of several URLs, the next one stands in for one that cannot be reached", async () => {
     const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
-    const engine = remote({ url: [`http://127.0.0.1:${await freePort()}/v1`, `${server.url}/v1`] });
+    const engine = remote({ url: [`${nobody}/v1`, `${server.url}/v1`] });
     for (let n = 0; n < 4; n++) expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
     expect(server.seen).toHaveLength(4);
   });

@@ -5,7 +5,7 @@ import type { Event, Request } from "../../src/core/nouns.ts";
 import { createRescue } from "../../src/engines/inband/rescue.ts";
 import { createRemote, type Remote } from "../../src/engines/remote.ts";
 import { getDialect } from "../../src/index.ts";
-import { answering, closeLater, freePort, signalOf, sse, startServer } from "../servers.ts";
+import { answering, closeLater, nobody, signalOf, sse, startServer } from "../servers.ts";
 
 const request: Request = {
   model: "m",
@@ -61,7 +61,7 @@ test("who stops hears nothing more, and the server is told", async () => {
 });
 
 test("where nobody answers, a finish is all there is", async () => {
-  const engine = remoteAt(`http://127.0.0.1:${await freePort()}`);
+  const engine = remoteAt(nobody);
   const pieces = await told((...args) => engine.tell(...args));
   expect(pieces).toMatchObject([[{ type: "finish", error: { code: "overloaded" } }]]);
 });

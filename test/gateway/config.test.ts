@@ -117,6 +117,20 @@ describe("a mistake is one line with its place", () => {
     ['# first\n[upstreams.a]\nurl = "http://x/v1"\nkey = "sk-canary-9"', /^dragoman\.toml:4: upstreams\.a\.key must not be the secret/],
     ["[upstreams.a]", /^dragoman\.toml:1: upstreams\.a needs a url/],
     ['[upstreams.a]\nurl = "file:///etc"', "dragoman.toml:2: upstreams.a.url must be an http or https URL"],
+    ['[upstreams.a]\nurl = "http://me:canary@x/v1"', /^dragoman\.toml:2: upstreams\.a\.url may have no name and password in it: a key/],
+    [
+      '[upstreams.a]\nurl = "http://x"\nheaders = { "x y" = "1" }',
+      /^dragoman\.toml:3: upstreams\.a\.headers\."x y" is no name of a header/,
+    ],
+    [
+      '[upstreams.a]\nurl = "http://x"\nheaders = { x = "1\\n2" }',
+      /^dragoman\.toml:3: upstreams\.a\.headers\.x cannot be sent as a header/,
+    ],
+    ...["http://gate.example:80/", "gate.example:80", "gate.example/"].map((name): [string, RegExp] => [
+      `[server]\nnames = ["fine.example", "::1", "${name}"]`,
+      /^dragoman\.toml:2: server\.names must be names, such as "gate.example", without scheme and port/,
+    ]),
+    ["[models.m]\nseed = 1", "dragoman.toml:1: models.m needs an upstream, and there is none: add one, [upstreams.NAME]"],
     ['upstreams.a.url = "http://x"\nupstreams.a.wire = "open"', /^dragoman\.toml:2: upstreams\.a\.wire must be one of openai-chat/],
     ['[upstreams."a b"]\nurl = [\n  "http://x"\n]\nwire = 1', /^dragoman\.toml:5: upstreams\."a b"\.wire/],
     [

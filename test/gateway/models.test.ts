@@ -126,6 +126,16 @@ describe("a limit that does not fit into the model's context", () => {
   });
 });
 
+test("what Google keeps is a 400 on any other upstream, also where tokens are counted", async () => {
+  const { url } = await startGateway({ upstreams: { up: scripted() } });
+  const body = JSON.stringify({ contents: [{ parts: [{ text: "x" }] }], cachedContent: "cachedContents/abc" });
+  for (const method of ["generateContent", "streamGenerateContent", "countTokens"]) {
+    const answer = await ask(url, "POST", `/v1beta/models/one:${method}`, { headers: json, body });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain("cachedContent is kept by Google");
+  }
+});
+
 describe("lists", () => {
   const start = () => startGateway({ upstreams: { up: engine("a/b:c", "d") } });
   const get = async (path: string, headers = {}) => {
@@ -158,6 +168,27 @@ describe("lists", () => {
     const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"d"}' });
     expect(JSON.parse(shown.body)).toMatchObject({ capabilities: expect.arrayContaining(["tools"]) });
     expect((await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"x"}' })).status).toBe(404);
+  });
+  test("every name that is answered for can be asked about, and knows the size of its model's context", async () => {
+    const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] });
+    const rules = [
+      { name: "gemini-*", upstream: "up" },
+      { name: "gpt-4o", alias: "m" },
+      { name: "small", upstream: "up", model: "m", context: 2048 },
+    ];
+    const { url } = await startGateway({ upstreams: { up }, models: rules });
+    const list = JSON.parse((await ask(url, "GET", "/v1/models")).body);
+    expect(list.data.map((entry: { id: string; max_model_len: number }) => [entry.id, entry.max_model_len])).toEqual([
+      ["gpt-4o", 4096],
+      ["small", 2048],
+      ["m", 4096],
+    ]);
+    for (const name of ["gemini-2.5-pro", "gpt-4o", "anything"]) {
+      expect(JSON.parse((await ask(url, "GET", `/v1/models/${name}`)).body)).toMatchObject({ id: name, max_model_len: 4096 });
+      expect((await ask(url, "GET", `/v1beta/models/${name}`)).status).toBe(200);
+      const shown = await ask(url, "POST", "/api/show", { headers: json, body: JSON.stringify({ model: name }) });
+      expect(JSON.parse(shown.body).model_info).toMatchObject({ "dragoman.context_length": 4096 });
+    }
   });
   test("a model that is not there is 404 in the caller's format", async () => {
     expect(await get("/v1/models/x", { "x-api-key": "k" })).toMatchObject({

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { listWires } from "../../src/wires/registry.ts";
-import { answering, freePort, signalOf, sse, startServer } from "../servers.ts";
+import { answering, nobody, signalOf, sse, startServer } from "../servers.ts";
 import { CANARIES, startUnlocked as startGateway } from "./recorded.ts";
 import { askSmallest, ERROR, hello, json, remote, SMALLEST, STREAMED, scripted } from "./start.ts";
 
@@ -130,7 +130,7 @@ describe("errors before the stream have a status", () => {
     }
   });
   test("an upstream that is not there is 503, or what the wire has for it", async () => {
-    const { url } = await startGateway({ upstreams: { up: remote(`http://127.0.0.1:${await freePort()}`) } });
+    const { url } = await startGateway({ upstreams: { up: remote(nobody) } });
     expect((await askSmallest(url, "gemini", STREAMED)).status).toBe(503);
     expect((await askSmallest(url, "anthropic", STREAMED)).status).toBe(529);
   });

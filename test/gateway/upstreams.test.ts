@@ -1,10 +1,10 @@
 // Finding out what a server speaks, and what runs on this machine.
 import { describe, expect, test } from "vitest";
 import { createUpstream, discover, probeWire } from "../../src/gateway/upstreams.ts";
-import { listWires } from "../../src/wires/registry.ts";
-import { answering, closeLater, freePort, sse, startServer, type TestServer } from "../servers.ts";
+import { getWire, listWires } from "../../src/wires/registry.ts";
+import { answering, closeLater, nobody, sse, startServer, type TestServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
-import { scripted } from "./start.ts";
+import { remote, scripted } from "./start.ts";
 
 const serving = (answers: Record<string, unknown>): Promise<TestServer> =>
   startServer((response, { url }) => {
@@ -31,7 +31,7 @@ describe("a URL's wire", () => {
     const server = await serving({});
     expect(await probeWire(`${server.url}/v1`)).toMatchObject({ wire: "openai-chat", certain: false });
     expect(await probeWire(`${server.url}/v1beta`)).toMatchObject({ wire: "gemini", certain: false });
-    expect(await probeWire(`http://127.0.0.1:${await freePort()}/v1`)).toBeUndefined();
+    expect(await probeWire(`${nobody}/v1`)).toBeUndefined();
   });
   test.each([
     [401, {}, undefined, "it wants a key (--upstream-key, or key in dragoman.toml)"],
@@ -53,8 +53,7 @@ describe("a URL's wire", () => {
 test("what runs on this machine is found; a gateway is not put in front of itself", async () => {
   const [one, two] = [await serving({ "/v1/models": models["openai-chat"] }), await serving(ollama)];
   const gateway = await startGateway({ upstreams: { up: scripted() } });
-  const nobody = `http://127.0.0.1:${await freePort()}/v1`;
-  expect(await discover([one.url, nobody, gateway.url, two.url])).toEqual([
+  expect(await discover([one.url, `${nobody}/v1`, gateway.url, two.url])).toEqual([
     { url: one.url, wire: "openai-chat" },
     { url: two.url, wire: "ollama" },
   ]);
@@ -73,4 +72,17 @@ test("a server of open models gets what its templates know", async () => {
     { role: "system", content: "A" },
     { role: "user", content: "B\n\n<system>\nC\n</system>\n\nD" },
   ]);
+});
+
+test.each([
+  ["openai-responses", undefined],
+  ["openai-chat", "tools[0] (web_search) of openai-responses has no place in openai-chat and was left out"],
+] as const)("a tool that only its own API knows: an upstream of %s", async (wire, warning) => {
+  const answer = getWire(wire).encodeResponse({ content: [], finish: { reason: "stop" } }, { model: "m", messages: [] });
+  const server = await startServer(answering(JSON.stringify(answer)));
+  const { url } = await startGateway({ upstreams: { up: remote(server.url, wire) } });
+  const body = JSON.stringify({ model: "m", input: "Hi", tools: [{ type: "web_search" }] });
+  const { headers } = await fetch(`${url}/v1/responses`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(headers.get("x-dragoman-warnings") ?? undefined).toBe(warning);
+  expect(server.seen.find(({ method }) => method === "POST")?.body.includes("web_search")).toBe(warning === undefined);
 });

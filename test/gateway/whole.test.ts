@@ -146,7 +146,7 @@ test("whoever answers in time sends a status and a length", async () => {
   expect([status, Number(headers["content-length"]) > 0]).toEqual([200, true]);
 });
 
-test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"])(
+test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"])(
   "gemini's own reason to stop, %s, is an answer to its own clients",
   async (reason) => {
     const answer = { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: reason, index: 0 }] };

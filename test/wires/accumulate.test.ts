@@ -90,6 +90,13 @@ describe("fragments become calls, whatever the server does", () => {
       whole("1", 0, "f", A),
     ],
     [
+      "there is no index, the id changes with every fragment, and each has the name",
+      ["f", "g"].flatMap((name, n) =>
+        [{ arguments: "" }, ...chars(n === 0 ? A : B)].map((piece, i) => ({ ...piece, name, id: i === 0 ? `${n + 1}` : `id${n}${i}` })),
+      ),
+      two,
+    ],
+    [
       "there is no index, and the names come late",
       [{ id: "1" }, { arguments: A }, { name: "f" }, { id: "2", arguments: "" }, { arguments: B }, { name: "g" }],
       two,

@@ -9,6 +9,7 @@ import type { ErrorCode, Event, Json, JsonObject, Message, Opaque, Part, Request
 import { anthropic } from "../../src/wires/anthropic.ts";
 import { EMPTY_CAPSULE, openCapsule } from "../../src/wires/capsule.ts";
 import { printBody } from "../../src/wires/raw.ts";
+import { getWire } from "../../src/wires/registry.ts";
 import { describeShared } from "../shared.ts";
 import { captures } from "./helpers.ts";
 import { validateCount, validateRequest, validateStream } from "./validators.ts";
@@ -168,12 +169,12 @@ describe("what the nouns hold", () => {
       "Look.",
       "image/png",
       "image/*",
-      "",
+      "[image/*]",
       "application/pdf",
       "Notes\nplain words",
       "inner",
       "S\nhttps://s.example\nfound",
-      "",
+      "[application/octet-stream]",
     ]);
   });
   test("settings", () => {
@@ -1208,4 +1209,20 @@ test("models and counts", () => {
   expect(anthropic.decodeModels("<html>")).toEqual([]);
   expect(anthropic.encodeTokenCount?.({ tokens: 5 })).toEqual({ input_tokens: 5 });
   expect(anthropic.decodeTokenCount?.({ input_tokens: 5 })).toBe(5);
+});
+
+test("files that only Anthropic's servers have become labels elsewhere, and stay what they are there", () => {
+  const content = [
+    { type: "text", text: "see" },
+    { type: "image", source: { type: "file", file_id: "file_1" } },
+    { type: "document", title: "Plan", source: { type: "file", file_id: "file_2" } },
+    { type: "container_upload", file_id: "file_3" },
+  ];
+  const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content }] };
+  const request = getWire("anthropic").decodeRequest({ path: "", query: {}, headers: {}, body });
+  const sent = getWire("openai-chat").encodeRequest(request);
+  const texts = ["see", "[image/*]", "[application/pdf Plan]", "[application/octet-stream]"].map((text) => ({ type: "text", text }));
+  expect(sent.body).toMatchObject({ messages: [{ role: "user", content: texts }] });
+  expect(sent.context.warnings).toHaveLength(3);
+  expect(getWire("anthropic").encodeRequest(request).body).toMatchObject({ messages: [{ role: "user", content }] });
 });

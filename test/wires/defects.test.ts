@@ -112,7 +112,10 @@ const ambiguous: Record<string, (one: Case) => boolean> = {
     (id === "doubled" || (text === 'whole behind "", none: ""' && (id === "missing" || id === "blank"))),
   "a name with every fragment, and a whole object behind {}: two calls": ({ name, text, id }) =>
     name === "repeated" && text === "whole behind {}" && id !== "repeated",
-  "a name and another id with every fragment: each that could be a call is one": ({ name, id }) => name === "repeated" && id === "changing",
+  "a name and another id with every fragment, some of which could be a call of their own: they are": ({ name, id, text, number }) =>
+    name === "repeated" &&
+    id === "changing" &&
+    (/\{\}|before/.test(text) || (number === "missing" && text === 'whole behind "", none: ""')),
   "another number and a name with every fragment: calls": ({ name, number }) => name === "repeated" && number === "of the fragment",
   "the same id for all, and the names last: a number that is new belongs to the call of that id": ({ name, id }) =>
     name === "last" && id === "doubled",

@@ -804,8 +804,8 @@ describe("answers of servers", () => {
     expect(gemini.decodeResponse(body).finish).toMatchObject({ reason, native });
     expect(gemini.decodeResponse(JSON.stringify([body])).finish).toMatchObject({ reason, native });
   });
-  test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"])(
-    "%s: the text that came before it is kept, nothing is an error",
+  test.each(["OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"])(
+    "%s: the text that came before it is kept, nothing is an error; its own clients read it as it came",
     (native) => {
       const given = (parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: native, index: 0 }] });
       const asked: Request = { model: "", messages: [user("Hi")] };
@@ -814,12 +814,18 @@ describe("answers of servers", () => {
       expect(openaiChat.encodeResponse(response, asked)).toMatchObject({
         choices: [{ message: { content: "Hi" }, finish_reason: "content_filter" }],
       });
+      const call = { functionCall: { id: "1", name: "f", args: {} } };
+      expect(gemini.encodeResponse(gemini.decodeResponse(given([call])), asked)).toEqual(given([call]));
       const nothing = gemini.decodeResponse(given([]));
       expect(nothing.finish).toMatchObject({ reason: "error", native, error: { code: "upstream" } });
       expect(gemini.hasReason?.({ type: "finish", ...nothing.finish! })).toBe(true);
       expect(gemini.encodeResponse(nothing, asked)).toMatchObject({ candidates: [{ finishReason: native }] });
     },
   );
+  test.each(["end_turn", "constructor", "tool_calls"])("a word of another API, %s, is none of this one", (native) => {
+    const response = { content: [], finish: { reason: "content-filter" as const, native } };
+    expect(gemini.encodeResponse(response, { model: "", messages: [] })).toMatchObject({ candidates: [{ finishReason: "SAFETY" }] });
+  });
   test("no finishReason: cut off, unless calls came", () => {
     const chunk = (part: object) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [part] } }] })}\n\n`;
     expect(collect(read(chunk({ text: "x" }))).finish).toMatchObject({ reason: "error", error: { code: "upstream" } });
@@ -865,6 +871,142 @@ const oneExtension = ({ extensions = [], ...response }: Response) => {
     candidate: Object.assign({}, ...all.map(({ candidates }) => candidates?.[0])),
   };
 };
+
+describe("arguments that come in pieces (Vertex AI)", () => {
+  type Piece = { name?: string; id?: string; partialArgs?: object[]; willContinue?: boolean; args?: object };
+  const eventsOf = (calls: Piece[], finishReason: string | undefined = "STOP") => {
+    const decoder = gemini.createStreamDecoder();
+    const chunks = calls.map((functionCall) => ({ candidates: [{ content: { role: "model", parts: [{ functionCall }] } }] }));
+    const events = [...chunks, { candidates: [finishReason === undefined ? {} : { finishReason }] }].flatMap((chunk) =>
+      decoder.feed(`data: ${JSON.stringify(chunk)}\n\n`),
+    );
+    return [...events, ...decoder.flush()].filter(({ type }) => type !== "start");
+  };
+  const begin = (name: string): Piece => ({ name, willContinue: true });
+  const pieces = (...partialArgs: object[]): Piece => ({ partialArgs, willContinue: true });
+  const at = (jsonPath: string, value: object, willContinue?: true) => ({ jsonPath, ...value, ...(willContinue ? { willContinue } : {}) });
+
+  test("leave as they come, and are whole at the end", () => {
+    expect(
+      eventsOf([
+        begin("f"),
+        pieces(at("$.city", { stringValue: "Os" }, true)),
+        pieces(at("$.city", { stringValue: 'l"o' }, true)),
+        pieces(at("$.city", { stringValue: "!" })),
+        pieces(at("$.days", { numberValue: 3 }), at("$.now", { boolValue: true })),
+        {},
+      ]),
+    ).toEqual([
+      { type: "tool-start", id: "call_0", index: 0, name: "f" },
+      { type: "tool-delta", id: "call_0", json: '{"city":"Os' },
+      { type: "tool-delta", id: "call_0", json: 'l\\"o' },
+      { type: "tool-delta", id: "call_0", json: '!"' },
+      { type: "tool-delta", id: "call_0", json: ',"days":3,"now":true' },
+      { type: "tool-delta", id: "call_0", json: "}" },
+      {
+        type: "tool-end",
+        id: "call_0",
+        index: 0,
+        name: "f",
+        arguments: { city: 'Osl"o!', days: 3, now: true },
+        json: '{"city":"Osl\\"o!","days":3,"now":true}',
+      },
+      { type: "finish", reason: "tool-calls", native: "STOP" },
+    ]);
+  });
+
+  test.each<[string, object[], object]>([
+    [
+      "objects in objects",
+      [at("$.a.b.c", { numberValue: 1 }), at("$.a.b.d", { nullValue: "NULL_VALUE" }), at("$.a.e", { numberValue: 2 })],
+      { a: { b: { c: 1, d: null }, e: 2 } },
+    ],
+    [
+      "lists",
+      [at("$.a[0]", { stringValue: "x" }), at("$.a[1]", { stringValue: "y" }), at("$.b", { boolValue: false })],
+      { a: ["x", "y"], b: false },
+    ],
+    [
+      "lists of objects",
+      [at("$.a[0].b", { numberValue: 1 }), at("$.a[0].c", { numberValue: 2 }), at("$.a[1].b", { numberValue: 3 })],
+      { a: [{ b: 1, c: 2 }, { b: 3 }] },
+    ],
+    [
+      "lists of lists",
+      [at("$.a[0][0]", { numberValue: 1 }), at("$.a[0][1]", { numberValue: 2 }), at("$.a[1][0]", { numberValue: 3 })],
+      { a: [[1, 2], [3]] },
+    ],
+    [
+      "keys in brackets",
+      [at("$['a b'][\"c.d\"]", { numberValue: 1 }), at("$['it\\'s']", { numberValue: 2 })],
+      { "a b": { "c.d": 1 }, "it's": 2 },
+    ],
+    [
+      "strings that were to go on, and another place",
+      [at("$.a", { stringValue: "x" }, true), at("$.b", { stringValue: "" })],
+      { a: "x", b: "" },
+    ],
+    ["a place that is only said to come", [at("$.a", {}, true), at("$.a", { stringValue: "x" })], { a: "x" }],
+    ["keys of a prototype", [at("$.__proto__.toString", { stringValue: "x" })], JSON.parse('{"__proto__":{"toString":"x"}}')],
+    ["nothing at all", [], {}],
+  ])("%s", (_, all, expected) => {
+    const oneByOne = eventsOf([begin("f"), ...all.map((piece) => pieces(piece)), {}]);
+    const atOnce = eventsOf([{ name: "f", partialArgs: all }]);
+    for (const events of [oneByOne, atOnce]) {
+      const end = events.find((event) => event.type === "tool-end");
+      expect(end).toMatchObject({ name: "f" });
+      expect(JSON.stringify(end?.arguments)).toBe(JSON.stringify(expected));
+      expect(events.flatMap((event) => (event.type === "tool-delta" ? event.json : [])).join("")).toBe(end?.json);
+    }
+  });
+
+  test.each<[string, object[]]>([
+    ["a value said twice", [at("$.a", { numberValue: 1 }), at("$.a", { numberValue: 2 })]],
+    ["a key of an object that is over", [at("$.a.b", { numberValue: 1 }), at("$.c", { numberValue: 2 }), at("$.a.d", { numberValue: 3 })]],
+    ["a list with a hole", [at("$.a[1]", { numberValue: 1 })]],
+    ["an object inside a number", [at("$.a", { numberValue: 1 }), at("$.a.b", { numberValue: 2 })]],
+    ["a list that is an object", [at("$.a.b", { numberValue: 1 }), at("$.a[0]", { numberValue: 2 })]],
+    ["a path that is none", [at("$..a", { numberValue: 1 })]],
+    ["a list of all", [at("$[0]", { numberValue: 1 })]],
+    ["no value", [at("$.a", {})]],
+  ])("%s is no call, and nothing of it is lost", (_, all) => {
+    const events = eventsOf([begin("f"), ...all.map((piece) => pieces(piece)), {}]);
+    expect(events.at(-1)).toMatchObject({ type: "finish", reason: "error", error: { code: "malformed-call" } });
+    const malformed = events.find((event) => event.type === "malformed");
+    expect(malformed?.raw).toContain(JSON.stringify(JSON.stringify(all.at(-1))).slice(1, -1));
+  });
+
+  test("several calls stay apart, also where their frames look alike", () => {
+    const one = [
+      begin("f"),
+      pieces(at("$.a", { stringValue: "x" }, true)),
+      pieces(at("$.a", { stringValue: "y" }, true)),
+      pieces(at("$.a", { stringValue: "z" }, true)),
+      {},
+    ];
+    const ends = eventsOf([...one, ...one, { name: "g", args: { b: 1 } }]).filter((event) => event.type === "tool-end");
+    expect(ends.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ["f", { a: "xyz" }],
+      ["f", { a: "xyz" }],
+      ["g", { b: 1 }],
+    ]);
+  });
+
+  test.each<[string, Piece[], string | undefined]>([
+    ["the answer ends", [begin("f")], "STOP"],
+    ["the limit is reached", [begin("f"), pieces(at("$.a", { stringValue: "x" }, true))], "MAX_TOKENS"],
+    ["the stream breaks off", [begin("f"), pieces(at("$.a", { stringValue: "x" }))], undefined],
+    ["another call begins", [begin("f"), pieces(at("$.a", { stringValue: "x" })), { name: "g", args: {} }], "STOP"],
+  ])("a call that was to go on is cut when %s", (_, calls, finishReason) => {
+    const end = eventsOf(calls, finishReason).find((event) => event.type === "tool-end");
+    expect(end).toMatchObject({ name: "f", truncated: true });
+  });
+
+  test("the arguments may come whole after all", () => {
+    const ends = eventsOf([begin("f"), { args: { a: 1 } }]).filter((event) => event.type === "tool-end");
+    expect(ends).toMatchObject([{ name: "f", arguments: { a: 1 } }]);
+  });
+});
 
 describe("answers to clients", () => {
   test("whole calls, one finishReason, nothing after it", () => {

@@ -330,9 +330,10 @@ describe("tools", () => {
     expect(declared.messages[1]).toMatchObject({ role: "tool", id: "1", name: "apply_patch", output: "ok" });
     expect(sent(declared).input).toEqual(input);
     expect(sent(items(input)).input).toEqual(input); // the tool is gone by now
-    expect(sent(declared, { customTools: false }).input).toMatchObject([
-      { type: "function_call", arguments: '{"input":"*** \\n"}' },
-      { type: "function_call_output" },
+    // An id tells the kind of its item, and these are of another kind now.
+    expect(sent(declared, { customTools: false }).input).toEqual([
+      { type: "function_call", call_id: "1", name: "apply_patch", arguments: '{"input":"*** \\n"}', status: "completed" },
+      { type: "function_call_output", call_id: "1", output: "ok" },
     ]);
   });
   test("a namespace is flattened, and made again", () => {

@@ -3,21 +3,12 @@ import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  type Approval,
-  type Chat,
-  type ChatData,
-  type ChatTool,
-  createChat,
-  type McpServer,
-  type McpTools,
-  mcpTools,
-  readChat,
-} from "../../chat/index.ts";
+import { type Approval, type Chat, type ChatData, type ChatTool, createChat, readChat, type ToolSet } from "../../chat/index.ts";
 import type { ToolCall, Warning } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
+import { connectAll, systemWith, toolsOf } from "./mcp.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
 import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
 
@@ -62,30 +53,47 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
   const speaker = speakerOf(await modelsOf(sources, name), name);
   const data = flags.load === undefined ? undefined : await loadChat(flags.load);
   const folder = resolve(flags.folder ?? stateFolder("files"));
-  const servers: McpTools[] = [];
+  const closing: (() => Promise<void>)[] = sources.map(
+    ({ engine }) =>
+      () =>
+        engine.close(),
+  );
   const close = async (): Promise<void> => {
-    await Promise.allSettled([...servers.map((server) => server.close()), ...sources.map(({ engine }) => engine.close())]);
+    await Promise.allSettled(closing.map((close) => close()));
   };
   try {
-    for (const text of flags.mcp ?? []) servers.push(await connectMcp(text));
     const own = (await Promise.all((flags.tool ?? []).map(loadTools))).flat();
-    const brought = [...own, ...servers.flatMap(({ tools }) => tools)];
-    const all = flags.tools ? withoutDoubles([...brought, ...offlineTools(folder, terminal)]) : [];
+    const servers = await connectAll(flags.mcp ?? []);
+    closing.push(
+      ...servers.map(
+        ({ server }) =>
+          () =>
+            server.close(),
+      ),
+    );
+    const ours = offlineTools(folder, terminal);
+    const tools: ToolSet = {
+      get tools() {
+        const names = own.map(({ tool }) => tool.name);
+        return withoutDoubles([...own, ...toolsOf(servers, names), ...ours]);
+      },
+      refresh: async () => void (await Promise.all(servers.map(({ server }) => server.refresh()))),
+    };
     const warned = new Set<string>();
     const onWarning = ({ code, message }: Warning): void => {
       if (code !== "converted" && !warned.has(message)) person.warn(message); // what was said otherwise was said
       warned.add(message);
     };
-    const foreign = new Set(brought.filter(({ readOnly }) => !readOnly).map(({ tool }) => tool.name));
+    const asks = (tool: ChatTool): boolean => !flags.yes && !tool.readOnly && !ours.includes(tool);
     const open = (speaker: Speaker, data?: ChatData): Chat =>
       createChat({
         ...speakerOptions(speaker),
-        tools: all,
+        tools: flags.tools ? [tools] : [],
         data,
-        system: flags.system,
+        system: flags.tools ? systemWith(flags.system ?? data?.system, servers) : flags.system,
         onWarning,
         thinking: flags.think === undefined ? undefined : { enabled: flags.think },
-        approve: (call, _, signal) => flags.yes || !foreign.has(call.name) || person.ask(call, signal),
+        approve: (call, tool, signal) => !asks(tool) || person.ask(call, signal),
       });
     return { chat: open(speaker, data), speaker, sources, folder, open, close };
   } catch (error) {
@@ -150,19 +158,3 @@ async function loadTools(file: string): Promise<ChatTool[]> {
 
 const isTool = (value: unknown): value is ChatTool =>
   typeof value === "object" && value !== null && "tool" in value && "check" in value && typeof value.check === "function";
-
-/** A URL, or a command with its arguments. */
-async function connectMcp(text: string): Promise<McpTools> {
-  const [command = "", ...args] = wordsOf(text);
-  const server: McpServer = /^https?:\/\//.test(text) ? { url: text } : { command, args };
-  try {
-    return await mcpTools(server);
-  } catch (error) {
-    throw new Complaint((error as Error).message, { cause: error });
-  }
-}
-
-/** As a shell would part them: blanks separate, quotes hold together. */
-function wordsOf(text: string): string[] {
-  return [...text.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"));
-}

@@ -8,8 +8,10 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { type RequestInit as ProxiedInit, fetch as proxied } from "undici";
 import type { ErrorInfo } from "../../core/nouns.ts";
 import { EngineError } from "../error.ts";
+import { proxyTo } from "../proxy.ts";
 
 export interface DownloadOptions {
   /** Of the whole file, in hexadecimal, where it is known. */
@@ -152,8 +154,10 @@ export async function request(url: string, method: string, headers: Record<strin
 }
 
 async function send(url: URL, init: RequestInit): Promise<Response> {
+  const dispatcher = proxyTo(url, { keepAliveTimeout: 1 });
   try {
-    return await fetch(url, init);
+    // An agent of the package is for the package's fetch: Node's own may be of another age.
+    return dispatcher ? ((await proxied(url, { ...(init as ProxiedInit), dispatcher })) as unknown as Response) : await fetch(url, init);
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
     const cause = (error as Error).cause;

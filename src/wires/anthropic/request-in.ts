@@ -4,6 +4,7 @@ import { isObject } from "../../core/json.ts";
 import type {
   ErrorInfo,
   Json,
+  JsonObject,
   Media,
   Message,
   Opaque,
@@ -94,7 +95,14 @@ function readPart(block: Fields): Text | Media {
   if (type === "text") return withState<Text>({ type, text: block.text("text") ?? "" }, block.state());
   const media = type === "image" || type === "document" ? readMedia(block, type === "document") : undefined;
   const said = media ? "" : textIn(block.value);
-  return media ?? whole(block.value, said, said !== "");
+  return media ?? whole(block.value, said || storedFile(block.value), said !== "");
+}
+
+/** The label of a file that only Anthropic's own servers have. */
+function storedFile({ type, title, source, file_id }: JsonObject): string {
+  const mediaType = type === "image" ? "image/*" : type === "document" ? "application/pdf" : "application/octet-stream";
+  const id = objectOf(source).file_id ?? file_id;
+  return typeof id === "string" ? `[${[mediaType, title].filter(Boolean).join(" ")}]` : "";
 }
 
 function readMedia(block: Fields, isDocument: boolean): Media | undefined {

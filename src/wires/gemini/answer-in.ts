@@ -9,7 +9,8 @@ import { defined, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
 import type { WireContext } from "../wire.ts";
-import { FINISH, GIVEN_UP, MALFORMED, PART, SIGNATURE, WIRE } from "./tables.ts";
+import { PartialArguments } from "./partial-args.ts";
+import { GIVEN_UP, MALFORMED, meaningOf, PART, SIGNATURE, WIRE } from "./tables.ts";
 
 const COUNTS = words(
   "promptTokenCount candidatesTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount totalTokenCount",
@@ -35,6 +36,8 @@ class Frames implements Framing {
 export class GeminiReader extends AnswerReader {
   override readonly repeats = true;
   #calls = 0;
+  /** A call that comes in pieces and goes on. */
+  #partial: { index: number; name: string | undefined; pieces: PartialArguments } | undefined;
   #native: string | undefined;
   #blocked = false;
   /** There is text that the client shall have. */
@@ -69,25 +72,14 @@ export class GeminiReader extends AnswerReader {
     const reason = candidate.text("finishReason");
     if (!reason) return;
     this.#native = reason;
-    if (FINISH[reason] === "error") this.#message = candidate.text("finishMessage");
+    if (meaningOf(reason) === "error") this.#message = candidate.text("finishMessage");
   }
 
   #part(part: Fields, texts: ArgumentTexts): void {
     const call = part.object("functionCall");
     const text = call ? undefined : part.text("text");
-    if (call) {
-      const capsule = openCapsule(textOf(part.value[SIGNATURE]) ?? ""); // what was thought is in the answer as well
-      if (capsule) part.ask(SIGNATURE);
-      const [id, name, args] = [call.text("id"), call.text("name"), call.json("args")];
-      this.call({
-        index: this.#calls++,
-        id,
-        name,
-        arguments: texts.take(args ?? {}) ?? objectOf(args),
-        state: joined(part.state(), capsule?.state),
-        done: true,
-      });
-    } else if (text === undefined) this.#other(part.value);
+    if (call) this.#functionCall(part, call, texts);
+    else if (text === undefined) this.#other(part.value);
     else if (part.json("thought") !== true) {
       this.#spoke ||= text !== "";
       this.text(text, part.state());
@@ -96,6 +88,27 @@ export class GeminiReader extends AnswerReader {
       this.thinking(text);
       if (state) this.endThinking(state);
     }
+  }
+
+  #functionCall(part: Fields, call: Fields, texts: ArgumentTexts): void {
+    const capsule = openCapsule(textOf(part.value[SIGNATURE]) ?? ""); // what was thought is in the answer as well
+    if (capsule) part.ask(SIGNATURE);
+    const [id, name, args] = [call.text("id"), call.text("name"), call.json("args")];
+    const [pieces, goesOn] = [call.list("partialArgs"), call.flag("willContinue") === true];
+    const state = joined(part.state(), capsule?.state);
+    if (name && this.#partial?.name !== name) this.#cutPartial();
+    const { index, pieces: writer } = this.#partial ?? { index: this.#calls++, pieces: new PartialArguments() };
+    const text = pieces.map((piece) => writer.add(objectOf(piece))).join("");
+    const whole = writer.isEmpty && !goesOn ? (texts.take(args ?? {}) ?? objectOf(args)) : undefined;
+    this.call({ index, id, name, arguments: whole ?? (goesOn ? text : text + writer.close()), state, done: !goesOn });
+    if (this.#partial || goesOn) this.fragment = undefined; // a frame like this one may be of another call
+    this.#partial = goesOn ? (this.#partial ?? { index, name, pieces: writer }) : undefined;
+  }
+
+  /** A call that was to go on, and did not. */
+  #cutPartial(): void {
+    if (this.#partial) this.call({ index: this.#partial.index, done: true, truncated: true });
+    this.#partial = undefined;
   }
 
   /** A part that no noun stands for keeps its place as a text: of an image, others can read that it is one. */
@@ -146,12 +159,14 @@ export class GeminiReader extends AnswerReader {
     const native = this.#native;
     this.#usage();
     if (native === MALFORMED) this.call({ arguments: this.#message ?? "", done: true });
+    const isWhole = !cut && !this.#partial;
+    this.#cutPartial();
     const { complete } = this.calls;
-    const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (FINISH[native] ?? "error");
+    const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (meaningOf(native) ?? "error");
     const failed = given === "error" && native !== MALFORMED && complete === 0 && !this.#spoke;
     const reason = given === "error" && this.#spoke && native !== MALFORMED ? GIVEN_UP : given;
     const error = failed ? ({ code: "upstream", message: this.#message ?? `the model stopped: ${native}` } as const) : undefined;
     // Some servers give no reason behind calls; these come whole, so nothing is missing.
-    this.finish({ reason, native, error, ended: !cut && complete > 0 });
+    this.finish({ reason, native, error, ended: isWhole && complete > 0 });
   }
 }

@@ -12,7 +12,7 @@ import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
-import { FINISH, GIVEN_UP, MALFORMED, REASONS, SIGNATURE, WIRE } from "./tables.ts";
+import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 /** What stands before a word. */
 const WORD = '{"candidates":[{"content":{"role":"model","parts":[{"text":';
@@ -161,7 +161,8 @@ export const hasReason = (finish: Finish): boolean => reasonOf(finish) !== REASO
 
 /** The server's own word, where it is one of this API. */
 function reasonOf({ reason, native = "", error }: Finish): string {
-  if (FINISH[native] === reason || (reason === GIVEN_UP && FINISH[native] === "error")) return native;
+  const meaning = meaningOf(native);
+  if (meaning === reason || (meaning === "error" && reason !== "stop")) return native;
   return error?.code === "malformed-call" ? MALFORMED : REASONS[reason];
 }
 

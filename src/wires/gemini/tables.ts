@@ -50,7 +50,7 @@ export const LEVELS: Readonly<Record<string, Effort | "">> = {
 const all = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
 
 /** `STOP` also after calls: which of the two it was, the calls say. */
-export const FINISH: Readonly<Record<string, FinishReason>> = {
+const FINISH: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
   ...all("MAX_TOKENS CONTINUATION", "length"),
   ...all(
@@ -59,6 +59,9 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
   ),
   ...all("MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS OTHER IMAGE_OTHER NO_IMAGE FINISH_REASON_UNSPECIFIED", "error"),
 };
+/** All words of this API are in capitals; one that is new is no good end. */
+export const meaningOf = (word: string): FinishReason | undefined =>
+  Object.hasOwn(FINISH, word) ? FINISH[word] : /^[A-Z][A-Z_]+$/.test(word) ? "error" : undefined;
 /** What came before the server gave up is an answer, though not a whole one; nothing at all is an error. */
 export const GIVEN_UP: FinishReason = "content-filter";
 export const MALFORMED = "MALFORMED_FUNCTION_CALL";

@@ -11,13 +11,13 @@ import { HEARTBEAT, sseEvent } from "../sse.ts";
 import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";
-import { LOGPROBS, spellingOf, THINKING, WIRE, wordOf } from "./tables.ts";
+import { FUNCTION_CALL, FUNCTIONS, LOGPROBS, spellingOf, THINKING, WIRE, wordOf } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
   readonly index: number;
   /** Its first chunk, which waits for its arguments: clients run a call without any. */
-  start: Draft | undefined;
+  start: (Draft & { index: number }) | undefined;
   state: Opaque[] | undefined;
   /** What closes the arguments waits until the call has ended. */
   held: string;
@@ -27,6 +27,9 @@ interface Call {
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   readonly #created: number;
+  /** The client knows one call at most, which has no id. */
+  readonly #isOld: boolean;
+  #only: number | undefined;
   #head: string | undefined;
   /** What stands before a word, of the kind that was said last. */
   #before: string | undefined;
@@ -41,6 +44,7 @@ export class ChatAnswer extends Answer {
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
+    this.#isOld = ownState(WIRE, request.extra, FUNCTIONS) !== undefined;
     this.#created = Math.floor(this.now().getTime() / 1000);
   }
 
@@ -138,12 +142,18 @@ export class ChatAnswer extends Answer {
     this.#calls({ index: call.index, ...pieceOf(call, text) });
   }
 
-  #calls(call: Draft): void {
-    this.#delta({ tool_calls: [call] });
+  #calls(call: Draft & { index: number }): void {
+    if (!this.#isOld) {
+      this.#delta({ tool_calls: [call] });
+      return;
+    }
+    this.#only ??= call.index;
+    if (call.index === this.#only) this.#delta({ [FUNCTION_CALL]: call.function });
+    else this.warnings.dropped(`every call behind the first, for a client of ${FUNCTION_CALL},`);
   }
 
   /** A call's own state and what it carries for others, onto the call. */
-  #signed(call: Draft, state: Opaque[] = []): Draft {
+  #signed<T extends Draft>(call: T, state: Opaque[] = []): T {
     const extra_content = extraContent({ state, thoughts: this.takeThoughts() }, this.warnings);
     return putState(WIRE, extra_content ? { ...call, extra_content } : call, state);
   }
@@ -180,8 +190,9 @@ export class ChatAnswer extends Answer {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
     const kept = this.#kept && (isSignature(this.#kept) ? this.#kept.data : sealCapsule({ state: [this.#kept] }));
     const signed = kept ? { extra_content: signatureContent(kept) } : undefined;
-    if (this.chunks || !this.#opened || more || signed) this.#delta(signed ?? {}, wordOf(reason), more);
-    else this.#choice("{}", wordOf(reason));
+    const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : wordOf(reason);
+    if (this.chunks || !this.#opened || more || signed) this.#delta(signed ?? {}, word, more);
+    else this.#choice("{}", word);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));

@@ -10,7 +10,7 @@ import { defined, someOf, words } from "../read.ts";
 import { conversation, onlyOne, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
+import { FUNCTIONS, SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
 
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
@@ -26,12 +26,14 @@ export function decodeRequest({ body }: WireInput): Request {
   onlyOne(root, "n");
   const declared: Tool[] = [];
   for (const key of ["tools", "functions"]) root.each(key, (tool) => declared.push(...readTool(tool, from)));
+  const isOld = root.list("functions").length > 0 && root.list("tools").length === 0;
+  if (isOld) from.take(FUNCTIONS, true, true);
   const request = {
     model: root.text("model") ?? "",
     messages: conversation(root, "messages", "messages", (message) => readMessage(message, from)),
     tools: someOf(declared),
     toolChoice: readChoice(root, "tool_choice", declared, from) ?? readChoice(root, "function_call", declared, from),
-    parallelCalls: root.flag("parallel_tool_calls"),
+    parallelCalls: root.flag("parallel_tool_calls") ?? (isOld ? false : undefined), // an answer has room for one call
     stream: readStream(root),
     thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : undefined,
     sampling: root.some<Sampling>(ALL_SAMPLING),

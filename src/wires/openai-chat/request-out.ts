@@ -5,7 +5,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
+import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, isEmpty, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
@@ -44,8 +44,9 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   const { official, maxTokensField = "max_completion_tokens", thinkingField } = profile;
   const able = official ? OFFICIAL : ABLE;
   const out = adapt(given, thinkingField === false ? { ...able, thinking: () => false } : able, profile);
+  askForJson(out);
   const { request, warnings, names } = out;
-  const { model, messages, stream, thinking, output } = request;
+  const { model, messages, stream, thinking } = request;
   const body = defined<Draft>({
     model,
     messages: messages.map((message) => writeMessage(message, out)),
@@ -58,7 +59,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     max_tokens: maxTokensField === "max_tokens" ? request.maxTokens : undefined,
     max_completion_tokens: maxTokensField === "max_completion_tokens" ? request.maxTokens : undefined,
     stop: request.stop,
-    response_format: output && writeOutput(output, "json_schema"),
+    response_format: writeOutput(out, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),
   });
   return encoded(out, able, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });

@@ -17,6 +17,8 @@ export const spellingOf = (state: readonly Opaque[] | undefined): string | undef
 /** The kinds of other marks: what stands beside a text, and the signatures and seals of thinking that OpenRouter wants back with its message. */
 export const LOGPROBS = "#logprobs";
 export const DETAILS = "#reasoning_details";
+/** The client knows `functions` and `function_call` only, as the API had them before there were tools. */
+export const FUNCTIONS = "#functions";
 
 export const OFFICIAL_SAMPLING = {
   temperature: "temperature",
@@ -36,13 +38,16 @@ export const TOOL = {
   response: "response",
 } as const;
 
+/** What a call is called by such a client, and the reason of an answer that ends in one. */
+export const FUNCTION_CALL = "function_call";
+
 /** Of those with the same meaning the first is written. */
 export const FINISH: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
   tool_calls: "tool-calls",
   content_filter: "content-filter",
-  function_call: "tool-calls",
+  [FUNCTION_CALL]: "tool-calls",
   max_tokens: "length",
   tool_use: "tool-calls",
   error: "error",

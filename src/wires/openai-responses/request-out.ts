@@ -6,7 +6,7 @@ import { customInput, toolKind } from "../bridge.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
 import { hasOwn, putState } from "../opaque.ts";
-import { effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
+import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import {
@@ -57,8 +57,9 @@ const ableTo = ({ extra, tools }: Request): Abilities => {
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
   const out = adapt(given, ableTo(given), profile);
+  const instructions = instructionsOf(out.request.messages[0]);
+  askForJson(out, out.request.messages.slice(instructions === undefined ? 0 : 1)); // instructions are none of them
   const { model, messages, stream } = out.request;
-  const instructions = instructionsOf(messages[0]);
   const { items } = new Items(out, messages.slice(instructions === undefined ? 0 : 1));
   const body = defined<Draft>({ model, instructions, input: items, ...settings(out), stream: stream && true });
   const request = encoded(out, ABLE, "/v1/responses", body);
@@ -131,7 +132,7 @@ class Items {
       this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
     } else {
       const status = truncated ? "incomplete" : "completed";
-      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, state);
+      this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, asFunction(state));
     }
   }
 
@@ -142,7 +143,7 @@ class Items {
     const type = this.#custom.has(id) ? "custom_tool_call_output" : "function_call_output";
     this.#put(
       { type, call_id: this.#ids.out(id), output: own(state, "output") ?? (parts.length > 0 ? [...texts, ...parts] : text) },
-      state,
+      this.#custom.has(id) ? state : asFunction(state),
     );
   }
 
@@ -150,6 +151,9 @@ class Items {
     this.items.push((own(state, ITEM) as Draft | undefined) ?? putState(WIRE, item, state));
   }
 }
+
+/** The id of an item tells its kind: that of a custom call (`ctc_`), or of its result, is none of a function's. */
+const asFunction = (state?: readonly Opaque[]) => state?.filter(({ kind, data }) => kind !== "id" || !/^ctco?_/.test(String(data)));
 
 /** What the model is told or shown. */
 function writePart(part: Text | Media): Draft {
@@ -186,7 +190,7 @@ function settings(out: Out): Draft {
         effort: word("effort", effortWord(thinking, warnings)),
         summary: word("summary", thinking.show ? "auto" : undefined),
       }),
-    text: output && { format: writeOutput(output) },
+    text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.
     ...Object.fromEntries(Object.entries(defaultsOf(thinking)).filter(([key, value]) => value !== null && own(extra, key) === undefined)),
   });

@@ -3,10 +3,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
 import { everything } from "../../everything.ts";
-import { freePort } from "../../servers.ts";
+import { nobody } from "../../servers.ts";
 import { envWith, folder, main, type Run } from "../run.ts";
 import { type Doing, startModel } from "./upstream.ts";
 
@@ -123,8 +124,7 @@ describe("-p", () => {
 
   test("an error of the upstream is one line and exit code 2", async () => {
     const { url } = await startModel(() => []);
-    const port = await freePort();
-    const gone = await chat(["--upstream", `http://127.0.0.1:${port}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
+    const gone = await chat(["--upstream", `${nobody}/v1`, "--upstream-wire", "openai-chat", "--model", "m", "-p", "hi"]);
     expect(gone).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^dragoman: .*\n$/) });
     const unknown = await chat(["--upstream", url, "--model", "huge", "-p", "hi"]);
     expect(unknown).toMatchObject({ code: 2, stderr: "dragoman: there is no model huge; there is small, large\n" });
@@ -198,6 +198,46 @@ describe("--mcp", () => {
     const { url, bodies } = await using("get-tiny-image", {});
     expect(await chat(["--upstream", url, "--mcp", server, "-p", "an image"])).toMatchObject({ code: 0 });
     expect(JSON.stringify(bodies()[1]?.messages)).toContain("data:image/png;base64,iVBOR");
+  });
+
+  test("what a server would like the model to know stands in the system text, once, behind the user's", async () => {
+    const { url, bodies } = await startModel(() => ["Hi"]);
+    await chat(["--upstream", url, "--mcp", server, "--mcp", server, "--system", "Be kind.", "-p", "x"]);
+    const { content } = bodies()[0]?.messages[0] ?? {};
+    expect(content).toMatch(/^Be kind\.\n\n.*# Everything Server/s);
+    expect(String(content).split("# Everything Server")).toHaveLength(2);
+  });
+
+  test("a file of servers: their variables, their folders, and their names before those of tools that are taken", async () => {
+    const bad = fileURLToPath(new URL("../../chat/mcp-server.mjs", import.meta.url));
+    const file = files.file("mcp.json", {
+      mcpServers: {
+        first: { command: process.execPath, args: [bad], cwd: state },
+        "the second": { type: "stdio", command: process.execPath, args: [bad], cwd: state, env: { WHO: `\${WHO_IS_IT:-somebody}` } },
+      },
+    });
+    const { url, bodies } = await using("the_second_where", {});
+    expect(await chat(["--upstream", url, "--mcp", file, "-p", "x"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("somebody"),
+    });
+    const names = bodies()[0]?.tools?.map((tool) => tool.function.name);
+    expect(names).toEqual(expect.arrayContaining(["where", "the_second_where"]));
+  });
+
+  test.each([
+    ["empty.json", {}, 'there are no "mcpServers"'],
+    ["neither.json", { mcpServers: { x: {} } }, "x: it has neither a command nor a url"],
+    ["args.json", { mcpServers: { x: { command: "a", args: "b" } } }, "x: args is no list"],
+    [
+      "key.json",
+      { mcpServers: { x: { url: "http://127.0.0.1:1", headers: { authorization: `Bearer \${NO_SUCH_KEY}` } } } },
+      "no variable NO_SUCH_KEY",
+    ],
+  ])("a file with a mistake: %s", async (name, json, why) => {
+    const { url } = await startModel(() => ["Hi"]);
+    const run = await chat(["--upstream", url, "--mcp", files.file(name, json), "-p", "x"]);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 
   test("a command that is none", async () => {

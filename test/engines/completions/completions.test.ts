@@ -6,7 +6,7 @@ import { promptText } from "../../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../../src/dialects/registry.ts";
 import { type Completions, type CompletionsOptions, createCompletions } from "../../../src/engines/completions/completions.ts";
 import type { Answer, GenerateOptions, ServerId } from "../../../src/engines/engine.ts";
-import { answering, closeLater, freePort, signalOf, startServer } from "../../servers.ts";
+import { answering, closeLater, nobody, signalOf, startServer } from "../../servers.ts";
 import { controlsOf, type Fake, sentTo, startFake, vocabulary } from "./fakes.ts";
 
 const SERVERS: readonly ServerId[] = ["llama-server", "vllm", "sglang", "ollama"];
@@ -349,7 +349,7 @@ test("an abort ends the upstream's answer", async () => {
 });
 
 test("nobody is there", async () => {
-  const { finish } = await run(engineAt(`http://127.0.0.1:${await freePort()}`), hi);
+  const { finish } = await run(engineAt(nobody), hi);
   expect(finish).toMatchObject({ error: { code: "overloaded", message: expect.stringContaining("not running") } });
 });
 

@@ -11,7 +11,7 @@ import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts
 import type { ModelRule } from "../../../src/gateway/models.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { answering, freePort, startServer, within } from "../../servers.ts";
+import { answering, nobody, startServer, within } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
 import { ask, SMALLEST, STREAMED } from "../start.ts";
 
@@ -269,7 +269,7 @@ describe("several URLs", () => {
   });
 
   test("all are dead: 503, which clients try again", async () => {
-    const { url } = await startGateway([`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]);
+    const { url } = await startGateway([nobody, nobody]);
     expect((await chat(url)).status).toBe(503);
   });
 });

@@ -19,7 +19,7 @@ import { type Recording, readRecording, textOfEdge } from "../../../src/gateway/
 import { createReplay } from "../../../src/gateway/recordings/replay.ts";
 import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { answering, closeLater, freePort, sse, startServer } from "../../servers.ts";
+import { answering, closeLater, nobody, sse, startServer } from "../../servers.ts";
 import { ask, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
@@ -176,7 +176,7 @@ describe("replays", () => {
   });
 
   test("what no upstream said is told by the events", async () => {
-    const refused = await recordedOnce(createRemote({ wire: "openai-chat", url: `http://127.0.0.1:${await freePort()}` }), "anthropic");
+    const refused = await recordedOnce(createRemote({ wire: "openai-chat", url: nobody }), "anthropic");
     expect(await compareRecording(refused)).toMatchObject({ same: true, now: { status: 529 } });
     const inProcess = await recordedOnce(
       createScripted(() => weather),

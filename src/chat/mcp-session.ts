@@ -1,0 +1,200 @@
+/**
+ * A session with an MCP server, for as long as it is wanted and however often the server ends: whoever uses a tool connects anew, once, and
+ * the call that was under way says that nobody knows what became of it.
+ */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type CallToolResult, ErrorCode, McpError, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "../core/nouns.ts";
+import { checkOfJsonSchema } from "./check.ts";
+import type { McpSettings, McpTools } from "./mcp.ts";
+import { answerOf } from "./mcp-answer.ts";
+import type { ChatTool, ToolAnswer } from "./tool.ts";
+import { VERSION } from "./version.ts";
+
+/** The way to a server. */
+export interface McpLine {
+  /** What the server is called until it says so itself. */
+  readonly name: string;
+  open(): McpConnection;
+  /** An error of the connection may mean that the server is gone: it is asked. */
+  readonly asksWhetherAlive?: true;
+  /** An error that says that the server is gone, or (and then it did nothing) that it knows nothing of this session. */
+  lost(error: unknown): "gone" | "forgotten" | undefined;
+}
+
+export interface McpConnection {
+  readonly transport: Transport;
+  /** Why the server does not answer. */
+  why(error: Error): string;
+}
+
+const TIMEOUT_MS = 300_000;
+const CONNECT_TIMEOUT_MS = 60_000;
+/** For the answer to the question whether the server is still there. */
+const ALIVE_TIMEOUT_MS = 10_000;
+
+/** Throws if the server does not answer or is none. */
+export async function openSession(settings: McpSettings, line: McpLine): Promise<McpTools> {
+  const session = new Session(settings, line);
+  await session.connect(settings.signal);
+  return session;
+}
+
+class Session implements McpTools {
+  readonly #settings: McpSettings;
+  readonly #line: McpLine;
+  /** Connected, or about to be. */
+  #client: Promise<Client> | undefined;
+  #tools: readonly ChatTool[] = [];
+  /** The server has said that its tools are others now. */
+  #isStale = false;
+  readonly #closing = new AbortController();
+  /** What became of the last connection. */
+  #end = (error: Error): string => error.message;
+  name: string;
+  instructions: string | undefined;
+
+  constructor(settings: McpSettings, line: McpLine) {
+    this.#settings = settings;
+    this.#line = line;
+    this.name = line.name;
+  }
+
+  get tools(): readonly ChatTool[] {
+    return this.#tools;
+  }
+
+  /** The connection there is, or a new one. */
+  connect(signal?: AbortSignal): Promise<Client> {
+    this.#closing.signal.throwIfAborted();
+    if (this.#client) return this.#client;
+    const forget = (): void => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    const client = this.#open(forget, signal);
+    client.catch(forget);
+    this.#client = client;
+    return client;
+  }
+
+  async refresh(): Promise<void> {
+    if (!this.#isStale || !this.#client) return;
+    this.#isStale = false;
+    try {
+      this.#tools = await this.#inTime(this.#client.then((client) => this.#list(client)));
+    } catch {
+      this.#isStale = true; // the tools that were there are still declared; whoever uses one is told what is wrong
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error(`the connection to the MCP server ${this.name} was closed`));
+    const client = await this.#client?.catch(() => undefined);
+    await client?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #open(forget: () => void, signal: AbortSignal | undefined): Promise<Client> {
+    const client = new Client({ name: "dragoman", version: VERSION });
+    const { transport, why } = this.#line.open();
+    try {
+      await this.#inTime(this.#begin(client, transport), signal);
+    } catch (error) {
+      await client.close();
+      throw new Error(`the MCP server ${this.name} does not answer: ${why(error as Error)}`, { cause: error });
+    }
+    this.#end = why;
+    client.onclose = forget;
+    if (this.#line.asksWhetherAlive) client.onerror = () => void client.ping({ timeout: ALIVE_TIMEOUT_MS }).catch(() => client.close());
+    return client;
+  }
+
+  async #begin(client: Client, transport: Transport): Promise<void> {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.#isStale = true;
+    });
+    await client.connect(transport);
+    this.#isStale = false;
+    this.#tools = await this.#list(client);
+    this.name = client.getServerVersion()?.name ?? this.name;
+    this.instructions = client.getInstructions();
+  }
+
+  async #list(client: Client): Promise<ChatTool[]> {
+    const { prefix = "" } = this.#settings;
+    const tools: ChatTool[] = [];
+    if (!client.getServerCapabilities()?.tools) return tools;
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor });
+      for (const { name, description, inputSchema, annotations } of page.tools) {
+        const parameters = inputSchema as JsonObject;
+        tools.push({
+          tool: { name: prefix + name, ...(description === undefined ? {} : { description }), parameters },
+          readOnly: annotations?.readOnlyHint === true,
+          check: checkOf(parameters),
+          run: (args, { signal }) => this.#call(name, args as JsonObject, signal),
+        });
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return tools;
+  }
+
+  async #call(name: string, args: JsonObject, signal: AbortSignal): Promise<ToolAnswer> {
+    const { timeout = TIMEOUT_MS } = this.#settings;
+    for (let isSecond = false; ; isSecond = true) {
+      const client = await this.connect();
+      try {
+        // A server that reports progress is alive. The SDK leaves a listener on each signal that it gets: this one goes with the call.
+        const options = { signal: AbortSignal.any([signal]), timeout, resetTimeoutOnProgress: true, onprogress: () => {} };
+        return answerOf((await client.callTool({ name, arguments: args }, undefined, options)) as CallToolResult);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#closing.signal.throwIfAborted();
+        if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+          throw new Error(`the MCP server ${this.name} gave no sign of life for ${timeout / 1000} s`, { cause: error });
+        const lost = client.transport ? this.#line.lost(error) : "gone";
+        if (lost === undefined) throw error;
+        await client.close();
+        if (lost === "forgotten" && !isSecond) continue;
+        const why = this.#end(error as Error);
+        throw new Error(
+          `the MCP server ${this.name} ended during this call, and whether it was carried out is not known; the next call connects again (${why})`,
+          { cause: error },
+        );
+      }
+    }
+  }
+
+  /** What is waited for, but not for ever: a server may say nothing, or never come to the end of its list. */
+  async #inTime<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { connectTimeout = CONNECT_TIMEOUT_MS } = this.#settings;
+    const ends = AbortSignal.any(signal ? [this.#closing.signal, signal] : [this.#closing.signal]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      ends.onabort = () => reject(ends.reason);
+      if (ends.aborted) reject(ends.reason);
+      timer = setTimeout(() => reject(new Error(`it was given ${connectTimeout / 1000} s`)), connectTimeout);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+      ends.onabort = null;
+    }
+  }
+}
+
+/** A schema that cannot be compiled is the server's to check. */
+function checkOf(parameters: JsonObject): ChatTool["check"] {
+  try {
+    return checkOfJsonSchema(parameters);
+  } catch {
+    return (args) => ({ arguments: args });
+  }
+}

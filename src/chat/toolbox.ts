@@ -1,0 +1,28 @@
+/** The tools of a chat as they are now: those that it was given, and those of the sets among them, which come and go. */
+import type { ChatTool, ToolSet } from "./tool.ts";
+
+export class Toolbox {
+  readonly #given: readonly (ChatTool | ToolSet)[];
+
+  constructor(given: readonly (ChatTool | ToolSet)[]) {
+    this.#given = given;
+    const names = this.#all().map(({ tool }) => tool.name);
+    const double = names.find((name, i) => names.indexOf(name) < i);
+    if (double !== undefined) throw new Error(`two tools have the same name: ${double}`);
+  }
+
+  /** A tool that a set brings later under a name that is taken does not take it away. */
+  get byName(): ReadonlyMap<string, ChatTool> {
+    const tools = new Map<string, ChatTool>();
+    for (const tool of this.#all()) if (!tools.has(tool.tool.name)) tools.set(tool.tool.name, tool);
+    return tools;
+  }
+
+  async refresh(): Promise<void> {
+    await Promise.all(this.#given.map((given) => ("tools" in given ? given.refresh?.() : undefined)));
+  }
+
+  #all(): ChatTool[] {
+    return this.#given.flatMap((given) => ("tools" in given ? given.tools : given));
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The MCP servers of `--mcp`: a command, a URL, or a file that names servers the way other programs have them.
+ *
+ *     { "mcpServers": { "search": { "url": "https://search.example/mcp", "headers": { "authorization": "Bearer ${SEARCH_KEY}" } } } }
+ */
+import { type ChatTool, type McpServer, type McpTools, mcpTools } from "../../chat/index.ts";
+import { Complaint } from "../complaint.ts";
+import { parseJson, readText } from "../input.ts";
+import { visible } from "../terminal.ts";
+
+export interface Connected {
+  /** What goes before its tools' names when they are taken. */
+  readonly label: string;
+  readonly server: McpTools;
+}
+
+/** All of them, or none: what has been connected is closed again when one fails. */
+export async function connectAll(texts: readonly string[]): Promise<Connected[]> {
+  const wanted = (await Promise.all(texts.map(serversOf))).flat();
+  const tried = await Promise.allSettled(
+    wanted.map(async ({ name, server: settings }): Promise<Connected> => {
+      const server = await mcpTools(settings);
+      return { label: name ?? server.name, server };
+    }),
+  );
+  const connected = tried.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = tried.find((one) => one.status === "rejected");
+  if (!failed) return connected;
+  await Promise.allSettled(connected.map(({ server }) => server.close()));
+  throw new Complaint((failed.reason as Error).message, { cause: failed.reason });
+}
+
+/** Their tools, by names that differ: the first has it, others have their server's name in front. */
+export function toolsOf(connected: readonly Connected[], taken: Iterable<string> = []): ChatTool[] {
+  const names = new Set(taken);
+  return connected.flatMap(({ label, server }) =>
+    server.tools.map((tool) => {
+      const { name } = tool.tool;
+      const free = names.has(name) ? `${label.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}_${name}` : name;
+      names.add(free);
+      return free === name ? tool : { ...tool, tool: { ...tool.tool, name: free } };
+    }),
+  );
+}
+
+/** What the model is told before all: the user's words, and those of the servers that are not there yet. */
+export function systemWith(system: string | undefined, connected: readonly Connected[]): string | undefined {
+  const more = new Set(connected.map(({ server }) => server.instructions?.trim() ?? ""));
+  const texts = [system ?? "", ...[...more].filter((text) => !system?.includes(text))].filter((text) => text !== "");
+  return texts.length === 0 ? system : texts.join("\n\n");
+}
+
+// ---- What they are
+
+interface Wanted {
+  readonly name?: string;
+  readonly server: McpServer;
+}
+
+async function serversOf(text: string): Promise<Wanted[]> {
+  if (/^https?:\/\//.test(text)) return [{ server: { url: text } }];
+  if (/^\S+\.json$/.test(text)) return serversInFile(text);
+  const [command = "", ...args] = wordsOf(text);
+  return [{ server: { command, args } }];
+}
+
+/** As a shell would part them: blanks separate, quotes hold together. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"));
+}
+
+async function serversInFile(file: string): Promise<Wanted[]> {
+  const json = parseJson(await readText(file), file);
+  const servers = isRecord(json) ? (json.mcpServers ?? json.servers) : undefined;
+  if (!isRecord(servers)) throw new Complaint(`${visible(file)}: there are no "mcpServers"`);
+  return Object.entries(servers).map(([name, entry]) => ({ name, server: serverOf(entry, `${file}: ${name}`) }));
+}
+
+function serverOf(entry: unknown, where: string): McpServer {
+  const complain = (what: string): never => {
+    throw new Complaint(`${visible(where)}: ${what}`);
+  };
+  const text = (value: unknown, field: string): string =>
+    typeof value === "string" ? filled(value, complain) : complain(`${field} is no text`);
+  const texts = (value: unknown, field: string): Record<string, string> =>
+    isRecord(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, text(one, `${field}.${key}`)]))
+      : complain(`${field} is no object`);
+  if (!isRecord(entry)) return complain("it is no object");
+  const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
+  if (url !== undefined) return { url: text(url, "url"), headers: texts(headers, "headers") };
+  if (command === undefined) return complain("it has neither a command nor a url");
+  return {
+    command: text(command, "command"),
+    args: Array.isArray(args) ? args.map((one, i) => text(one, `args[${i}]`)) : complain("args is no list"),
+    env: texts(env, "env"),
+    cwd: cwd === undefined ? undefined : text(cwd, "cwd"),
+  };
+}
+
+/** `${NAME}` is a variable of ours, `${NAME:-text}` one that may be missing. */
+function filled(text: string, complain: (what: string) => never): string {
+  return text.replaceAll(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+    return process.env[name] || (otherwise ?? complain(`there is no variable ${name}`));
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

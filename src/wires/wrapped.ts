@@ -1,0 +1,75 @@
+/**
+ * Structured output where the API takes objects only: a list is asked for inside of one, `{"value": [1, 2]}`, and taken out of it again,
+ * piece by piece as it comes. An answer that is no such object stays as it is.
+ */
+import type { Event, JsonObject } from "../core/nouns.ts";
+import { defined } from "./read.ts";
+import { Balance } from "./unfinished.ts";
+import type { StreamDecoder } from "./wire.ts";
+
+const KEY = "value";
+const BEFORE = /^\s*\{\s*"value"\s*:\s*/;
+/** What may still become that. */
+const BEGINNING = /^\s*(?:\{\s*(?:"\w*(?:"\s*)?)?)?$/;
+
+/** References point to the top: what they name stays there. */
+export const wrappedSchema = ({ $defs, definitions, ...schema }: JsonObject): JsonObject =>
+  defined<JsonObject>({
+    type: "object",
+    properties: { [KEY]: schema },
+    required: [KEY],
+    additionalProperties: false,
+    $defs: $defs as JsonObject,
+    definitions: definitions as JsonObject,
+  });
+
+class Unwrapping {
+  /** What may be the beginning of the object. */
+  #held = "";
+  /** Of the object, as long as it is open; `null`: there is none, or none any more. */
+  #open: Balance | null | undefined;
+
+  *events(events: readonly Event[]): Generator<Event, void, undefined> {
+    for (const event of events) {
+      if (event.type === "text") {
+        const text = this.#text(event.text);
+        if (text !== "" || event.state) yield { ...event, text };
+        continue;
+      }
+      if (this.#held !== "" && (event.type === "finish" || event.type === "tool-start")) {
+        yield { type: "text", text: this.#held };
+        this.#held = "";
+        this.#open = null;
+      }
+      yield event;
+    }
+  }
+
+  #text(piece: string): string {
+    if (this.#open === null) return piece;
+    const text = this.#held + piece;
+    let from = 0;
+    if (!this.#open) {
+      const before = BEFORE.exec(text);
+      this.#held = !before && BEGINNING.test(text) ? text : "";
+      if (this.#held !== "") return "";
+      this.#open = before ? new Balance() : null;
+      if (!this.#open) return text;
+      from = before?.[0].length ?? 0;
+    }
+    const end = this.#open.read(text);
+    if (end < 0) return text.slice(from);
+    this.#open = null;
+    return text.slice(from, end - 1).trimEnd() + text.slice(end).trimEnd();
+  }
+}
+
+export function unwrapped(decoder: StreamDecoder): StreamDecoder {
+  const unwrapping = new Unwrapping();
+  return {
+    feed: (text) => [...unwrapping.events(decoder.feed(text))],
+    flush: () => [...unwrapping.events(decoder.flush())],
+  };
+}
+
+export const unwrappedEvents = (events: readonly Event[]): Event[] => [...new Unwrapping().events(events)];

@@ -1,0 +1,57 @@
+// Numbers that a double cannot hold, outside of call arguments: results, schemas and what only one API knows keep them as they were written.
+import { expect, test } from "vitest";
+import type { Request, WireId } from "../../src/core/nouns.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { getDialect } from "../../src/dialects/registry.ts";
+import { printBody } from "../../src/wires/raw.ts";
+import { getWire } from "../../src/wires/registry.ts";
+
+const WIRES: WireId[] = ["openai-chat", "openai-responses", "anthropic", "gemini", "ollama"];
+const LIMITS = '"maximum":9223372036854775807,"minimum":-9223372036854775808,"default":1.0,"enum":[9007199254740993]';
+const RESULT = '{"tweet":1234567890123456789,"price":1.10,"list":[1e2,{"deep":-9007199254740993}]}';
+
+const gemini = (): Request =>
+  getWire("gemini").decodeRequest({
+    path: "/v1beta/models/m:generateContent",
+    query: {},
+    headers: {},
+    body: `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
+      {"role":"user","parts":[{"functionResponse":{"name":"f","response":${RESULT}}}]}],
+      "tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"id":{"type":"integer",${LIMITS}}}}}]}]}`,
+  });
+const sent = (request: Request, wire: WireId, official = false): string =>
+  printBody(getWire(wire).encodeRequest(request, { official }).body);
+
+test.each(WIRES)("a result's numbers and a schema's reach %s digit for digit", (wire) => {
+  const body = sent(gemini(), wire);
+  expect(body).toContain(wire === "gemini" ? RESULT : JSON.stringify(RESULT));
+  expect(body).toContain(LIMITS);
+});
+
+test("a schema that is said otherwise keeps its numbers", () => {
+  const request = gemini();
+  request.tools = request.tools!.map((tool) => ({ ...tool, strict: true }));
+  expect(sent(request, "openai-chat", true)).toContain('"maximum":9223372036854775807');
+});
+
+test("what only one wire knows keeps its numbers there", () => {
+  const body = '{"model":"m","messages":[{"role":"user","content":"x"}],"metadata":{"n":12345678901234567890,"\\u00010":"\\u000101.0"}}';
+  const request = getWire("openai-chat").decodeRequest({ path: "", query: {}, headers: {}, body });
+  expect(sent(request, "openai-chat")).toContain('"metadata":{"n":12345678901234567890,"\\u00010":"\\u000101.0"}');
+});
+
+test("a number that was replaced is printed as it is now", () => {
+  const request = gemini();
+  const result = request.messages.at(-1)!;
+  if (result.role === "tool") (result.output as { tweet: number }).tweet = 5;
+  expect(sent(request, "openai-chat")).toContain('{\\"tweet\\":5,\\"price\\":1.10');
+});
+
+test("the nouns stay plain JSON", () => {
+  const { messages } = gemini();
+  expect(JSON.parse(JSON.stringify(messages.at(-1)))).toEqual({ role: "tool", id: "call_0", name: "f", output: JSON.parse(RESULT) });
+});
+
+test.each(["hermes", "functiongemma", "llama3", "minimax-m3"])("a prompt of %s has a result's numbers as they were written", (id) => {
+  expect(promptText(getDialect(id).render(gemini()))).toContain("1234567890123456789");
+});

@@ -1,0 +1,81 @@
+// Structured output of other APIs' clients on OpenAI's own servers, which take schemas of objects only, and want to be asked for JSON in words.
+import { describe, expect, test } from "vitest";
+import { collect } from "../../src/core/fold.ts";
+import type { Event, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
+import { getWire } from "../../src/wires/registry.ts";
+
+const gemini = (generationConfig: JsonObject, text = "List three colours"): Request =>
+  getWire("gemini").decodeRequest({
+    path: "/v1beta/models/m:generateContent",
+    query: {},
+    headers: {},
+    body: { contents: [{ role: "user", parts: [{ text }] }], generationConfig },
+  });
+const listed = gemini({
+  responseMimeType: "application/json",
+  responseSchema: { type: "ARRAY", items: { $ref: "#/$defs/c" }, $defs: { c: { type: "STRING" } } } as never,
+});
+const sent = (wire: WireId, request: Request, official = true) => getWire(wire).encodeRequest(request, { official });
+
+const chat = (content: string) =>
+  JSON.stringify({ id: "1", choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }] });
+const streamed = (pieces: readonly string[]) =>
+  [...pieces.map((content) => ({ delta: { content }, finish_reason: null })), { delta: {}, finish_reason: "stop" }]
+    .map((choice) => `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, ...choice }] })}\n\n`)
+    .join("");
+const textOf = (events: readonly Event[]) => events.map((event) => (event.type === "text" ? event.text : "")).join("");
+
+describe("a list", () => {
+  test.each(["openai-chat", "openai-responses"] as const)("is asked for inside of an object by %s", (wire) => {
+    const { body, context } = sent(wire, listed);
+    expect(JSON.stringify(body)).toContain(
+      '"schema":{"type":"object","properties":{"value":{"type":"array","items":{"$ref":"#/$defs/c"}}},"required":["value"],"additionalProperties":false,"$defs":{"c":{"type":"string"}}}',
+    );
+    expect(context.wrapped).toBe(true);
+    expect(sent(wire, listed, false).context.wrapped).toBeUndefined();
+  });
+
+  const { context } = sent("openai-chat", listed);
+  test.each([
+    ['{"value":["red","}"]}', '["red","}"]'],
+    ['\n{ "value" : [1.0, {"a": {}}] \n}\n', '[1.0, {"a": {}}]'],
+    ['{"value":"a \\" }"}', '"a \\" }"'],
+    ['{"value":[{"a":1}', '[{"a":1}'],
+    ['{"other":1}', '{"other":1}'],
+    ["No.", "No."],
+    ['{"val', '{"val'],
+  ])("comes out of it again: %s", (said, expected) => {
+    const wire = getWire("openai-chat");
+    expect(wire.decodeResponse(chat(said), context).content).toEqual([{ type: "text", text: expected }]);
+    for (const pieces of [[said], [...said], said.split(/(?<=")/)]) {
+      const decoder = wire.createStreamDecoder(context);
+      const events = [...decoder.feed(streamed(pieces)), ...decoder.flush()];
+      expect(textOf(events).trim()).toBe(expected);
+      expect(collect(events).finish?.reason).toBe("stop");
+    }
+  });
+
+  test("stays where the client speaks OpenAI's own words", () => {
+    const output = { schema: { type: "array" } };
+    expect(sent("openai-chat", { ...listed, from: "openai-chat", output }).context.wrapped).toBeUndefined();
+  });
+});
+
+describe("JSON without a schema", () => {
+  const any = { responseMimeType: "application/json" };
+  test.each(["openai-chat", "openai-responses"] as const)("is asked for in words on %s, with a warning", (wire) => {
+    const { body, context } = sent(wire, gemini(any));
+    expect(JSON.stringify(body)).toContain("Answer in JSON.");
+    expect(context.warnings.map(({ code }) => code)).toContain("output");
+  });
+  test.each(["openai-chat", "openai-responses"] as const)("is not asked for twice on %s, nor where it need not be", (wire) => {
+    expect(JSON.stringify(sent(wire, gemini(any, "As Json, please")).body)).not.toContain("Answer in JSON.");
+    expect(JSON.stringify(sent(wire, gemini(any), false).body)).not.toContain("Answer in JSON.");
+  });
+  test("instructions are no message", () => {
+    const request = gemini(any);
+    request.messages = [{ role: "system", content: [{ type: "text", text: "You write JSON" }] }, ...request.messages];
+    expect(JSON.stringify(sent("openai-responses", request).body)).toContain("Answer in JSON.");
+    expect(JSON.stringify(sent("openai-chat", request).body)).not.toContain("Answer in JSON.");
+  });
+});
