@@ -73,7 +73,7 @@ interface Upstream {
 
 async function openUpstream(recording: Recording, timed: boolean): Promise<Upstream> {
   const played = recording.upstream.at(-1);
-  const speech = played?.response && speechOf(pathOf(played));
+  const speech = played?.response && spokenIn(recording, played);
   if (!played || !speech) return { engine: told(recording, timed), close: () => {} };
   const server = createReplay(recording, { fast: !timed });
   const urls = [await listen(server)];
@@ -88,6 +88,13 @@ async function openUpstream(recording: Recording, timed: boolean): Promise<Upstr
     server.closeAllConnections();
   };
   return { engine, close };
+}
+
+/** Ollama completes a text where its own clients ask, too: without a dialect, it was the client's request. */
+function spokenIn({ exchange }: Recording, edge: Edge): ReturnType<typeof speechOf> {
+  const speech = speechOf(pathOf(edge));
+  const isAsked = speech && "server" in speech.spoken && speech.spoken.server === "ollama" && exchange.dialect === undefined;
+  return isAsked ? { ...speech, spoken: { wire: "ollama" } } : speech;
 }
 
 function listen(server: Server): Promise<string> {
@@ -114,10 +121,10 @@ const told = ({ events, exchange: { error } }: Recording, timed: boolean): Engin
 const SILENT_MS = 100;
 
 /** The dialect that was found out then is given now: who told it is not in the recording. */
-function ruleOf({ exchange, upstream }: Recording): ModelRule {
-  const { upstreamModel: model, tools, rescue, dialect } = exchange;
-  const played = upstream.at(-1);
-  const speech = played && speechOf(pathOf(played));
+function ruleOf(recording: Recording): ModelRule {
+  const { upstreamModel: model, tools, rescue, dialect } = recording.exchange;
+  const played = recording.upstream.at(-1);
+  const speech = played && spokenIn(recording, played);
   const isNative = speech !== undefined && "wire" in speech.spoken && (tools ?? "native") === "native";
   return { name: "*", upstream: "recorded", model, tools, dialect, rescue: isNative && dialect !== undefined ? (rescue ?? "auto") : false };
 }
@@ -216,7 +223,7 @@ const BEATS: Readonly<Record<WireId, RegExp>> = {
     /(?:^data: |(?<=^\[?))\{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*(?:\r?\n\r?\n|(?<=\},)\n)/gm,
   ollama: /^\{[^\n]*"message":\{"role":"assistant","content":""\},"done":false\}\n/gm,
 };
-const TIMES = /"(created|created_at|completed_at)":(?:\d+|"[^"]*")/g;
+const TIMES = /"(created|created_at|completed_at|total_duration|prompt_eval_duration|eval_duration)":(?:\d+|"[^"]*")/g;
 
 function settled({ status, body }: Heard, wire: WireId, { id, error }: Said): Heard {
   let text = body
