@@ -105,10 +105,13 @@ function listen(server: Server): Promise<string> {
 }
 
 /** Where no upstream answered, or the model was in the process, there are only the events. */
-const told = ({ events, exchange: { error } }: Recording, timed: boolean): Engine =>
+const told = (recording: Recording, timed: boolean): Engine =>
   around(createScripted([]), {
-    async *generate(): AsyncGenerator<Event, void, undefined> {
+    async *generate(_, { onAnswer } = {}): AsyncGenerator<Event, void, undefined> {
+      const { events, exchange } = recording;
+      const { error } = exchange;
       let now = 0;
+      if (hadAnswered(recording)) onAnswer?.({ ok: true, headers: {}, warnings: [] });
       for (const [ms, event] of events) {
         if (timed && ms > now) await pause(ms - now);
         now = ms;
@@ -133,9 +136,19 @@ function ruleOf(recording: Recording): ModelRule {
 
 const isTimed = (recording: Recording): boolean => headersWereEarly(recording) || beganWithBeat(recording);
 
-function headersWereEarly({ client, upstream, events }: Recording): boolean {
+const headersWereEarly = (recording: Recording): boolean => headersCameFirst(recording) && !hadAnswered(recording);
+
+function headersCameFirst({ client, upstream, events }: Recording): boolean {
   const answered = upstream.at(-1)?.response?.ms ?? events[0]?.[0];
   return client.response !== undefined && answered !== undefined && client.response.ms < answered;
+}
+
+/** A model in the process says that it will answer before its first event; headers that leave in a silence have a sign of life behind them. */
+function hadAnswered(recording: Recording): boolean {
+  const { client, upstream } = recording;
+  const first = client.pieces[0]?.[1];
+  const isBeat = beganWithBeat(recording) || (typeof first === "string" && first.startsWith("\n"));
+  return upstream.at(-1)?.response === undefined && headersCameFirst(recording) && !isBeat;
 }
 
 /** What a stream begins with leaves with the first heartbeat, before anything is known of the answer. */
