@@ -15,15 +15,15 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 19_900,
+    limit: 20_100,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_500, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 19_000, largestOf: ids.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 49_400, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 61_700, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 52_000, files: ["wires/registry.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_700, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_100, largestOf: ids.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 49_700, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 62_450, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the five wires", goal: 28_000, limit: 53_100, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {
