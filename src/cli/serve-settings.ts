@@ -1,6 +1,7 @@
 /** What `dragoman serve` shall do: the file, and what the flags say instead. */
 import { existsSync, readFileSync } from "node:fs";
 import { readConfig, type Settings } from "../gateway/index.ts";
+import type { ModelRule } from "../gateway/models.ts";
 import { ConfigError } from "../gateway/toml.ts";
 import { Complaint } from "./complaint.ts";
 import { unreadable } from "./input.ts";
@@ -21,6 +22,9 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
   const locals = flags.upstream === undefined ? base.locals : {};
   const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isLocal(flags);
   const found = hasSome ? upstreams : await fromMachine();
+  // Rules for upstreams that a flag has replaced are none.
+  const isAnswered = ({ upstream }: ModelRule): boolean =>
+    flags.upstream === undefined || upstream === undefined || Object.hasOwn(found, upstream);
   return {
     server: {
       ...base.server,
@@ -31,7 +35,10 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
     },
     upstreams: found,
     locals,
-    models: model === undefined || isLocal(flags) ? base.models : [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model }],
+    models:
+      model === undefined || isLocal(flags)
+        ? base.models.filter(isAnswered)
+        : [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model }],
   };
 }
 

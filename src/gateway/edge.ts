@@ -58,10 +58,11 @@ export function originAllowed(origin: string | undefined, host: string | undefin
   return origin === `http://${host}` || origin === `https://${host}`; // its own page
 }
 
+/** What pages may read beside the body. */
+const EXPOSED = "retry-after, x-request-id, request-id, x-dragoman-warnings, x-dragoman-count";
+
 export const corsHeaders = (origin: string | undefined): Record<string, string> =>
-  origin === undefined
-    ? {}
-    : { "access-control-allow-origin": origin, "access-control-expose-headers": "retry-after, x-request-id, request-id", vary: "origin" };
+  origin === undefined ? {} : { "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED, vary: "origin" };
 
 export const preflightHeaders = ({ headers }: Visit): Record<string, string> => ({
   ...corsHeaders(headers.origin),

@@ -50,6 +50,9 @@ export interface Calls {
   rescued: number;
 }
 
+/** What is counted in: nothing takes no time. */
+const LEAST_MS = 0.1;
+
 /** Keeps the account of an exchange while it happens. */
 export class Account {
   readonly #began = performance.now();
@@ -91,6 +94,12 @@ export class Account {
 
   done(): void {
     this.exchange.ms = this.#elapsed();
+  }
+
+  /** Until now, and until the first event with content. */
+  spent(): { ms: number; firstMs?: number | undefined } {
+    const ms = Math.max(LEAST_MS, this.#elapsed());
+    return { ms, firstMs: this.exchange.firstMs || undefined };
   }
 
   #elapsed(): number {

@@ -3,8 +3,8 @@ import { BadRequest } from "../core/errors.ts";
 import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
-import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import { boundElsewhere } from "./bound.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 import { ThinkingWays } from "./thinking.ts";
@@ -271,11 +271,10 @@ function matches(pattern: string, text: string): boolean {
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
-/** The request as the target gets it. Throws `BadRequest` where it names what only a server of another API has. */
+/** The request as the target gets it. Throws for one that only a server of its own API can answer. */
 export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const { from = engine.wire } = request;
-  const stored = from && from !== engine.wire ? getWire(from).stored?.(request) : undefined;
-  if (stored) throw new BadRequest(stored);
+  const bound = boundElsewhere(request, engine.wire);
+  if (bound) throw new BadRequest(bound);
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens, context } = rule;
   const extra =

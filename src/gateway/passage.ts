@@ -24,11 +24,10 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 const TRAVELLING = ["idempotency-key", "traceparent", "tracestate", "openai-beta"];
 
 /** An answer that nobody named is called after its exchange: a name in a client's log leads to the line in ours. */
-const ID_PREFIXES: Readonly<Record<Exclude<WireId, "openai-responses">, string>> = {
+const ID_PREFIXES: Readonly<Record<Exclude<WireId, "openai-responses" | "ollama">, string>> = {
   "openai-chat": "chatcmpl-",
   anthropic: "msg_",
   gemini: "",
-  ollama: "",
 };
 
 /** Who is still there is told to ask again. */
@@ -157,6 +156,7 @@ export class Passage implements Seated {
     const { wire } = this.route;
     const id = exchange.id.slice("req_".length);
     const warn: EncoderOptions["warn"] = (warning) => void exchange.warnings.push(warning);
+    if (wire === "ollama") return { warn, spent: () => this.account.spent() };
     if (wire !== "openai-responses") return { warn, mintId: () => ID_PREFIXES[wire] + id };
     // Who knows one item's name could guess others, which can be asked for by their names.
     const mintId = (): string => id + randomBytes(8).toString("hex");

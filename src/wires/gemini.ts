@@ -19,8 +19,6 @@ import type { Wire } from "./wire.ts";
 
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
 
-const CACHED = "cachedContent is kept by Google: send its system text, tools and contents in the request, or ask a Gemini upstream";
-
 export const gemini: Wire = {
   id: WIRE,
   decodeRequest,
@@ -28,10 +26,6 @@ export const gemini: Wire = {
   ...decoders(GeminiReader),
   ...encoders(GeminiAnswer),
   hasReason,
-  stored: ({ extra = [] }) =>
-    extra.some(({ wire, kind }) => wire === WIRE && kind === "cachedContent")
-      ? { code: "bad-request", message: CACHED, status: 400, param: "cachedContent" }
-      : undefined,
   // Whoever asked for an array gets one.
   encodeError: (error, request, { status } = {}) => {
     const body = errorBody(error, status);

@@ -10,7 +10,7 @@ import { errorOutput, openaiError, readError } from "./errors.ts";
 import { openaiModels } from "./models.ts";
 import { ResponseReader } from "./openai-responses/answer-in.ts";
 import { ResponseAnswer } from "./openai-responses/answer-out.ts";
-import { storedItem, WIRE } from "./openai-responses/items.ts";
+import { WIRE } from "./openai-responses/items.ts";
 import { decodeRequest } from "./openai-responses/request-in.ts";
 import { encodeRequest } from "./openai-responses/request-out.ts";
 import { numberOf, objectOf, words } from "./read.ts";
@@ -22,7 +22,6 @@ const COUNTED = words("model instructions input tools tool_choice parallel_tool_
 export const openaiResponses: Wire = {
   id: WIRE,
   decodeRequest,
-  stored: storedItem,
   encodeRequest,
   ...decoders(ResponseReader),
   ...encoders(ResponseAnswer),

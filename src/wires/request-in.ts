@@ -119,6 +119,14 @@ export const toolName = (
 
 export const readStream = (root: Fields): Request["stream"] | undefined => root.flag("stream") && "sse";
 
+/** Below 0 (in Ollama's API below 1) it is none, as llama.cpp's servers have it, and goes along for them. */
+export function readLimit(given: Fields, from: Source, key: string, other = key): number | undefined {
+  const limit = given.number(key, other);
+  if (limit === undefined || limit > 0 || (limit === 0 && from.wire !== "ollama")) return limit;
+  from.take(given.place(given.peek(key) === undefined ? other : key), limit, true);
+  return undefined;
+}
+
 /** One string to stop at, or a list of them. */
 export function readStop(given: Fields, key: string): string[] | undefined {
   const stop = given.json(key);

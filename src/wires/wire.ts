@@ -8,8 +8,6 @@ export interface Wire {
 
   /** Throws `BadRequest`. */
   decodeRequest(input: WireInput): Request;
-  /** Why nobody but a server of this API can answer: the request names what is stored there. Absent: it never does. */
-  stored?(request: Request): ErrorInfo | undefined;
   encodeResponse(response: Response, request: Request, options?: EncoderOptions): unknown;
   createStreamEncoder(request: Request, options?: EncoderOptions): StreamEncoder;
   /** Whether this API has a reason for what ended an answer as an error: then it is an answer all the same. Absent: it never has. */
@@ -69,6 +67,8 @@ export interface EncoderOptions {
   status?: number | undefined;
   /** Hears what the answer holds and this wire cannot say: a call that was cut, another provider's extension. */
   warn?: (warning: Warning) => void;
+  /** How long the answer took so far, in milliseconds, and until its first content. */
+  spent?: (() => { ms: number; firstMs?: number | undefined }) | undefined;
   /** Hears each item that the client may name later instead of sending it back. */
   keep?: ((id: string, item: Draft) => void) | undefined;
 }

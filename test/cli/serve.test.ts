@@ -244,6 +244,23 @@ describe("--check", () => {
       `server: 127.0.0.1:8080, 1 key\nupstream up: ${server.url}/v1 speaks openai-chat (as configured), with a key\n  answers: 2 models\nmodel gemini-*: up, as a\nalias x: a\n`,
     );
   });
+  test("rules for upstreams that --upstream has replaced are left out, here and where it serves", async () => {
+    const server = await startServer(answering('{"data":[{"id":"a"}]}'));
+    const rules = '[models.x]\nupstream = "local"\nmodel = "m"\n[aliases]\ny = "a"\n';
+    const file = files.file("replaced.toml", `[server]\nport = 0\n[upstreams.local]\nurl = "${nobody}/v1"\nwire = "openai-chat"\n${rules}`);
+    const flags = ["--config", file, "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat"];
+    const child = spawn(process.execPath, [main, "serve", "--check", ...flags], { env: envWith({}) });
+    children.push(child);
+    let stdout = "";
+    child.stdout.on("data", (piece) => {
+      stdout += piece;
+    });
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(stdout).toContain("alias y: a");
+    expect(stdout).not.toContain("model x");
+    const answer = await fetch(`${await serve(flags).url}/v1/models`);
+    expect(await answer.json()).toMatchObject({ data: [{ id: "y" }, { id: "a" }] });
+  });
   test("an upstream that does not answer is exit code 2", async () => {
     const { code, stdout } = dragoman(["serve", "--check", "--upstream", `${nobody}/v1`, "--upstream-wire", "openai-chat"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringContaining("does not answer: the upstream is not running") });

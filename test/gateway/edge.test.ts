@@ -98,6 +98,7 @@ describe("a web page", () => {
     }
     const listed = await askSmallest(url, "openai-chat", SMALLEST, { origin: "https://app.example" });
     expect(listed).toMatchObject({ status: 200, headers: { "access-control-allow-origin": "https://app.example", vary: "origin" } });
+    expect(listed.headers["access-control-expose-headers"]).toContain("x-dragoman-warnings, x-dragoman-count");
     expect((await askSmallest(url, "openai-chat", SMALLEST, { origin: url })).status).toBe(200);
     const streamed = await askSmallest(url, "openai-chat", STREAMED, { origin: "https://app.example" });
     expect(streamed.headers).toMatchObject({ "access-control-allow-origin": "https://app.example" });

@@ -136,6 +136,26 @@ test("what Google keeps is a 400 on any other upstream, also where tokens are co
   }
 });
 
+test.each([{ raw: true }, { suffix: "return 1" }, { context: [1, 2] }])(
+  "what only Ollama's own servers do is a 400 on any other upstream: %j",
+  async (wish) => {
+    const { url } = await startGateway({ upstreams: { up: scripted() } });
+    const post = (more: object) =>
+      ask(url, "POST", "/api/generate", { headers: json, body: JSON.stringify({ model: "one", prompt: "x", stream: false, ...more }) });
+    const [key = ""] = Object.keys(wish);
+    expect(await post(wish)).toMatchObject({ status: 400, body: expect.stringContaining(`${key} `) });
+    expect(await post({ raw: false, suffix: "", context: [] })).toMatchObject({ status: 200 });
+    const upstream = await startServer(answering(JSON.stringify({ model: "one", response: "Hello", done: true, done_reason: "stop" })));
+    const own = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") } });
+    const asked = await ask(own.url, "POST", "/api/generate", {
+      headers: json,
+      body: JSON.stringify({ model: "one", prompt: "x", ...wish }),
+    });
+    expect(asked.status).toBe(200);
+    expect(upstream.seen.find(({ url }) => url === "/api/generate")?.body).toContain(JSON.stringify(wish).slice(1, -1));
+  },
+);
+
 describe("lists", () => {
   const start = () => startGateway({ upstreams: { up: engine("a/b:c", "d") } });
   const get = async (path: string, headers = {}) => {

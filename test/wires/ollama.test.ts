@@ -181,9 +181,12 @@ describe("settings", () => {
     expect(encode(request).body.options).toEqual({ ...options, stop: ["END"] });
   });
   test("num_predict below 1 is no limit, and survives", () => {
-    const request = asking({ options: { num_predict: -1 } });
-    expect(request.maxTokens).toBeUndefined();
-    expect(encode(request).body.options).toEqual({ num_predict: -1 });
+    for (const num_predict of [-1, -2, 0]) {
+      const request = asking({ options: { num_predict, num_ctx: 8192 } });
+      expect(request.maxTokens).toBeUndefined();
+      expect(encode(request).body.options).toEqual({ num_predict, num_ctx: 8192 });
+      expect(request.extra).toContainEqual({ wire: "ollama", kind: "options.num_predict", data: num_predict, quiet: true });
+    }
   });
   test("keep_alive is nobody else's business", () => {
     expect(asking({ keep_alive: "5m", truncate: false }).extra).toEqual([

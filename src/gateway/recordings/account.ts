@@ -26,8 +26,8 @@ export function accountOf(recording: Recording): Account {
   const client = recording.exchange.kind === "generate" ? responseOf(recording.client, recording.exchange.wire) : undefined;
   const spoken = last && speechOf(pathOf(last))?.spoken;
   const upstream = last && spoken && "wire" in spoken ? responseOf(last, spoken.wire) : undefined;
-  const text = last && spoken && "server" in spoken ? completionOf(last, BACKENDS[spoken.server]) : undefined;
-  return { upstream, text, events, client, anomalies: anomaliesOf(recording, { upstream, events, client }) };
+  const text = last ? spoken && "server" in spoken && completionOf(last, BACKENDS[spoken.server]) : writtenIn(recording);
+  return { upstream, text: text || undefined, events, client, anomalies: anomaliesOf(recording, { upstream, events, client }) };
 }
 
 /** An answer as the wire's own decoder reads it. */
@@ -40,6 +40,13 @@ function responseOf(edge: Edge, id: WireId): Response | undefined {
   if (!isStream) return wire.decodeResponse(textOfEdge(edge));
   const decoder = wire.createStreamDecoder();
   return collect([...decoder.feed(textOfEdge(edge)), ...decoder.flush()]);
+}
+
+/** What a model in the process wrote: nothing of it is lost in the events. */
+function writtenIn({ events, exchange }: Recording): string | undefined {
+  if (exchange.dialect === undefined) return undefined;
+  const pieces = events.map(([, event]) => ("text" in event ? event.text : "raw" in event ? (event.raw ?? "") : ""));
+  return pieces.join("");
 }
 
 /** The text that a server completed. */

@@ -73,7 +73,7 @@ interface Upstream {
 
 async function openUpstream(recording: Recording, timed: boolean): Promise<Upstream> {
   const played = recording.upstream.at(-1);
-  const speech = played?.response && speechOf(pathOf(played));
+  const speech = played?.response && spokenIn(recording, played);
   if (!played || !speech) return { engine: told(recording, timed), close: () => {} };
   const server = createReplay(recording, { fast: !timed });
   const urls = [await listen(server)];
@@ -90,6 +90,13 @@ async function openUpstream(recording: Recording, timed: boolean): Promise<Upstr
   return { engine, close };
 }
 
+/** Ollama completes a text where its own clients ask, too: without a dialect, it was the client's request. */
+function spokenIn({ exchange }: Recording, edge: Edge): ReturnType<typeof speechOf> {
+  const speech = speechOf(pathOf(edge));
+  const isAsked = speech && "server" in speech.spoken && speech.spoken.server === "ollama" && exchange.dialect === undefined;
+  return isAsked ? { ...speech, spoken: { wire: "ollama" } } : speech;
+}
+
 function listen(server: Server): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -98,10 +105,13 @@ function listen(server: Server): Promise<string> {
 }
 
 /** Where no upstream answered, or the model was in the process, there are only the events. */
-const told = ({ events, exchange: { error } }: Recording, timed: boolean): Engine =>
+const told = (recording: Recording, timed: boolean): Engine =>
   around(createScripted([]), {
-    async *generate(): AsyncGenerator<Event, void, undefined> {
+    async *generate(_, { onAnswer } = {}): AsyncGenerator<Event, void, undefined> {
+      const { events, exchange } = recording;
+      const { error } = exchange;
       let now = 0;
+      if (hadAnswered(recording)) onAnswer?.({ ok: true, headers: {}, warnings: [] });
       for (const [ms, event] of events) {
         if (timed && ms > now) await pause(ms - now);
         now = ms;
@@ -114,10 +124,10 @@ const told = ({ events, exchange: { error } }: Recording, timed: boolean): Engin
 const SILENT_MS = 100;
 
 /** The dialect that was found out then is given now: who told it is not in the recording. */
-function ruleOf({ exchange, upstream }: Recording): ModelRule {
-  const { upstreamModel: model, tools, rescue, dialect } = exchange;
-  const played = upstream.at(-1);
-  const speech = played && speechOf(pathOf(played));
+function ruleOf(recording: Recording): ModelRule {
+  const { upstreamModel: model, tools, rescue, dialect } = recording.exchange;
+  const played = recording.upstream.at(-1);
+  const speech = played && spokenIn(recording, played);
   const isNative = speech !== undefined && "wire" in speech.spoken && (tools ?? "native") === "native";
   return { name: "*", upstream: "recorded", model, tools, dialect, rescue: isNative && dialect !== undefined ? (rescue ?? "auto") : false };
 }
@@ -126,9 +136,19 @@ function ruleOf({ exchange, upstream }: Recording): ModelRule {
 
 const isTimed = (recording: Recording): boolean => headersWereEarly(recording) || beganWithBeat(recording);
 
-function headersWereEarly({ client, upstream, events }: Recording): boolean {
+const headersWereEarly = (recording: Recording): boolean => headersCameFirst(recording) && !hadAnswered(recording);
+
+function headersCameFirst({ client, upstream, events }: Recording): boolean {
   const answered = upstream.at(-1)?.response?.ms ?? events[0]?.[0];
   return client.response !== undefined && answered !== undefined && client.response.ms < answered;
+}
+
+/** A model in the process says that it will answer before its first event; headers that leave in a silence have a sign of life behind them. */
+function hadAnswered(recording: Recording): boolean {
+  const { client, upstream } = recording;
+  const first = client.pieces[0]?.[1];
+  const isBeat = beganWithBeat(recording) || (typeof first === "string" && first.startsWith("\n"));
+  return upstream.at(-1)?.response === undefined && headersCameFirst(recording) && !isBeat;
 }
 
 /** What a stream begins with leaves with the first heartbeat, before anything is known of the answer. */
@@ -216,7 +236,7 @@ const BEATS: Readonly<Record<WireId, RegExp>> = {
     /(?:^data: |(?<=^\[?))\{"candidates":\[\{"content":\{"role":"model","parts":\[\{"text":""\}\]\},"index":0\}\][^\n]*(?:\r?\n\r?\n|(?<=\},)\n)/gm,
   ollama: /^\{[^\n]*"message":\{"role":"assistant","content":""\},"done":false\}\n/gm,
 };
-const TIMES = /"(created|created_at|completed_at)":(?:\d+|"[^"]*")/g;
+const TIMES = /"(created|created_at|completed_at|total_duration|prompt_eval_duration|eval_duration)":(?:\d+|"[^"]*")/g;
 
 function settled({ status, body }: Heard, wire: WireId, { id, error }: Said): Heard {
   let text = body

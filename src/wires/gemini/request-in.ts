@@ -19,7 +19,7 @@ import { openCapsule, recalled, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
 import { opaque, withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
-import { conversation, onlyOne, readStop, Source, toolName } from "../request-in.ts";
+import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
 import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
@@ -42,7 +42,7 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
     stream: method !== "streamGenerateContent" ? undefined : (query.alt ?? query.$alt) === "sse" ? ("sse" as const) : ("array" as const),
     thinking: readThinking(config.inner("thinkingConfig")),
     sampling: config.some<Sampling>(SAMPLING),
-    maxTokens: config.number("maxOutputTokens"),
+    maxTokens: readLimit(config, from, "maxOutputTokens"),
     stop: readStop(config, "stopSequences"),
     output: readOutput(config),
   };

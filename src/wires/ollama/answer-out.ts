@@ -5,7 +5,7 @@ import { ownState, putState } from "../opaque.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, objectOf } from "../read.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { DURATIONS, encodeCall, GENERATE, WIRE } from "./common.ts";
+import { durations, encodeCall, GENERATE, WIRE } from "./common.ts";
 
 export class OllamaAnswer extends Answer {
   override readonly wholeCalls = true;
@@ -44,7 +44,16 @@ export class OllamaAnswer extends Answer {
     const done_reason = reason === "length" ? reason : native === "load" || native === "unload" ? native : "stop";
     if (reason === "content-filter") this.warnings.converted("content-filter", "stop");
     const { inputTokens, outputTokens } = this.usage ?? {};
-    this.#line({}, { done: true, done_reason, ...DURATIONS, prompt_eval_count: inputTokens, eval_count: outputTokens });
+    this.#line(
+      {},
+      {
+        done: true,
+        done_reason,
+        ...durations(this.options.spent?.() ?? { ms: 0 }),
+        prompt_eval_count: inputTokens,
+        eval_count: outputTokens,
+      },
+    );
   }
 
   /** `end`: the fields that only the last one has. */

@@ -21,8 +21,13 @@ export const SAMPLING = {
   repeat_penalty: "repeatPenalty",
 } as const;
 
-/** In nanoseconds; 0: nobody knows. */
-export const DURATIONS = { total_duration: 0, load_duration: 0, prompt_eval_duration: 0, eval_duration: 0 };
+/** In nanoseconds; 0: nobody knows. What came in one piece took all of the time: clients divide by it. */
+export function durations({ ms, firstMs = ms }: { ms: number; firstMs?: number | undefined }): Draft {
+  const [total, first] = [Math.round(ms * 1e6), Math.round(firstMs * 1e6)];
+  return { total_duration: total, load_duration: 0, prompt_eval_duration: first, eval_duration: total > first ? total - first : total };
+}
+
+export const DURATIONS = durations({ ms: 0 });
 
 /** `rest`: what only this wire knows of it. */
 export function encodeCall(call: Pick<ToolCall, "id" | "name" | "arguments" | "json">, index: number, rest: Draft): Draft {

@@ -4,7 +4,7 @@ import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { defined, someOf, words } from "../read.ts";
-import { readStop, Source } from "../request-in.ts";
+import { readLimit, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
@@ -35,8 +35,6 @@ export function decodeRequest({ path, body }: WireInput): Request {
   const { root } = from;
   const isPrompt = path.endsWith("/generate");
   const options = root.inner("options");
-  // Below 1 it is no limit, but another setting, which goes along.
-  const maxTokens = Number(options.value.num_predict) < 1 ? undefined : options.number("num_predict");
   const request = {
     model: root.name("model"),
     messages: isPrompt ? readPrompt(root) : root.each("messages", (message) => readMessage(message, from)),
@@ -44,7 +42,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
     stream: root.flag("stream") === false ? (false as const) : ("ndjson" as const),
     thinking: readThinking(root),
     sampling: options.some<Sampling>(SAMPLING),
-    maxTokens,
+    maxTokens: readLimit(options, from, "num_predict"),
     stop: readStop(options, "stop"),
     output: readFormat(root),
   };

@@ -7,7 +7,7 @@ import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
-import { conversation, onlyOne, readStop, readStream, Source } from "../request-in.ts";
+import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { FUNCTIONS, SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
@@ -37,7 +37,7 @@ export function decodeRequest({ body }: WireInput): Request {
     stream: readStream(root),
     thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : undefined,
     sampling: root.some<Sampling>(ALL_SAMPLING),
-    maxTokens: root.number("max_completion_tokens", "max_tokens"),
+    maxTokens: readLimit(root, from, "max_completion_tokens", "max_tokens"),
     stop: readStop(root, "stop"),
     output: readOutput(root, "response_format", from, "json_schema"),
   };

@@ -1,5 +1,5 @@
 /** What requests and answers of the Responses API have in common: ids, the state of items, namespaces, settings. */
-import type { ErrorInfo, Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
+import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "../../core/nouns.ts";
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { hasOwn, opaque, ownState } from "../opaque.ts";
@@ -13,13 +13,6 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 
 /** The kind of an item that is not sent, but named: it lies on the server that made it. */
 export const REFERENCE = "item_reference";
-
-/** An item that nobody else can read. */
-export function storedItem({ extra = [] }: Request): ErrorInfo | undefined {
-  const stored = extra.map(({ data }) => objectOf(data)).find(({ type }) => type === REFERENCE);
-  const message = `Item with id '${stored?.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`;
-  return stored && { code: "bad-request", message, status: 400, param: "input" };
-}
 
 // ---- State
 

@@ -19,7 +19,7 @@ import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { someOf, textOf } from "../read.ts";
-import { readStream, Source } from "../request-in.ts";
+import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
   calledBy,
@@ -65,7 +65,7 @@ export function decodeRequest({ body, recall }: WireInput): Request {
     stream: readStream(root),
     thinking,
     sampling: root.some<Sampling>(SAMPLING),
-    maxTokens: root.number("max_output_tokens"),
+    maxTokens: readLimit(root, from, "max_output_tokens"),
     output: readOutput(root.inner("text"), "format", from),
   };
   for (const [key, value] of Object.entries(defaultsOf(thinking))) {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { show } from "../../../src/cli/recordings.ts";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
+import { around } from "../../../src/engines/around.ts";
 import { createCompletions } from "../../../src/engines/completions/completions.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { createRemote } from "../../../src/engines/remote.ts";
@@ -126,6 +127,34 @@ describe("replays", () => {
     expect(now.body).not.toBe(recorded.body);
     expect(await compareRecording(kept)).toMatchObject({ same: true, recorded: now });
   });
+
+  test.each(WIRES)(
+    "%s: a model in the process, whose headers left before its first event, is no silence; what it wrote is told",
+    async (wire) => {
+      const events: Event[] = [
+        { type: "start", model: "m" },
+        { type: "usage", inputTokens: 15, cachedTokens: 0 },
+        { type: "thinking-start", raw: "<think>" },
+        { type: "thinking-delta", text: "Hm." },
+        { type: "thinking-end", raw: "</think>" },
+        { type: "text", text: "Hello" },
+        { type: "control", raw: "<|im_end|>" },
+        { type: "finish", reason: "stop" },
+      ];
+      const inProcess = around(createScripted([]), {
+        async *generate(_, { onAnswer, onDialect } = {}) {
+          onAnswer?.({ ok: true, headers: {}, warnings: [] });
+          onDialect?.("hermes/qwen3");
+          yield* events;
+        },
+      });
+      const kept = await recordedOnce(inProcess, wire);
+      const response = { ...kept.client.response!, ms: 0 };
+      const later = kept.events.map(([ms, event]) => [ms + 20, event] as const);
+      expect(await compareRecording({ ...kept, client: { ...kept.client, response }, events: later })).toMatchObject({ same: true });
+      expect(accountOf(kept).text).toBe("<think>Hm.</think>Hello<|im_end|>");
+    },
+  );
 
   test("an answer that broke off breaks off again", async () => {
     const upstream = await startServer((response) => {

@@ -1,0 +1,32 @@
+/**
+ * Requests that only a server of their own API can answer: they name what is stored there, or want what no other does. Without it, a model
+ * would answer something else, and nobody would know.
+ */
+import { isObject } from "../core/json.ts";
+import type { ErrorInfo, Json, Opaque, Request, WireId } from "../core/nouns.ts";
+
+/** What the nouns have no place for, by its wire and its name there. */
+const BOUND: Readonly<Record<string, string>> = {
+  "gemini cachedContent": "is kept by Google: send its system text, tools and contents in the request, or ask a Gemini upstream",
+  "ollama context": "is a conversation in the tokens of one model: send it as messages to /api/chat, or ask an Ollama upstream",
+  "ollama raw": "is for a prompt in the model's own format: send the conversation to /api/chat, or ask an Ollama upstream",
+  "ollama suffix": "asks for what stands between two texts, and a model in a chat would answer the first: ask an Ollama upstream",
+};
+
+/** Why; `wire`: that of the upstream, if it speaks one. */
+export function boundElsewhere({ extra = [] }: Request, wire: WireId | undefined): ErrorInfo | undefined {
+  for (const opaque of extra) {
+    const [param, message] = (opaque.wire !== wire && boundBy(opaque)) || [];
+    if (param !== undefined && message !== undefined) return { code: "bad-request", message, status: 400, param };
+  }
+  return undefined;
+}
+
+function boundBy({ wire, kind, data }: Opaque): [param: string, message: string] | undefined {
+  if (isObject(data) && data.type === "item_reference")
+    return ["input", `Item with id '${data.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`];
+  const why = saysNothing(data) ? undefined : BOUND[`${wire} ${kind}`];
+  return why === undefined ? undefined : [kind, `${kind} ${why}`];
+}
+
+const saysNothing = (data: Json): boolean => !data || (Array.isArray(data) && data.length === 0);
