@@ -4,7 +4,7 @@
  */
 import { CUT_OFF } from "../core/errors.ts";
 import { isObject, setOwn } from "../core/json.ts";
-import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Part, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
 import { eventsOf } from "../core/unfold.ts";
 import { isForced, isOutOfOrder, MIXED, SORTED } from "./adapt.ts";
@@ -119,21 +119,9 @@ export abstract class Answer implements StreamEncoder {
       if (left) this.warnings.dropped(left);
       return !left;
     });
-    const said = this.sorts ? this.#sorted(content) : content;
-    for (const event of eventsOf({ finish: { reason: "stop" }, ...response, content: said })) this.encode(event);
+    if (this.sorts && isOutOfOrder(content)) this.warnings.converted(MIXED, SORTED);
+    for (const event of eventsOf({ finish: { reason: "stop" }, ...response, content })) this.encode(event);
     return this.#failure ?? this.body(this.chunks);
-  }
-
-  /** What is told of another order; and texts that something stood between do not become one word. */
-  #sorted(content: readonly Part[]): Part[] {
-    if (isOutOfOrder(content)) this.warnings.converted(MIXED, SORTED);
-    let before = "";
-    return content.map((part, i) => {
-      if (part.type !== "text" || part.text === "") return part;
-      const isApart = content[i - 1]?.type !== "text" && /\S$/.test(before) && /^\S/.test(part.text);
-      before = part.text;
-      return isApart ? { ...part, text: `\n\n${part.text}` } : part;
-    });
   }
 
   #take(): string {

@@ -1,4 +1,4 @@
-// Whole answers in wires that have one place for all text and another for all calls: the order is told, and texts do not run together.
+// Whole answers in wires that have one place for all text and another for all calls: the order is told.
 import { expect, test } from "vitest";
 import type { Part, WireId } from "../../src/core/nouns.ts";
 import { getWire } from "../../src/wires/registry.ts";
@@ -17,9 +17,9 @@ function whole(wire: WireId, content: Part[]) {
 }
 const TOLD = ["an answer with thinking or text behind its calls was sent as thinking, text and calls, in this order"];
 
-test.each(["openai-chat", "ollama"] as const)("%s: what is said behind a call is told, and stands apart", (wire) => {
+test.each(["openai-chat", "ollama"] as const)("%s: what is said behind a call moves before it, which is told", (wire) => {
   const mixed = [text("A"), call("c1"), text("B"), call("c2"), text("\nC")];
-  expect(whole(wire, mixed)).toEqual({ said: ["A\n\nB\nC", "tool-call", "tool-call"], warnings: TOLD });
+  expect(whole(wire, mixed)).toEqual({ said: ["AB\nC", "tool-call", "tool-call"], warnings: TOLD });
 });
 
 test.each(["openai-chat", "ollama"] as const)("%s: texts side by side are one, as they came", (wire) => {
