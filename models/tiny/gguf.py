@@ -1,9 +1,9 @@
 """Writes the model as a GGUF file that llama.cpp runs as `gemma3`: matrices as q5_0, which training rounded them to, the vectors of tokens as
 q8_0, norms as floats; and reads such a file, so that training can go on from it.
 
-    python3 gguf.py WEIGHTS_DIR [WEIGHTS_DIR ...] dragoman-tiny.gguf
+    python3 gguf.py WEIGHTS_DIR|GGUF [WEIGHTS_DIR|GGUF ...] dragoman-tiny.gguf
 
-Several weights are averaged.
+Several weights are averaged; what is named twice counts twice.
 """
 import argparse
 import struct
@@ -186,6 +186,17 @@ def read_model(path, layers):
     return weights | {ours: np.stack([found[f"blk.{layer}.{theirs}.weight"] for layer in range(layers)]) for ours, theirs in NAMES.items()}
 
 
+def read_weights(source, layers):
+    """From a folder of weights, or from a GGUF file, which has the matrices as they were trained and the vectors of tokens rounded."""
+    if source.is_file():
+        return read_model(source, layers)
+    found = {}
+    for path in sorted(source.glob("weights-*.npz")):
+        with np.load(path) as part:
+            found.update({name: part[name] for name in part.files})
+    return found
+
+
 def main():
     from shape import SHAPE
     from tokenizer import Tokenizer
@@ -195,11 +206,9 @@ def main():
     parser.add_argument("file", type=Path)
     options = parser.parse_args()
     weights = {}
-    for folder in options.weights:
-        for part in sorted(folder.glob("weights-*.npz")):
-            with np.load(part) as arrays:
-                for name in arrays.files:
-                    weights[name] = weights.get(name, 0) + arrays[name].astype(np.float32) / len(options.weights)
+    for source in options.weights:
+        for name, array in read_weights(source, SHAPE["layers"]).items():
+            weights[name] = weights.get(name, 0) + array.astype(np.float32) / len(options.weights)
     print(f"{write_model(options.file, weights, SHAPE, Tokenizer.load()):,} bytes")
 
 

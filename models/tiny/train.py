@@ -171,13 +171,9 @@ def save(model, out, log):
 
 
 def load(model, source, torch):
-    """From a folder of weights, or from the GGUF file, which has the matrices as they were trained and the vectors of tokens rounded."""
-    from gguf import read_model
+    from gguf import read_weights
 
-    found = read_model(source, model.shape["layers"]) if Path(source).is_file() else {}
-    for path in sorted(Path(source).glob("weights-*.npz")):
-        with np.load(path) as part:
-            found.update({name: part[name] for name in part.files})
+    found = read_weights(Path(source), model.shape["layers"])
     with torch.no_grad():
         for name, p in model.named_parameters():
             p.copy_(torch.from_numpy(found[name].astype(np.float32)))
