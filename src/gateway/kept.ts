@@ -9,7 +9,7 @@ import type { Visit } from "./routes.ts";
 
 /** A tool loop of an hour has some hundred. */
 const MAX_ITEMS = 20_000;
-const MAX_CHARS = 64 * 1024 * 1024;
+const MAX_CHARS = 16 * 1024 * 1024;
 
 export class Kept {
   /** JSON texts, by owner and id; the first was not used for the longest time. */
