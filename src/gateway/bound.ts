@@ -25,6 +25,8 @@ export function boundElsewhere({ extra = [] }: Request, wire: WireId | undefined
 function boundBy({ wire, kind, data }: Opaque): [param: string, message: string] | undefined {
   if (isObject(data) && data.type === "item_reference")
     return ["input", `Item with id '${data.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`];
+  if (isObject(data) && data.type === "compaction" && wire === "openai-responses")
+    return ["input", "what a compaction item holds can be read only by the server that made it: ask that one, or send the conversation"];
   const why = saysNothing(data) ? undefined : BOUND[`${wire} ${kind}`];
   return why === undefined ? undefined : [kind, `${kind} ${why}`];
 }

@@ -24,7 +24,22 @@ import { opaque, putState, withState } from "../opaque.ts";
 import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
-import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
+import {
+  BLOCK,
+  type Carried,
+  CONTENT,
+  EFFORT,
+  EFFORTS,
+  HEADERS,
+  INLINE,
+  SAMPLING,
+  SOURCE,
+  signed,
+  TITLE,
+  TOOL,
+  VERSION,
+  WIRE,
+} from "./common.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -42,12 +57,14 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   if (objectOf(root.value.thread).type === "continue") throw new BadRequest(LOST);
   const config = root.inner("output_config");
   const thinking = { ...readThinking(root, from), ...readEffort(config, from), ...readKeep(root) };
-  const tools = readTools(root, from);
+  const changes: Changes = new Map();
+  const messages = conversation(root, "messages", "messages", (message) => readMessage(message, from, changes)).flat();
+  const tools = readTools(root, from, changes);
   const choice = root.object("tool_choice");
   const oneCall = choice?.flag("disable_parallel_tool_use");
   const request = {
     model: root.text("model") ?? "",
-    messages: [...readSystem(root, from), ...conversation(root, "messages", "messages", (message) => readMessage(message, from)).flat()],
+    messages: [...readSystem(root, from), ...messages],
     tools: someOf(tools),
     toolChoice: choice && readChoice(choice, tools, from),
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
@@ -113,12 +130,13 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
   return withState(isDocument ? { ...media, ...block.read<Media>(TITLE) } : media, block.state());
 }
 
-/** What can be read in documents of plain text, search results and tool references. */
+/** What can be read in documents of plain text, search results, tool references and summaries of what went before. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
   const { type, text, title, source, content, data, tool_name: tool } = block;
   if (type === "text") return typeof text === "string" ? text : "";
   if (type === "tool_reference") return `The tool ${tool} is now available.`;
+  if (type === "compaction") return typeof content === "string" ? `[summary of the conversation so far]\n${content}` : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
   const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
@@ -129,12 +147,14 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
 
-function readMessage(message: Fields, from: Source): Message[] {
+function readMessage(message: Fields, from: Source, changes: Changes): Message[] {
   const role = message.word("role", ROLES);
-  if (role === "assistant") return [withState({ role, content: readAssistant(message, from) }, message.state())];
+  if (role === "assistant") return [withState({ role, content: readAssistant(message, from, changes) }, message.state())];
   const results: ToolResult[] = [];
   const content = from.content(message, "content", (block) => {
-    if (role !== "user" || block.value.type !== "tool_result") return readPart(block);
+    const { type } = block.value;
+    if (isChange(type)) return whole(block.value, "", readChange(block, changes));
+    if (role !== "user" || type !== "tool_result") return readPart(block);
     results.push(readResult(block, from));
     return [];
   });
@@ -143,12 +163,13 @@ function readMessage(message: Fields, from: Source): Message[] {
   return results.length > 0 && content.length === 0 && !state ? results : [...results, withState({ role, content }, state)];
 }
 
-function readAssistant(message: Fields, from: Source): Part[] {
+function readAssistant(message: Fields, from: Source, changes: Changes): Part[] {
   const carried: Carried = new Map();
   const parts = from.content(message, "content", (block): Part | Part[] => {
     const { type } = block.value;
     if (type === "tool_use") return readCall(block, from);
     if (type === "thinking") return readThought(block, carried);
+    if (type === "compaction") block.each("tool_changes", (change) => readChange(change, changes));
     if (type !== "redacted_thinking") return readPart(block);
     block.ask("type");
     return withState<Thinking>({ type: "thinking", text: "" }, block.state()); // its `data`
@@ -198,31 +219,52 @@ function readResult(block: Fields, from: Source): ToolResult {
 
 // Tools
 
-function readTools(root: Fields, from: Source): Tool[] {
-  let revealed: Set<Json> | undefined;
-  return root
-    .each("tools", (tool): Tool[] => {
-      if ((tool.text("type") ?? "custom") !== "custom") {
-        from.take(tool.at, tool.value); // a tool of Anthropic's own: it keeps its place in the list
-        return [];
-      }
-      const name = tool.name("name");
-      const made: Tool = { ...tool.read<Tool>(TOOL), name };
-      if (made.deferred) revealed ??= references(root.value.messages ?? null);
-      // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
-      const isKnown = made.deferred && revealed?.has(name);
-      if (isKnown) delete made.deferred;
-      const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
-      return [withState(made, state, tool.state())];
-    })
-    .flat();
+/** What the conversation itself says of tools, the last word on each: where it is defined, and whether it is gone. */
+type Changes = Map<Json, { definition?: Fields | undefined; isGone: boolean }>;
+
+const isChange = (type: Json | undefined): boolean => type === "tool_addition" || type === "tool_removal";
+
+/** `{"type": "tool_addition", "tool": {"type": "tool_definition", "definition": …}}`. `false`: it is about tools that only Anthropic's servers have. */
+function readChange(block: Fields, changes: Changes): boolean {
+  const tool = block.thing("tool");
+  const given = tool?.thing("definition");
+  const name = (given?.value.type ?? "custom") === "custom" && (given ?? tool)?.value.name;
+  if (!name || tool?.value.server_name !== undefined) return false;
+  const definition = given ?? changes.get(name)?.definition;
+  changes.set(name, { definition, isGone: block.value.type === "tool_removal" });
+  return true;
 }
 
-/** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
+function readTools(root: Fields, from: Source, changes: Changes): Tool[] {
+  let revealed: Set<Json> | undefined;
+  const declared = root.each("tools", (tool): Tool[] => {
+    const isOwn = (tool.text("type") ?? "custom") !== "custom";
+    const name = tool.name("name");
+    const change = changes.get(name);
+    if (isOwn || change?.isGone || change?.definition) {
+      from.take(tool.at, tool.value, !isOwn); // only for Anthropic's servers: it keeps its place in the list
+      return [];
+    }
+    const made: Tool = { ...tool.read<Tool>(TOOL), name };
+    if (made.deferred) revealed ??= references(root.value.messages ?? null);
+    // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
+    const isKnown = made.deferred && (change || revealed?.has(name));
+    if (isKnown) delete made.deferred;
+    const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
+    return [withState(made, state, tool.state())];
+  });
+  const added = [...changes.values()].flatMap(({ definition, isGone }) => (definition && !isGone ? definition : []));
+  return [
+    ...declared.flat(),
+    ...added.map((tool) => withState({ ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, INLINE, true, true)])),
+  ];
+}
+
+/** The names of the tools that a `tool_reference` reveals, in a result or in a search of the server's. */
 function references(value: Json, found = new Set<Json>()): Set<Json> {
   if (Array.isArray(value)) for (const item of value as readonly Json[]) references(item, found);
-  else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? value.name ?? null);
-  else if (isObject(value) && value.type !== "tool_removal") for (const item of Object.values(value)) references(item, found);
+  else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? null);
+  else if (isObject(value)) for (const item of Object.values(value)) references(item, found);
   return found;
 }
 

@@ -21,7 +21,21 @@ import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
-import { CONTENT, EFFORT, EFFORTS, HEADERS, own, REDACTED, SAMPLING, TOOL, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
+import {
+  CONTENT,
+  EFFORT,
+  EFFORTS,
+  HEADERS,
+  INLINE,
+  own,
+  REDACTED,
+  SAMPLING,
+  TOOL,
+  textBlocks,
+  VERSION,
+  WIRE,
+  withCitations,
+} from "./common.ts";
 
 const NAME_RULE = { forbidden: /[^a-zA-Z0-9_-]/g, max: 128 };
 
@@ -128,7 +142,7 @@ class Turns {
     }
     said.push(...this.#userSide(run));
     this.#trim(said.at(-1));
-    if (said[0]?.role !== "user") {
+    if (said[0]?.role !== "user" && this.#out.request.from !== WIRE) {
       said.unshift({ role: "user", content: [text(".")] });
       this.#out.warnings.converted("a conversation that no user begins", "one that begins with a dot");
     }
@@ -247,7 +261,8 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 // Tools
 
 function writeTools(out: Out): Draft[] | undefined {
-  const { tools, request, names, warnings } = out;
+  const { request, names, warnings } = out;
+  const tools = out.tools.filter(({ state }) => !own(state, INLINE));
   const revealed = tools.every((tool) => tool.deferred) && !hasServerTools(request.extra, WIRE); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {

@@ -20,6 +20,7 @@ import {
   defaultsOf,
   ENCRYPTED,
   instructionsOf,
+  isCompaction,
   isMinted,
   isSearch,
   mintedId,
@@ -65,9 +66,12 @@ export class ResponseAnswer extends Answer {
   /** Items that only this wire knows, by their ids; and in an answer that is not streamed, those that wait to take their places. */
   readonly #foreign = new Map<unknown, number>();
   readonly #late: [place: number, item: JsonObject][] = [];
+  /** What the model wrote, where it was to sum up what went before. */
+  #summed: string | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
+    if (isCompaction(request)) this.#summed = "";
   }
 
   override encode(event: Event): string {
@@ -108,6 +112,8 @@ export class ResponseAnswer extends Answer {
     const status = cut ? "incomplete" : "completed";
     this.#closeReasoning();
     this.#closeMessage(status);
+    if (this.#summed)
+      this.#done(this.#open("cmp", { type: "compaction" }), { encrypted_content: sealCapsule({ thoughts: [{ thinking: this.#summed }] }) });
     this.#end(status, { incomplete_details: cut ? { reason: cut, ...objectOf(this.#rest.incomplete_details) } : null });
   }
 
@@ -172,6 +178,10 @@ export class ResponseAnswer extends Answer {
   // Messages
 
   text(text: string, state: readonly Opaque[] = []): void {
+    if (this.#summed !== undefined) {
+      this.#summed += text;
+      return;
+    }
     this.#say("text", text, state);
     this.#carry("", state.filter(isSignature));
   }

@@ -72,6 +72,14 @@ export const ITEM = "#item";
 export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
   own(tools?.find((tool) => tool.name === name)?.state, SEARCHING) !== undefined;
 
+// ---- Compaction: Codex ends the input with a trigger, and wants an item that holds what went before
+
+/** The last item of a request for it. To any other server it is what a user asks, and the item of the answer holds what the model wrote. */
+export const TRIGGER = "compaction_trigger";
+
+export const isCompaction = ({ messages }: Pick<Request, "messages">): boolean =>
+  objectOf(own(messages.at(-1)?.state, ITEM)).type === TRIGGER;
+
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 
 export const flatName = (namespace: Json | undefined, name: string): string =>

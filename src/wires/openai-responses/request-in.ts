@@ -14,6 +14,7 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
+import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { withState } from "../opaque.ts";
@@ -28,6 +29,7 @@ import {
   fileName,
   flatName,
   ITEM,
+  isCompaction,
   itemState,
   namespaceIn,
   QUIET,
@@ -38,6 +40,7 @@ import {
   SEARCH,
   SEARCHING,
   TOOL,
+  TRIGGER,
   WIRE,
 } from "./items.ts";
 
@@ -56,11 +59,14 @@ export function decodeRequest({ body, recall }: WireInput): Request {
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
   const tools = readTools(root, from);
   const thinking = readThinking(root, from);
+  const messages = readMessages(root, tools, from, recall);
+  const compacts = isCompaction({ messages });
+  if (compacts && root.value.tool_choice !== undefined) from.take("tool_choice", root.json("tool_choice"), true);
   const request = {
     model: root.text("model") ?? "",
-    messages: readMessages(root, tools, from, recall),
+    messages,
     tools: someOf(tools),
-    toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
+    toolChoice: compacts ? ("none" as const) : readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
     thinking,
@@ -88,6 +94,10 @@ function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInp
   if (items.messages.length + from.extra.length === 0) root.fail("input", "must be a string, or a list of items that is not empty");
   return items.messages;
 }
+
+const SUMMARIZE =
+  "Sum up this conversation for a model that will go on with the work and know nothing else: what the user wants, what was done and found out, which files, names and values matter, and what comes next. Call no tool, and write nothing but the summary.";
+const SUMMARY = "[summary of the conversation so far]";
 
 const isShort = ({ type, encrypted_content }: JsonObject): boolean => type === REFERENCE || (type === "reasoning" && !encrypted_content);
 
@@ -118,15 +128,21 @@ class Items {
     else if (type === "reasoning") this.#reasoning(item);
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
-    else if (type === "tool_search_output") this.#found(item);
+    else if (type === "tool_search_output" || type === "additional_tools") this.#found(item);
     else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
+    else if (type === TRIGGER)
+      this.#push({ role: "user", content: [{ type: "text", text: SUMMARIZE }], state: [quietState(ITEM, item.value)] });
+    else if (type === "compaction" && this.#summary(item)) return;
     else if (type === REFERENCE) this.#from.take(item.at, item.value);
     else this.#from.unknown(item, "item");
   }
 
-  /** What a search has loaded is there for everybody; this wire's servers read it in the item itself. */
+  /** What a search has loaded, or somebody has added, is there for everybody; this wire's servers read it in the item itself. */
   #found(item: Fields): void {
+    const { extra } = this.#from;
+    const before = extra.length;
     const found = readTools(item, this.#from);
+    for (const inner of extra.slice(before)) inner.kind = `#${inner.kind}`; // the item goes back whole
     for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
       this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)]));
@@ -142,6 +158,13 @@ class Items {
   #search(item: Fields): void {
     const call = this.#from.call(item, "arguments", this.#from.calls.add(item.text("call_id"), SEARCH));
     this.#say(withState(call, [quietState(ITEM, item.value)]));
+  }
+
+  /** `false`: only the server that made it can read it. */
+  #summary({ value }: Fields): boolean {
+    const text = openCapsule(textOf(value.encrypted_content) ?? "")?.thoughts?.[0]?.thinking;
+    if (text !== undefined) this.#push({ role: "user", content: [{ type: "text", text: `${SUMMARY}\n${text}` }] });
+    return text !== undefined;
   }
 
   #message(item: Fields): void {
