@@ -1,5 +1,5 @@
 /** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
-import type { ErrorInfo, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
+import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
 import type { Dialect, Prompt } from "../dialects/dialect.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
@@ -22,14 +22,16 @@ export function rendered(given: Request, dialect: Dialect, variant: string | und
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
   }
-  const media = prompt.filter((piece) => piece.media).length;
+  const media = request.messages.flatMap(mediaIn).length;
   if (media > 0) {
     const what = media === 1 ? "an image or file was" : `${media} images or files were`;
     warnings.add("dropped", `${what} left out: the upstream takes text only`);
-    prompt = prompt.filter((piece) => !piece.media);
   }
-  return { request, prompt, warnings: warnings.list };
+  return { request, prompt: prompt.filter((piece) => !piece.media), warnings: warnings.list };
 }
+
+const mediaIn = (message: Message): readonly unknown[] =>
+  message.role === "tool" ? (message.media ?? []) : message.content.filter(({ type }) => type === "media");
 
 /** Tokens that the model writes or ends at: they must stay in the output, and nobody else may write them. */
 export const marksOf = (dialect: Dialect): readonly string[] => [

@@ -393,14 +393,18 @@ test("a server that is none of these is said to be none", async () => {
   expect((await run(engineAt(server.url), hi)).finish).toMatchObject({ error: { message: expect.stringContaining("llama-server") } });
 });
 
-test("an image has no place in text, and that is said", async () => {
+test.each(listDialects().map(({ id }) => id))("%s: an image has no place in text, whoever shows it, and that is said", async (dialect) => {
   const server = await startFake("llama-server", () => ({ text: ["OK"] }));
   const image = { type: "media" as const, mediaType: "image/png", data: "AA==" };
-  const { warnings } = await run(engineAt(server.url), {
-    ...hi,
-    messages: [{ role: "user", content: [image, { type: "text", text: "Hi" }] }],
+  const { warnings } = await run(engineAt(server.url, { dialect }), {
+    ...asking,
+    messages: [
+      { role: "user", content: [image, { type: "text", text: "Hi" }] },
+      { role: "assistant", content: [{ type: "tool-call", id: "a", name: "get_weather", arguments: { city: "Oslo" } }] },
+      { role: "tool", id: "a", name: "get_weather", output: "A map.", media: [image] },
+    ],
   });
-  expect(warnings).toMatchObject([{ code: "dropped" }]);
+  expect(warnings).toMatchObject([{ code: "dropped", message: expect.stringContaining("2 images or files were left out") }]);
 });
 
 test("one connection serves models of several dialects", async () => {
