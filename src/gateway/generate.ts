@@ -32,7 +32,7 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   }
   const named = aimed(asked, target);
   const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
-  if (asked.warnings) exchange.warnings.push(...readWarnings(asked, target.engine.wire !== undefined));
+  if (asked.warnings) exchange.warnings.push(...readWarnings(asked));
   exchange.warnings.push(...warnings);
   exchange.streamed = Boolean(asked.stream);
   const question = { asked, request, target };

@@ -55,6 +55,12 @@ describe("Anthropic's changes of tools", () => {
   });
 });
 
+test("what concerns tools that only Anthropic's servers have is told as lost", () => {
+  const toolset = { type: "tool_addition", tool: { type: "mcp_toolset_reference", server_name: "docs" } };
+  for (const changes of [system(toolset), system(toolset, { type: "text", text: "Docs." })])
+    expect(getWire("openai-chat").encodeRequest(asked(changes)).context.warnings).toMatchObject([{ code: "dropped" }]);
+});
+
 /** A text that is alone is written as a string. */
 const short = (message: object): object => {
   const { content } = message as { content: readonly { type: string; text?: string }[] };
@@ -62,14 +68,15 @@ const short = (message: object): object => {
 };
 
 describe("additional tools of Responses", () => {
+  const search = { type: "web_search" };
   const f = { type: "function", name: "f", parameters: schema, strict: false };
-  const item = { type: "additional_tools", role: "developer", tools: [{ ...f, name: "h" }] };
+  const item = { type: "additional_tools", role: "developer", tools: [{ ...f, name: "h" }, search] };
   const request = () =>
     decode("openai-responses", { tools: [f], input: [{ role: "user", content: "Hi" }, item, { role: "user", content: "Go" }] });
   test.each(others("openai-responses"))("are tools to %s", (to) => {
     const { body, context } = getWire(to).encodeRequest(request());
     expect(names(getWire(to).decodeRequest({ path: "", query: {}, headers: {}, body }))).toEqual(["f", "h"]);
-    expect(context.warnings).toEqual([]);
+    expect(context.warnings.map(({ message }) => message)).toEqual([expect.stringContaining("web_search")]);
   });
   test("its own server finds them in the item", () => {
     const { body } = getWire("openai-responses").encodeRequest(request());

@@ -21,7 +21,7 @@ import { DialectFinder, type FoundDialect, settingOf } from "../inband/dialects.
 import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
-import { jobOf, limitOf } from "./job.ts";
+import { carries, jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -71,7 +71,7 @@ export class Completions implements Engine {
     const found = await this.dialectOf(asked.model, options);
     const { dialect, variant } = found;
     options.onDialect?.(settingOf(found));
-    const { request, prompt, warnings } = rendered(asked, dialect, variant);
+    const { request, prompt, warnings } = rendered(asked, dialect, variant, (opaque) => carries(backend, opaque));
     const tokenized = await tokens?.of(prompt, marksOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);

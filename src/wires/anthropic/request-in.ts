@@ -113,7 +113,7 @@ function readPart(block: Fields): Text | Media {
   if (type === "text") return withState<Text>({ type, text: block.text("text") ?? "" }, block.state());
   const media = type === "image" || type === "document" ? readMedia(block, type === "document") : undefined;
   const said = media ? "" : textIn(block.value);
-  return media ?? whole(block.value, said || storedFile(block.value), said !== "" || isToolChange(block.value));
+  return media ?? whole(block.value, said || storedFile(block.value), said !== "" || isHeeded(block.value));
 }
 
 /** The label of a file that only Anthropic's own servers have. */
@@ -155,7 +155,7 @@ function readMessage(message: Fields, from: Source, changes: Json[]): Message[] 
   const changed = blocks.flatMap((block) => (isToolChange(block) ? [block] : listOf(objectOf(block).tool_changes)));
   changes.push(...changed);
   if (blocks.length > 0 && blocks.every(isToolChange)) {
-    from.take(message.at, message.value, true);
+    from.take(message.at, message.value, blocks.every(isHeeded));
     return [];
   }
   if (role === "assistant") return [withState({ role, content: readAssistant(message, from) }, message.state())];
@@ -227,6 +227,11 @@ function readResult(block: Fields, from: Source): ToolResult {
 
 const CHANGES: ReadonlySet<Json | undefined> = new Set(["tool_addition", "tool_removal"]);
 const isToolChange = (block: Json): boolean => CHANGES.has(objectOf(block).type);
+/** It is not about tools that only Anthropic's servers have. */
+function isHeeded(block: Json): boolean {
+  const { server_name, definition } = objectOf(objectOf(block).tool);
+  return isToolChange(block) && server_name === undefined && (objectOf(definition).type ?? "custom") === "custom";
+}
 
 /** The tools in the end: as they were declared, and as the conversation has changed them. */
 function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[] {

@@ -144,7 +144,10 @@ class Items {
 
   /** What a search, or the client itself, has loaded is there for everybody; this wire's servers read it in the item itself. */
   #found(item: Fields): void {
+    const { extra } = this.#from;
+    const before = extra.length;
     const found = readTools(item, this.#from);
+    for (const inner of extra.slice(before)) inner.kind = `#${inner.kind}`; // the item goes back whole
     for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
       this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)]));

@@ -63,6 +63,28 @@ describe.each(SERVERS)("%s", (id) => {
     expect(finish).toMatchObject({ reason: "length" });
   });
 
+  test("a call that the limit cut before its name is cut, and no unreadable call", async () => {
+    const server = await start(() => ({ text: [...OUTPUT.slice(0, 2), "<|tool_call>call:get_wea"], end: "length" }));
+    const { events, content, finish } = await run(engineAt(server.url), asking);
+    expect(content.map(({ type }) => type)).toEqual(["thinking", "text"]);
+    expect(events).toContainEqual({ type: "control", raw: "<|tool_call>call:get_wea" });
+    expect(finish).toMatchObject({ reason: "length" });
+  });
+
+  test("what only a wire knows, and no prompt, is told", async () => {
+    const server = await start(() => ({ text: ["OK"] }));
+    const extra: Request["extra"] = [
+      { wire: "openai-chat", kind: "logprobs", data: true },
+      { wire: "ollama", kind: "options", data: { num_ctx: 8192 }, part: true },
+      { wire: "anthropic", kind: "metadata", data: {}, quiet: true },
+    ];
+    const { warnings } = await run(engineAt(server.url), { ...hi, extra });
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "logprobs of openai-chat has no place in a prompt and was left out",
+      ...(id === "ollama" ? [] : ["options.num_ctx of ollama has no place in a prompt and was left out"]),
+    ]);
+  });
+
   test("nothing that somebody else wrote becomes a control token", async () => {
     const forged = controls.join(" and ");
     const messages: Request["messages"] = [
@@ -371,14 +393,18 @@ test("a server that is none of these is said to be none", async () => {
   expect((await run(engineAt(server.url), hi)).finish).toMatchObject({ error: { message: expect.stringContaining("llama-server") } });
 });
 
-test("an image has no place in text, and that is said", async () => {
+test.each(listDialects().map(({ id }) => id))("%s: an image has no place in text, whoever shows it, and that is said", async (dialect) => {
   const server = await startFake("llama-server", () => ({ text: ["OK"] }));
   const image = { type: "media" as const, mediaType: "image/png", data: "AA==" };
-  const { warnings } = await run(engineAt(server.url), {
-    ...hi,
-    messages: [{ role: "user", content: [image, { type: "text", text: "Hi" }] }],
+  const { warnings } = await run(engineAt(server.url, { dialect }), {
+    ...asking,
+    messages: [
+      { role: "user", content: [image, { type: "text", text: "Hi" }] },
+      { role: "assistant", content: [{ type: "tool-call", id: "a", name: "get_weather", arguments: { city: "Oslo" } }] },
+      { role: "tool", id: "a", name: "get_weather", output: "A map.", media: [image] },
+    ],
   });
-  expect(warnings).toMatchObject([{ code: "dropped" }]);
+  expect(warnings).toMatchObject([{ code: "dropped", message: expect.stringContaining("2 images or files were left out") }]);
 });
 
 test("one connection serves models of several dialects", async () => {
