@@ -12,7 +12,9 @@ export interface Rendered {
 
 /** The prompt, without what only a model that sees and hears can take. */
 export function rendered(given: Request, dialect: Dialect, variant: string | undefined): Rendered {
-  const request = withFunctions(given);
+  const plain = withFunctions(given);
+  const stops = dialect.variantStops?.[variant ?? ""] ?? [];
+  const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
   let prompt: Prompt;
   try {
     prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
