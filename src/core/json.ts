@@ -115,6 +115,11 @@ export class JsonWriter {
     return this.#root;
   }
 
+  /** So many elements the open list has. */
+  get count(): number {
+    return Array.isArray(this.#draft) ? this.#draft.length : 0;
+  }
+
   open(list: boolean): void {
     this.#begin(list ? "[" : "{");
     const draft: Draft = list ? [] : {};
