@@ -115,6 +115,10 @@ export class JsonWriter {
     return this.#root;
   }
 
+  /** Whether the open object has a value of this key. */
+  has(key: string): boolean {
+    return this.#draft !== undefined && Object.hasOwn(this.#draft, key);
+  }
   /** So many elements the open list has. */
   get count(): number {
     return Array.isArray(this.#draft) ? this.#draft.length : 0;

@@ -3,7 +3,7 @@
  * syntax is transcoded to JSON while it arrives.
  */
 import { escapeJson } from "../../core/json.ts";
-import { closing as closeQuote, JSON_SYNTAX } from "../../core/json-syntax.ts";
+import { closing as closeQuote, inString } from "../../core/json-syntax.ts";
 import type { Syntax } from "../../core/reader.ts";
 import { innerSchema, type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
@@ -39,6 +39,8 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const { quote, ends } = calls;
   const marks = new Marks([...ends, quote]);
   const quotes = new Marks([quote, '"', "'"]);
+  const closer = new Marks([quote]);
+  const blockEnds = new Marks(ends);
   /** Between the dialect's quotes everything is literal; between ASCII quotes it is as in JSON, up to what ends the block. */
   const strings = (behind: string): Pick<Syntax, "quotes" | "plainEnd" | "special"> => ({
     quotes,
@@ -46,15 +48,16 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     special: (r, code) => {
       const isAscii = r.quote !== quote;
       if (isAscii && r.tail !== undefined) return closeQuote(r, behind);
-      const mark = marks.leads[code] === 1 ? r.match(marks, true) : "";
+      const known = isAscii ? blockEnds : closer;
+      const mark = known.leads[code] === 1 ? r.match(known, true) : "";
       if (mark === undefined) return r.cut();
-      if (isAscii && ends.includes(mark)) return r.bad(`${mark} inside a value`);
-      if (mark === quote && !isAscii) {
+      if (mark !== "") {
+        if (isAscii) return r.bad(`${mark} inside a value`);
         r.pos += mark.length;
         return r.closeString();
       }
       if (isAscii && (code !== 92 || r.pos + 1 >= r.stop || ESCAPES.includes(String.fromCharCode(r.codes[r.pos + 1] as number))))
-        return JSON_SYNTAX.special(r, code);
+        return inString(r, code);
       r.say(escapeJson(String.fromCharCode(code)));
       r.pos++;
       return true;
