@@ -23,7 +23,7 @@ const entries = [
   { name: "the largest dialect alone", goal: 9_000, limit: 19_550, largestOf: ids.map(file) },
   { name: "all dialects", goal: 40_000, limit: 49_700, files: ids.map(file) },
   { name: "the same with grammars and detection", goal: 40_000, limit: 63_450, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 54_800, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 54_900, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {

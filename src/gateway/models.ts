@@ -4,7 +4,7 @@ import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../co
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
-import { boundElsewhere } from "./bound.ts";
+import { boundElsewhere, summarizing } from "./bound.ts";
 import { Lessons } from "./lessons.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
@@ -274,9 +274,10 @@ const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
 /** The request as the target gets it. Throws for one that only a server of its own API can answer. */
-export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const bound = boundElsewhere(request, engine.wire);
+export function aimed(given: Request, { model, rule, engine }: Target): Request {
+  const bound = boundElsewhere(given, engine.wire);
   if (bound) throw new BadRequest(bound);
+  const request = summarizing(given, engine.wire);
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens, context } = rule;
   const extra =

@@ -313,7 +313,6 @@ function adaptMessages(given: readonly Message[], able: Abilities, profile: Wire
   const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
   given.forEach((message, i) => {
     if (message.role !== "tool") release();
-    if (message.role === "system" && message.content.length > 0 && message.content.every(isNothing)) return; // a change of tools, and no words
     const isLate = first < 0 ? !able.systemAnywhere : i > first;
     out.push(message.role === "tool" ? returned(message) : message.role === "assistant" ? said(message) : spoken(message, isLate));
   });

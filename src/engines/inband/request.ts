@@ -1,5 +1,5 @@
 /** A request as a dialect takes it, and what holds its answer to what was asked. */
-import type { JsonObject, Message, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
+import type { JsonObject, Request, Tool, ToolChoice, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
 import { bridgeTool, offeredTools } from "../../wires/bridge.ts";
@@ -8,17 +8,13 @@ import { EngineError } from "../error.ts";
 
 /** Only the tools that are offered, and all of them functions; no dialect has a word for a result that is an error, so its text says it. */
 export function withFunctions(request: Request): Request & { tools: Tool[] } {
-  const messages = request.messages
-    .filter((message) => !isNotice(message))
-    .map((message) => (message.role === "tool" && message.isError ? { ...message, output: errorText(message.output) } : message));
+  const messages = request.messages.some((message) => message.role === "tool" && message.isError)
+    ? request.messages.map((message) =>
+        message.role === "tool" && message.isError ? { ...message, output: errorText(message.output) } : message,
+      )
+    : request.messages;
   return { ...request, messages, tools: offeredTools(request).map(bridgeTool) };
 }
-
-/** A system message without words: only its wire can tell what it says. */
-const isNotice = (message: Message): boolean =>
-  message.role === "system" &&
-  message.content.length > 0 &&
-  message.content.every((part) => part.type === "text" && !part.text && part.state);
 
 /** How a server can hold a model: by llama.cpp's grammars, or by the structural tags of vLLM and SGLang. */
 export type Holding = "gbnf" | "structural-tag";

@@ -19,19 +19,20 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
-import type { Fields } from "../fields.ts";
+import { Fields } from "../fields.ts";
+import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
+import { defined, isEmpty, listOf, objectOf, someOf, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import {
   BLOCK,
   type Carried,
   CONTENT,
+  DEFINED,
   EFFORT,
   EFFORTS,
   HEADERS,
-  INLINE,
   SAMPLING,
   SOURCE,
   signed,
@@ -57,7 +58,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   if (objectOf(root.value.thread).type === "continue") throw new BadRequest(LOST);
   const config = root.inner("output_config");
   const thinking = { ...readThinking(root, from), ...readEffort(config, from), ...readKeep(root) };
-  const changes: Changes = new Map();
+  const changes: Json[] = [];
   const messages = conversation(root, "messages", "messages", (message) => readMessage(message, from, changes)).flat();
   const tools = readTools(root, from, changes);
   const choice = root.object("tool_choice");
@@ -112,7 +113,7 @@ function readPart(block: Fields): Text | Media {
   if (type === "text") return withState<Text>({ type, text: block.text("text") ?? "" }, block.state());
   const media = type === "image" || type === "document" ? readMedia(block, type === "document") : undefined;
   const said = media ? "" : textIn(block.value);
-  return media ?? whole(block.value, said || storedFile(block.value), said !== "");
+  return media ?? whole(block.value, said || storedFile(block.value), said !== "" || isHeeded(block.value));
 }
 
 /** The label of a file that only Anthropic's own servers have. */
@@ -130,13 +131,13 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
   return withState(isDocument ? { ...media, ...block.read<Media>(TITLE) } : media, block.state());
 }
 
-/** What can be read in documents of plain text, search results, tool references and summaries of what went before. */
+/** What can be read in documents of plain text, search results, tool references and summaries. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
   const { type, text, title, source, content, data, tool_name: tool } = block;
   if (type === "text") return typeof text === "string" ? text : "";
   if (type === "tool_reference") return `The tool ${tool} is now available.`;
-  if (type === "compaction") return typeof content === "string" ? `[summary of the conversation so far]\n${content}` : "";
+  if (type === "compaction") return typeof content === "string" ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
   const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
@@ -147,14 +148,20 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
 
-function readMessage(message: Fields, from: Source, changes: Changes): Message[] {
+/** A message that only changes the tools is none to anybody else: it keeps its place for Anthropic's own servers. */
+function readMessage(message: Fields, from: Source, changes: Json[]): Message[] {
   const role = message.word("role", ROLES);
-  if (role === "assistant") return [withState({ role, content: readAssistant(message, from, changes) }, message.state())];
+  const blocks = listOf(message.value.content);
+  const changed = blocks.flatMap((block) => (isToolChange(block) ? [block] : listOf(objectOf(block).tool_changes)));
+  changes.push(...changed);
+  if (blocks.length > 0 && blocks.every(isToolChange)) {
+    from.take(message.at, message.value, blocks.every(isHeeded));
+    return [];
+  }
+  if (role === "assistant") return [withState({ role, content: readAssistant(message, from) }, message.state())];
   const results: ToolResult[] = [];
   const content = from.content(message, "content", (block) => {
-    const { type } = block.value;
-    if (isChange(type)) return whole(block.value, "", readChange(block, changes));
-    if (role !== "user" || type !== "tool_result") return readPart(block);
+    if (role !== "user" || block.value.type !== "tool_result") return readPart(block);
     results.push(readResult(block, from));
     return [];
   });
@@ -163,13 +170,12 @@ function readMessage(message: Fields, from: Source, changes: Changes): Message[]
   return results.length > 0 && content.length === 0 && !state ? results : [...results, withState({ role, content }, state)];
 }
 
-function readAssistant(message: Fields, from: Source, changes: Changes): Part[] {
+function readAssistant(message: Fields, from: Source): Part[] {
   const carried: Carried = new Map();
   const parts = from.content(message, "content", (block): Part | Part[] => {
     const { type } = block.value;
     if (type === "tool_use") return readCall(block, from);
     if (type === "thinking") return readThought(block, carried);
-    if (type === "compaction") block.each("tool_changes", (change) => readChange(change, changes));
     if (type !== "redacted_thinking") return readPart(block);
     block.ask("type");
     return withState<Thinking>({ type: "thinking", text: "" }, block.state()); // its `data`
@@ -219,52 +225,63 @@ function readResult(block: Fields, from: Source): ToolResult {
 
 // Tools
 
-/** What the conversation itself says of tools, the last word on each: where it is defined, and whether it is gone. */
-type Changes = Map<Json, { definition?: Fields | undefined; isGone: boolean }>;
-
-const isChange = (type: Json | undefined): boolean => type === "tool_addition" || type === "tool_removal";
-
-/** `{"type": "tool_addition", "tool": {"type": "tool_definition", "definition": …}}`. `false`: it is about tools that only Anthropic's servers have. */
-function readChange(block: Fields, changes: Changes): boolean {
-  const tool = block.thing("tool");
-  const given = tool?.thing("definition");
-  const name = (given?.value.type ?? "custom") === "custom" && (given ?? tool)?.value.name;
-  if (!name || tool?.value.server_name !== undefined) return false;
-  const definition = given ?? changes.get(name)?.definition;
-  changes.set(name, { definition, isGone: block.value.type === "tool_removal" });
-  return true;
+const CHANGES: ReadonlySet<Json | undefined> = new Set(["tool_addition", "tool_removal"]);
+const isToolChange = (block: Json): boolean => CHANGES.has(objectOf(block).type);
+/** It is not about tools that only Anthropic's servers have. */
+function isHeeded(block: Json): boolean {
+  const { server_name, definition } = objectOf(objectOf(block).tool);
+  return isToolChange(block) && server_name === undefined && (objectOf(definition).type ?? "custom") === "custom";
 }
 
-function readTools(root: Fields, from: Source, changes: Changes): Tool[] {
-  let revealed: Set<Json> | undefined;
-  const declared = root.each("tools", (tool): Tool[] => {
-    const isOwn = (tool.text("type") ?? "custom") !== "custom";
-    const name = tool.name("name");
-    const change = changes.get(name);
-    if (isOwn || change?.isGone || change?.definition) {
-      from.take(tool.at, tool.value, !isOwn); // only for Anthropic's servers: it keeps its place in the list
-      return [];
-    }
-    const made: Tool = { ...tool.read<Tool>(TOOL), name };
-    if (made.deferred) revealed ??= references(root.value.messages ?? null);
-    // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
-    const isKnown = made.deferred && (change || revealed?.has(name));
-    if (isKnown) delete made.deferred;
-    const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
-    return [withState(made, state, tool.state())];
+/** The tools in the end: as they were declared, and as the conversation has changed them. */
+function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[] {
+  const changed = new Map<Json | undefined, JsonObject | undefined>(); // by name: how they were defined anew; `undefined`: they were withdrawn
+  for (const change of changes) {
+    const { type, name, definition } = objectOf(objectOf(change).tool);
+    if (objectOf(change).type === "tool_removal") changed.set(name, undefined);
+    else if (type === "tool_definition") changed.set(objectOf(definition).name, objectOf(definition));
+    else if (changed.get(name) === undefined) changed.delete(name);
+  }
+  const declared = readDeclared(root, from, (tool) => changed.has(tool.value.name));
+  const added = [...changed.values()].flatMap((definition) => {
+    const tool = new Fields(definition ?? {}, from, "definition");
+    return definition && isPlain(tool)
+      ? [withState<Tool>({ ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, DEFINED, true, true)])]
+      : [];
   });
-  const added = [...changes.values()].flatMap(({ definition, isGone }) => (definition && !isGone ? definition : []));
-  return [
-    ...declared.flat(),
-    ...added.map((tool) => withState({ ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, INLINE, true, true)])),
-  ];
+  return [...declared, ...added];
 }
 
-/** The names of the tools that a `tool_reference` reveals, in a result or in a search of the server's. */
+/** No tool of Anthropic's own. */
+const isPlain = (tool: Fields): boolean => (tool.text("type") ?? "custom") === "custom";
+
+/** What is Anthropic's own, or was changed later, keeps its place in the list. */
+function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => boolean): Tool[] {
+  let revealed: Set<Json> | undefined;
+  return root
+    .each("tools", (tool): Tool[] => {
+      const isOwn = !isPlain(tool);
+      if (isOwn || isChanged(tool)) {
+        from.take(tool.at, tool.value, !isOwn);
+        return [];
+      }
+      const name = tool.name("name");
+      const made: Tool = { ...tool.read<Tool>(TOOL), name };
+      if (made.deferred) revealed ??= references(root.value.messages ?? null);
+      // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
+      const isKnown = made.deferred && revealed?.has(name);
+      if (isKnown) delete made.deferred;
+      const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
+      return [withState(made, state, tool.state())];
+    })
+    .flat();
+}
+
+/** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
 function references(value: Json, found = new Set<Json>()): Set<Json> {
   if (Array.isArray(value)) for (const item of value as readonly Json[]) references(item, found);
-  else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? null);
-  else if (isObject(value)) for (const item of Object.values(value)) references(item, found);
+  else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? value.name ?? null);
+  else if (isObject(value) && value.type !== "tool_removal") for (const item of Object.values(value)) references(item, found);
   return found;
 }
 

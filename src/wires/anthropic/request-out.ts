@@ -23,10 +23,10 @@ import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
 import {
   CONTENT,
+  DEFINED,
   EFFORT,
   EFFORTS,
   HEADERS,
-  INLINE,
   own,
   REDACTED,
   SAMPLING,
@@ -142,7 +142,7 @@ class Turns {
     }
     said.push(...this.#userSide(run));
     this.#trim(said.at(-1));
-    if (said[0]?.role !== "user" && this.#out.request.from !== WIRE) {
+    if (said[0]?.role !== "user" && objectOf(said[0]?.content[0]).type !== "compaction") {
       said.unshift({ role: "user", content: [text(".")] });
       this.#out.warnings.converted("a conversation that no user begins", "one that begins with a dot");
     }
@@ -262,7 +262,7 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 
 function writeTools(out: Out): Draft[] | undefined {
   const { request, names, warnings } = out;
-  const tools = out.tools.filter(({ state }) => !own(state, INLINE));
+  const tools = out.tools.filter(({ state }) => own(state, DEFINED) === undefined);
   const revealed = tools.every((tool) => tool.deferred) && !hasServerTools(request.extra, WIRE); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {

@@ -76,7 +76,10 @@ export class GeminiAnswer extends Answer {
   finish(finish: Finish): void {
     const finishReason = reasonOf(finish);
     const usage = this.usage && encodeUsage(this.usage);
-    if (finish.reason !== "error" && !this.#last && !this.chunks) return this.#plain("", `"finishReason":"${finishReason}",`, usage);
+    if (finish.reason !== "error" && !this.#last && !this.chunks) {
+      this.#plain("", `"finishReason":"${finishReason}",`, usage);
+      return;
+    }
     const { usageMetadata: details, ...tail } = this.#last ?? {};
     const usageMetadata = usage && { ...usage, ...objectOf(details) };
     const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;

@@ -14,6 +14,15 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 /** The kind of an item that is not sent, but named: it lies on the server that made it. */
 export const REFERENCE = "item_reference";
 
+// ---- Compaction: what was said is replaced by one item, which nobody but its server can read
+
+export const COMPACTION = "compaction";
+export const TRIGGER = "compaction_trigger";
+
+/** Whether the answer shall be that item. */
+export const isCompacting = ({ messages }: Pick<Request, "messages">): boolean =>
+  objectOf(own(messages.at(-1)?.state, ITEM)).type === TRIGGER;
+
 // ---- State
 
 /** What has to do with the API's own bookkeeping. */
@@ -71,14 +80,6 @@ export const ITEM = "#item";
 
 export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
   own(tools?.find((tool) => tool.name === name)?.state, SEARCHING) !== undefined;
-
-// ---- Compaction: Codex ends the input with a trigger, and wants an item that holds what went before
-
-/** The last item of a request for it. To any other server it is what a user asks, and the item of the answer holds what the model wrote. */
-export const TRIGGER = "compaction_trigger";
-
-export const isCompaction = ({ messages }: Pick<Request, "messages">): boolean =>
-  objectOf(own(messages.at(-1)?.state, ITEM)).type === TRIGGER;
 
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 

@@ -16,20 +16,20 @@ import type {
 import { revealed, toolKind } from "../bridge.ts";
 import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
-import { mediaFromUrl } from "../media.ts";
+import { mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { someOf, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
+  COMPACTION,
   calledBy,
   defaultsOf,
   FOUND,
   fileName,
   flatName,
   ITEM,
-  isCompaction,
   itemState,
   namespaceIn,
   QUIET,
@@ -59,14 +59,11 @@ export function decodeRequest({ body, recall }: WireInput): Request {
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
   const tools = readTools(root, from);
   const thinking = readThinking(root, from);
-  const messages = readMessages(root, tools, from, recall);
-  const compacts = isCompaction({ messages });
-  if (compacts && root.value.tool_choice !== undefined) from.take("tool_choice", root.json("tool_choice"), true);
   const request = {
     model: root.text("model") ?? "",
-    messages,
+    messages: readMessages(root, tools, from, recall),
     tools: someOf(tools),
-    toolChoice: compacts ? ("none" as const) : readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
+    toolChoice: readChoice(root, "tool_choice", tools, from, (tool) => calledBy(tools, tool.name).name),
     parallelCalls: root.flag("parallel_tool_calls"),
     stream: readStream(root),
     thinking,
@@ -95,9 +92,10 @@ function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInp
   return items.messages;
 }
 
-const SUMMARIZE =
-  "Sum up this conversation for a model that will go on with the work and know nothing else: what the user wants, what was done and found out, which files, names and values matter, and what comes next. Call no tool, and write nothing but the summary.";
-const SUMMARY = "[summary of the conversation so far]";
+/** What any model is told where a server of this API would know what to do. */
+const SUMMARIZE = `Summarize the conversation so far. Whoever goes on with the work has nothing but your summary: say what the user wants, what was
+done and found out (with the names of files, commands and their results), what was decided and why, and what is left to do. Answer with the
+summary only, and call no tool.`;
 
 const isShort = ({ type, encrypted_content }: JsonObject): boolean => type === REFERENCE || (type === "reasoning" && !encrypted_content);
 
@@ -130,14 +128,21 @@ class Items {
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
     else if (type === "tool_search_output" || type === "additional_tools") this.#found(item);
     else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
+    else if (type === COMPACTION) this.#summary(item);
     else if (type === TRIGGER)
       this.#push({ role: "user", content: [{ type: "text", text: SUMMARIZE }], state: [quietState(ITEM, item.value)] });
-    else if (type === "compaction" && this.#summary(item)) return;
     else if (type === REFERENCE) this.#from.take(item.at, item.value);
     else this.#from.unknown(item, "item");
   }
 
-  /** What a search has loaded, or somebody has added, is there for everybody; this wire's servers read it in the item itself. */
+  /** What we sealed ourselves is text. */
+  #summary(item: Fields): void {
+    const [summary] = openCapsule(textOf(item.value.encrypted_content) ?? "")?.thoughts ?? [];
+    if (summary?.thinking) this.#push({ role: "user", content: [{ type: "text", text: summaryText(summary.thinking) }] });
+    else this.#from.take(item.at, item.value);
+  }
+
+  /** What a search, or the client itself, has loaded is there for everybody; this wire's servers read it in the item itself. */
   #found(item: Fields): void {
     const { extra } = this.#from;
     const before = extra.length;
@@ -158,13 +163,6 @@ class Items {
   #search(item: Fields): void {
     const call = this.#from.call(item, "arguments", this.#from.calls.add(item.text("call_id"), SEARCH));
     this.#say(withState(call, [quietState(ITEM, item.value)]));
-  }
-
-  /** `false`: only the server that made it can read it. */
-  #summary({ value }: Fields): boolean {
-    const text = openCapsule(textOf(value.encrypted_content) ?? "")?.thoughts?.[0]?.thinking;
-    if (text !== undefined) this.#push({ role: "user", content: [{ type: "text", text: `${SUMMARY}\n${text}` }] });
-    return text !== undefined;
   }
 
   #message(item: Fields): void {

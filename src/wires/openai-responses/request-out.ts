@@ -16,7 +16,6 @@ import {
   fileName,
   ITEM,
   instructionsOf,
-  isCompaction,
   isSearch,
   mintedId,
   own,
@@ -57,8 +56,7 @@ const ableTo = ({ extra, tools }: Request): Abilities => {
 };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  const { toolChoice: _, ...asItCame } = given; // its own word goes along
-  const out = adapt(isCompaction(given) ? asItCame : given, ableTo(given), profile);
+  const out = adapt(given, ableTo(given), profile);
   const instructions = instructionsOf(out.request.messages[0]);
   askForJson(out, out.request.messages.slice(instructions === undefined ? 0 : 1)); // instructions are none of them
   const { model, messages, stream } = out.request;
