@@ -236,7 +236,7 @@ const exceeded =
   (code: "too-long" | "too-deep", reason: string): Step =>
   (s) => {
     s.malformed(code, reason);
-    s.bound(restOn);
+    s.bound(restOn, MAX_NAME);
     return rest;
   };
 
@@ -253,15 +253,10 @@ const rest: Step = (s) => {
   return s.resume?.(mark) ?? speak;
 };
 
-/** So much of the rest leaves, but for half a mark at its end. */
+/** So much of the rest leaves; it is long enough for any mark. */
 const restOn: Step = (s) => {
-  const limit = s.pos;
-  s.pos = s.reached;
-  if (!s.control()) {
-    s.pos = limit;
-    s.control();
-  }
-  s.bound(restOn);
+  s.control();
+  s.bound(restOn, MAX_NAME);
   return rest;
 };
 
