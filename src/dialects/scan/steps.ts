@@ -81,7 +81,12 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
     } else if (s.owed || stray === "control") {
       s.owed = false;
       s.control();
-    } else s.sayRaw();
+    } else {
+      // Whoever did not say that the prompt opened the block: the answer begins here.
+      s.sayRaw();
+      s.lineStart = true;
+      s.prose = false;
+    }
     return speak;
   };
 }
