@@ -126,7 +126,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     const mark = s.match(s.table.ends);
     if (mark === undefined) return undefined;
     if (mark !== "") return broken(s, "empty", "the block is empty");
-    const skip = broken(s, "no-name", "a JSON object was expected");
+    const skip = broken(s, "no-name", "a JSON object was expected", !list);
     return list ? nextElement : skip;
   };
 

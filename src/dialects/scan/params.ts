@@ -161,18 +161,18 @@ export function tagCalls(form: TagForm): TagSteps {
     }
     if (mark !== "") return broken(s, "empty", "the block is empty");
     if ((code === 123 || code === 91) && form.json) return form.json;
-    return form.bareNames === "never" ? noName(s) : bareName;
+    return form.bareNames === "never" ? noName(s, code !== 60) : bareName;
   };
 
-  const noName = (s: Scan): Step => broken(s, "no-name", "the name of a tool was expected");
+  const noName = (s: Scan, mention = false): Step => broken(s, "no-name", "the name of a tool was expected", mention);
 
   const bareName: Step = (s) => {
     const mark = s.readWord(nameEnds);
     if (mark === undefined) return undefined;
-    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s);
+    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s, true);
     if (mark === "") return cut;
     const name = s.word.trim();
-    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s);
+    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s, name !== "");
     s.startCall(name);
     return between;
   };

@@ -37,6 +37,8 @@ export interface Table {
   /** What may stand behind a complete call and belongs to it. */
   readonly closing: Marks;
   readonly closers: ReadonlySet<string>;
+  /** No control tokens stand around calls, but text, which somebody may mention. */
+  readonly textual: boolean;
   readonly stops: Marks;
   readonly unthink: ReadonlySet<string>;
 }
@@ -121,8 +123,8 @@ export class Scan extends Reader implements Scanner {
   behind: Step | undefined;
   /** In a block of several calls: where to go on at a mark behind one that cannot be read. */
   resume: ((mark: string) => Step) | undefined;
-  /** Why the block that is being passed over cannot be read. */
-  fault: { code: MalformedCode; reason: string } | undefined;
+  /** Why the block that is being passed over cannot be read. `mention`: unless something closes it, somebody only speaks of its mark. */
+  fault: { code: MalformedCode; reason: string; mention: boolean } | undefined;
 
   /** Most pieces make one event: a list of one is cheaper than an empty one that grows. */
   #out: Event[] | undefined;

@@ -184,8 +184,8 @@ export const closing = closingThen(speak);
 // ---- blocks that cannot be read
 
 /** The block is malformed; its raw runs to its closer, the next opener, or the end. */
-export function broken(s: Scan, code: MalformedCode, reason: string): Step {
-  s.fault = { code, reason };
+export function broken(s: Scan, code: MalformedCode, reason: string, mention = false): Step {
+  s.fault = { code, reason, mention };
   return skip;
 }
 
@@ -231,6 +231,10 @@ export const skip: Step = (s) => {
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
   if (s.table.closers.has(mark)) s.pos += mark.length;
+  else if (s.fault?.mention && s.table.textual) {
+    s.call = s.fault = undefined;
+    return s.holdsNoCall ? undo : releaseBlanks;
+  }
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
   return s.resume?.(mark) ?? speak;
