@@ -94,13 +94,7 @@ export function adapt(given: Request, able: Abilities, profile: WireProfile = {}
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
   request.messages = adaptMessages(given.messages, able, profile, warnings);
-  const tell = ({ state }: { state?: readonly Opaque[] }): void => warnings.foreign(state, able.carries);
-  tools.forEach(tell);
-  for (const message of request.messages) {
-    tell(message);
-    (message.role === "tool" ? (message.media ?? []) : message.content).forEach(tell);
-  }
-  warnings.foreign(request.extra, able.carries);
+  warnings.foreignIn(request, tools, able.carries);
   return out;
 }
 
