@@ -4,6 +4,7 @@
  *
  *     outsideSchema({ name: "read", parameters: { type: "object", required: ["path"] } }, {})   // "must have required property 'path'"
  */
+import { createContext, Script } from "node:vm";
 import type { Ajv, ValidateFunction } from "ajv";
 import type { JsonObject, Tool } from "../core/nouns.ts";
 
@@ -11,33 +12,42 @@ import type { JsonObject, Tool } from "../core/nouns.ts";
 const MAX_KEPT = 200;
 const MAX_CHARS = 65_536;
 
+/** How long anybody looks: a `pattern`, or alternatives inside of alternatives, may take for ever, and meanwhile nobody else would be answered. */
+const LOOK_MS = 250;
+
 const compiled = new Map<string, ValidateFunction | undefined>();
 let ajv: Promise<Ajv> | undefined;
 
 /** What is wrong, with the place where it is and not what stands there; `undefined`: nothing, or nobody can tell. */
 export async function outsideSchema({ parameters }: Tool, args: JsonObject): Promise<string | undefined> {
   if (!parameters) return undefined;
-  const validate = await validatorOf(parameters);
-  if (!validate || validate(args)) return undefined;
-  const [error] = validate.errors ?? [];
+  const { $schema: _, ...schema } = parameters;
+  const text = JSON.stringify(schema);
+  if (text.length > MAX_CHARS) return undefined;
+  ajv ??= import("ajv").then(({ Ajv }) => new Ajv({ strict: false, logger: false, validateFormats: false, addUsedSchema: false }));
+  const compiler = await ajv;
+  if (compiled.size === 0) compiler.compile({}); // the first one takes its time, whatever it is
+  if (compiled.size >= MAX_KEPT) compiled.clear();
+  if (!compiled.has(text))
+    compiled.set(
+      text,
+      soon(() => compiler.compile(schema)),
+    );
+  const validate = compiled.get(text);
+  const isInside = validate && soon(() => validate(args));
+  if (isInside === undefined) compiled.set(text, undefined); // nobody looks at it again
+  const [error] = isInside === false ? (validate?.errors ?? []) : [];
   return error && [error.instancePath, error.message].filter(Boolean).join(" ");
 }
 
-async function validatorOf({ $schema: _, ...schema }: JsonObject): Promise<ValidateFunction | undefined> {
-  const text = JSON.stringify(schema);
-  if (text.length > MAX_CHARS) return undefined;
-  if (compiled.has(text)) return compiled.get(text);
-  ajv ??= import("ajv").then(({ Ajv }) => new Ajv({ strict: false, logger: false, validateFormats: false, addUsedSchema: false }));
-  const compiler = await ajv;
-  if (compiled.size >= MAX_KEPT) compiled.clear();
-  compiled.set(text, compiling(compiler, schema));
-  return compiled.get(text);
-}
+const place = createContext({});
+const script = new Script("work()");
 
-/** A schema that is none judges nothing. */
-function compiling(compiler: Ajv, schema: JsonObject): ValidateFunction | undefined {
+/** `undefined`: it took too long, or went wrong; a schema that is none judges nothing. Nothing else than this stops a regular expression. */
+function soon<T>(work: () => T): T | undefined {
   try {
-    return compiler.compile(schema);
+    place.work = work;
+    return script.runInContext(place, { timeout: LOOK_MS }) as T;
   } catch {
     return undefined;
   }

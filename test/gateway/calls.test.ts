@@ -40,6 +40,13 @@ describe("arguments outside the schema", () => {
   });
 });
 
+/** Each of two alternatives has two of its own. */
+const branching = (depth: number) =>
+  Object.fromEntries([
+    ...Array.from({ length: depth }, (_, i) => [`d${i}`, { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }]),
+    [`d${depth}`, { type: "string" }],
+  ]);
+
 describe("a schema", () => {
   test.each([
     [schema, { path: "x" }, undefined],
@@ -48,6 +55,9 @@ describe("a schema", () => {
     [{ type: "strange", properties: 3 }, {}, undefined],
     [undefined, { anything: 1 }, undefined],
     [{ ...schema, description: "x".repeat(100_000) }, {}, undefined],
+    // Whoever writes a schema must not be able to stop the gateway.
+    [{ properties: { a: { pattern: "^(a+)+$" } } }, { a: `${"a".repeat(64)}!` }, undefined],
+    [{ $ref: "#/$defs/d0", $defs: branching(40) }, {}, undefined],
   ])("%#", async (parameters, args, expected) => {
     expect(await outsideSchema({ name: "f", ...(parameters ? { parameters } : {}) }, args)).toBe(expected);
   });

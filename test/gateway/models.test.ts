@@ -314,6 +314,20 @@ test('tools = "off": the model never hears of tools', async () => {
   expect(engine.requests[1]).toMatchObject({ tools: [{ name: "f" }], toolChoice: "required" });
 });
 
+test("llama-server's context is what it runs with, for clients and for limits, and not what its model was trained with", async () => {
+  const server = await startServer((response, { url }) => {
+    const answers: Record<string, object> = {
+      "/v1/models": { object: "list", data: [{ id: "m", object: "model", meta: { n_ctx_train: 131_072 } }] },
+      "/props": { default_generation_settings: { n_ctx: 8192 } },
+    };
+    const body = answers[url.split("?")[0] ?? ""];
+    response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
+  });
+  const models = new Models({ up: remote(`${server.url}/v1`) });
+  expect(await models.list()).toEqual([{ id: "m", contextLength: 8192 }]);
+  expect(models.contextOf(await models.resolve("m"))).toBe(8192);
+});
+
 test("a context that no list has is learnt by asking for the model, once; nobody waits for it", async () => {
   const asked: string[] = [];
   const knowing = {

@@ -190,7 +190,11 @@ class Connection {
   async #find(options: CallOptions): Promise<Server> {
     const id = this.#id ?? (await identify(this.http, options));
     if (id === undefined) {
-      await textOf(await this.http.request("GET", "/", { signal: quick(undefined) })); // if nobody is there, that is what is wrong
+      // If nobody is there, or it is still loading its model, that is what is wrong.
+      const answer = await this.http.request("GET", "/", { signal: quick(undefined) });
+      const { status, headers } = answer;
+      const error = readError(status, headers, (await textOf(answer)).slice(0, MAX_ERROR_CHARS));
+      if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
       throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
     }
     const backend = BACKENDS[id];

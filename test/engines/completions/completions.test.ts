@@ -383,6 +383,26 @@ test("an abort ends the upstream's answer", async () => {
   await gone.promise;
 });
 
+test.each([undefined, "llama-server"] as const)(
+  "a server that is still loading its model is not ready, and that is all (server: %s)",
+  async (server) => {
+    const loading = '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}';
+    const { url } = await startServer(answering(loading, { status: 503 }));
+    const { finish } = await run(engineAt(url, { server }), hi);
+    expect(finish).toMatchObject({ reason: "error", error: { code: "overloaded", message: "Loading model", status: 503 } });
+  },
+);
+
+test("llama-server's older word for the limit", async () => {
+  const server = await startServer((response, { url }) => {
+    const props = JSON.stringify({ default_generation_settings: { n_ctx: 4096 }, chat_template: "", model_path: "gemma-4.gguf" });
+    if (url.startsWith("/completion"))
+      response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"content":"Hi","stop":true,"stopped_limit":true}\n\n');
+    else response.writeHead(url.startsWith("/props") ? 200 : 404).end(props);
+  });
+  expect((await run(engineAt(server.url, { server: "llama-server" }), hi)).finish).toMatchObject({ reason: "length" });
+});
+
 test("nobody is there", async () => {
   const { finish } = await run(engineAt(nobody), hi);
   expect(finish).toMatchObject({ error: { code: "overloaded", message: expect.stringContaining("not running") } });
