@@ -8,15 +8,17 @@ import { createContext, Script } from "node:vm";
 import type { Ajv, ValidateFunction } from "ajv";
 import type { JsonObject, Tool } from "../core/nouns.ts";
 
-/** Compiling a schema costs more than an exchange: so many are kept, and larger ones are not looked at. */
-const MAX_KEPT = 200;
+/** Compiling a schema costs more than an exchange: so much of them is kept, and larger ones are not looked at. */
+const MAX_KEPT_CHARS = 500_000;
 const MAX_CHARS = 65_536;
 
 /** How long anybody looks: a `pattern`, or alternatives inside of alternatives, may take for ever, and meanwhile nobody else would be answered. */
 const LOOK_MS = 250;
 
 const compiled = new Map<string, ValidateFunction | undefined>();
-let ajv: Promise<Ajv> | undefined;
+let kept = 0;
+/** It never lets go of a schema: whoever wants one forgotten forgets all of it. */
+let compiler: Ajv | undefined;
 
 /** What is wrong, with the place where it is and not what stands there; `undefined`: nothing, or nobody can tell. */
 export async function outsideSchema({ parameters }: Tool, args: JsonObject): Promise<string | undefined> {
@@ -24,15 +26,22 @@ export async function outsideSchema({ parameters }: Tool, args: JsonObject): Pro
   const { $schema: _, ...schema } = parameters;
   const text = JSON.stringify(schema);
   if (text.length > MAX_CHARS) return undefined;
-  ajv ??= import("ajv").then(({ Ajv }) => new Ajv({ strict: false, logger: false, validateFormats: false, addUsedSchema: false }));
-  const compiler = await ajv;
-  if (compiled.size === 0) compiler.compile({}); // the first one takes its time, whatever it is
-  if (compiled.size >= MAX_KEPT) compiled.clear();
-  if (!compiled.has(text))
+  const { Ajv } = await import("ajv");
+  if (!compiled.has(text)) {
+    if (kept + text.length > MAX_KEPT_CHARS) {
+      compiled.clear();
+      kept = 0;
+    }
+    if (kept === 0) {
+      compiler = new Ajv({ strict: false, logger: false, validateFormats: false, addUsedSchema: false });
+      compiler.compile({}); // the first one takes its time, whatever it is
+    }
+    kept += text.length;
     compiled.set(
       text,
-      soon(() => compiler.compile(schema)),
+      soon(() => compiler?.compile(schema)),
     );
+  }
   const validate = compiled.get(text);
   const isInside = validate && soon(() => validate(args));
   if (isInside === undefined) compiled.set(text, undefined); // nobody looks at it again
