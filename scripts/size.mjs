@@ -15,15 +15,15 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 20_500,
+    limit: 20_650,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_850, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 19_550, largestOf: ids.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 49_700, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 63_450, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 54_900, files: ["wires/registry.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_450, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_750, largestOf: ids.map(file) },
+  { name: "all dialects", goal: 40_000, limit: 50_100, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 63_850, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the five wires", goal: 28_000, limit: 55_050, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {

@@ -25,7 +25,7 @@ export const JSON_SYNTAX: Syntax = {
   bare: jsonScalar,
 };
 
-function inString(r: Reader, code: number): Outcome | undefined | true {
+export function inString(r: Reader, code: number): Outcome | undefined | true {
   if (code === 92) {
     const json = readEscape(r);
     if (json === undefined) return r.cut();

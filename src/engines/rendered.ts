@@ -13,7 +13,9 @@ export interface Rendered {
 
 /** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
 export function rendered(given: Request, dialect: Dialect, variant: string | undefined, carries?: (opaque: Opaque) => boolean): Rendered {
-  const request = withFunctions(given);
+  const plain = withFunctions(given);
+  const stops = dialect.variantStops?.[variant ?? ""] ?? [];
+  const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
   const warnings = new Warnings("a prompt");
   warnings.foreignIn(request, request.tools, carries);
   let prompt: Prompt;

@@ -5,6 +5,7 @@ import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { boundElsewhere, summarizing } from "./bound.ts";
+import { Lessons } from "./lessons.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 import { ThinkingWays } from "./thinking.ts";
@@ -60,6 +61,7 @@ export class Models {
   readonly #contexts = new Map<string, number | undefined>();
   readonly #asking = new Map<string, Promise<void>>();
   readonly thinking = new ThinkingWays();
+  readonly lessons = new Lessons();
   /** By rule, then by upstream. */
   readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
@@ -298,9 +300,16 @@ export function aimed(given: Request, { model, rule, engine }: Target): Request 
     model,
     ...(extra ? { extra } : {}),
     ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
-    ...(thinking ? { thinking: { ...thinking, ...request.thinking } } : {}),
+    ...(thinking ? { thinking: { ...unsaid(thinking, request.thinking), ...request.thinking } } : {}),
     ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
   };
+}
+
+/** Whether, how hard and how long it thinks is one wish: who says one of these means no other. */
+function unsaid(rule: ThinkingSettings, said: ThinkingSettings = {}): ThinkingSettings {
+  if ((said.enabled ?? said.effort ?? said.budget) === undefined) return rule;
+  const { enabled: _enabled, effort: _effort, budget: _budget, ...shown } = rule;
+  return shown;
 }
 
 /** Ollama cuts a prompt in silence that is longer than its window, which is small unless it is told otherwise. */

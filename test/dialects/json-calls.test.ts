@@ -183,6 +183,26 @@ describe("in a list, what is no call takes no neighbour down", () => {
   });
 });
 
+describe("several objects in one block are as many calls", () => {
+  const [f, g] = ['{"name": "f", "arguments": {}}', '{"name": "g", "arguments": {"x": 1}}'];
+  const called = ["call f{}", 'call g{"x":1}'];
+
+  test.each([
+    ...["hermes", "granite", "qwen3-coder", "glm", "xlam"].map((id) => [id, "<tool_call>", "</tool_call>"]),
+    ["phi4-mini", "<|tool_call|>", "<|/tool_call|>"],
+    ["cohere", "<|START_ACTION|>", "<|END_ACTION|>"],
+  ])("%s", (id, open, close) => {
+    const dialect = getDialect(id);
+    for (const gap of ["", "\n", ", ", ";\n"]) {
+      expect(lines(dialect, `${open}\n${f}${gap}${g}\n${close} So.`)).toEqual([...called, `control \n${close}`, "text  So."]);
+      expect(lines(dialect, `${open}${f}${gap}${g}`)).toEqual(called);
+    }
+    expect(lines(dialect, `${open}${f},${close}`)).toEqual([called[0], `control ,${close}`]);
+    expect(lines(dialect, `${open}${f}, {"answer": 42}${close}`)).toEqual([called[0], 'text , {"answer": 42}', `control ${close}`]);
+    expect(lines(dialect, `${open}${f}, so${close}`)).toEqual([called[0], "text , so", `control ${close}`]);
+  });
+});
+
 describe("xlam: cut inside the list", () => {
   const good = '{"name": "f", "arguments": {}}';
   test("an element is a call once its name and the key of its arguments are known", () => {

@@ -1,5 +1,6 @@
 // Which upstream answers for a model; the lists that clients see; bytes that are passed on.
 import { describe, expect, test } from "vitest";
+import type { ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { type ModelRule, Models, ruleFor } from "../../src/gateway/models.ts";
 import { answering, startServer } from "../servers.ts";
@@ -73,6 +74,19 @@ describe("the model that is asked for", () => {
       thinking: { enabled: false },
     });
   });
+});
+
+test.each<[ModelRule["thinking"], object, ThinkingSettings]>([
+  [{ enabled: false }, { reasoning_effort: "high" }, { effort: "high" }],
+  [{ effort: "low" }, { reasoning_effort: "high" }, { effort: "high" }],
+  [{ enabled: false, show: true }, { reasoning_effort: "high" }, { effort: "high", show: true }],
+  [{ effort: "low" }, {}, { effort: "low" }],
+])("what a rule says of thinking counts where the request says nothing of it: %j, %j", async (thinking, said, expected) => {
+  const up = scripted();
+  const { url } = await startGateway({ upstreams: { up }, models: [{ name: "m", upstream: "up", thinking }] });
+  const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, ...said });
+  await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
+  expect(up.requests[0]?.thinking).toEqual(expected);
 });
 
 describe("a limit that does not fit into the model's context", () => {

@@ -65,6 +65,8 @@ export interface Param {
   /** What closes it, and all marks that matter inside it. */
   readonly closer: string;
   readonly marks: Marks;
+  /** Its key stands in an element of its own: a slip. */
+  readonly slip: boolean;
   /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
   quoted: number;
   /** The mark that ends it if something legal follows, and the blanks behind that mark. */

@@ -138,8 +138,8 @@ const undo: Step = (s) => {
 
 // ---- behind a call
 
-/** Blanks and the block's closer, then `behind`. Anything else is text. */
-export function closingThen(behind: Step): Step {
+/** Blanks and the block's closer, then `behind`. Anything else is text, unless `other` knows more. */
+export function closingThen(behind: Step, other?: Step): Step {
   const closed: Step = (s) => {
     s.control();
     return behind;
@@ -159,7 +159,7 @@ export function closingThen(behind: Step): Step {
       s.pos = s.stop;
       return control;
     }
-    return releaseBlanks;
+    return other ?? releaseBlanks;
   };
   return (s) => {
     s.bound(releaseBlanks);

@@ -339,9 +339,10 @@ function sampled({ request, warnings }: Out, thinking: boolean): Draft {
     draft.temperature = 1;
   }
   for (const key of Object.keys(draft)) {
-    const refused = key === "top_p" ? (thinking ? Number(top_p) < 0.95 : temperature !== undefined) : thinking && draft[key] !== 1;
+    const isSecond = key === "top_p" && draft.temperature !== undefined;
+    const refused = isSecond || (thinking && (key === "top_p" ? Number(top_p) < 0.95 : draft[key] !== 1));
     if (!refused) continue;
-    warnings.dropped(`${key} beside ${thinking ? "thinking" : "temperature"}`);
+    warnings.dropped(`${key} beside ${isSecond ? "temperature" : "thinking"}`);
     delete draft[key];
   }
   return draft;
