@@ -1,5 +1,5 @@
 /** `dragoman detect`: a model's name or file in, its dialect out. */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { GgufError, readGguf, templateOf, textIn } from "../engines/gguf.ts";
