@@ -3,7 +3,7 @@
  * syntax is transcoded to JSON while it arrives.
  */
 import { escapeJson } from "../../core/json.ts";
-import { closing as closeQuote, inString } from "../../core/json-syntax.ts";
+import { closing as closeQuote, inString } from "../../core/json-string.ts";
 import type { Syntax } from "../../core/reader.ts";
 import { innerSchema, type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
