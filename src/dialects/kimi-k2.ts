@@ -77,7 +77,7 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
-const t = markup([...TURNS, ...STOPS, "<think>", "</think>", ...calls.marks, ARGUMENTS_BEGIN, ...MEDIA]);
+const t = markup(["[BOS]", ...TURNS, ...STOPS, "<think>", "</think>", ...calls.marks, ARGUMENTS_BEGIN, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;
