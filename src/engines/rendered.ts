@@ -1,6 +1,6 @@
 /** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
-import type { Dialect, Prompt } from "../dialects/dialect.ts";
+import type { Dialect, Prompt, RenderOptions } from "../dialects/dialect.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
 import { withFunctions } from "./inband/request.ts";
@@ -20,7 +20,9 @@ export function rendered(given: Request, dialect: Dialect, variant: string | und
   warnings.foreignIn(request, request.tools, carries);
   let prompt: Prompt;
   try {
-    prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
+    const asked = dialect.adapt?.(request) ?? request;
+    const options = variant === undefined ? {} : { variant };
+    prompt = continued(asked, (more) => dialect.render(asked, { ...options, ...more })) ?? dialect.render(asked, options);
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
   }
@@ -30,6 +32,22 @@ export function rendered(given: Request, dialect: Dialect, variant: string | und
     warnings.add("dropped", `${what} left out: the upstream takes text only`);
   }
   return { request, prompt: prompt.filter((piece) => !piece.media), warnings: warnings.list };
+}
+
+/**
+ * A conversation that ends with an answer in words: the model goes on with it, so the prompt ends where the words do. Not beside a format,
+ * which holds from the first token on.
+ */
+function continued({ messages, output }: Request, render: (options: RenderOptions) => Prompt): Prompt | undefined {
+  const last = messages.at(-1);
+  if (output || last?.role !== "assistant" || messages.length < 2) return undefined;
+  const texts = last.content.flatMap((part) => (part.type === "text" ? part.text : []));
+  const said = texts.join("").trimEnd();
+  if (said === "" || texts.length < last.content.length) return undefined;
+  const prompt = render({ addGenerationPrompt: false });
+  const at = prompt.findLastIndex(({ text, control }) => !control && text.includes(said));
+  const piece = prompt[at];
+  return piece && [...prompt.slice(0, at), { text: piece.text.slice(0, piece.text.lastIndexOf(said) + said.length) }];
 }
 
 const mediaIn = (message: Message): readonly unknown[] =>
