@@ -197,6 +197,7 @@ export const kimiK3 = dialectOf({
   models: ["Kimi-K3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<|open|>", "<|close|>", SEP, ...STOPS],
   createScanner,
   render,
   tools: toolPieces,

@@ -154,10 +154,13 @@ function readUpstream(table: Table): UpstreamSettings {
   };
 }
 
+/** `127.0.0.1:8000` is what people write, and no URL. */
+export const urlOf = (text: string): string => (/^[\w.-]+:\d+(\/|$)/.test(text) ? `http://${text}` : text);
+
 /** One, or several that take turns. */
 function readUrls(table: Table): string[] {
   const urls =
-    table.strings("url", true) ??
+    table.strings("url", true)?.map(urlOf) ??
     table.fail(`needs a url, or a model to run here (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
   const [problem] = urls.flatMap((url) => urlProblem(url) ?? []);
   return problem === undefined ? urls : table.fail(problem, "url");

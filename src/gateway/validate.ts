@@ -8,17 +8,47 @@ import { createContext, Script } from "node:vm";
 import type { Ajv, ValidateFunction } from "ajv";
 import type { JsonObject, Tool } from "../core/nouns.ts";
 
-/** Compiling a schema costs more than an exchange: so much of them is kept, and larger ones are not looked at. */
-const MAX_KEPT_CHARS = 500_000;
-const MAX_CHARS = 65_536;
+/** Compiling a schema costs more than an exchange: so many characters of them are kept, and larger ones are not looked at. */
+const MAX_KEPT = 500_000;
+const MAX_CHARS = 16_384;
 
 /** How long anybody looks: a `pattern`, or alternatives inside of alternatives, may take for ever, and meanwhile nobody else would be answered. */
 const LOOK_MS = 250;
 
-const compiled = new Map<string, ValidateFunction | undefined>();
-let kept = 0;
-/** It never lets go of a schema: whoever wants one forgotten forgets all of it. */
-let compiler: Ajv | undefined;
+/** Ajv never lets go of a schema: when there are too many, it goes with all of them. */
+class Validators {
+  readonly #ajv: Ajv;
+  readonly #known = new Map<string, ValidateFunction | undefined>();
+  #chars = 0;
+
+  constructor(ajv: Ajv) {
+    this.#ajv = ajv;
+    ajv.compile({}); // the first one takes its time, whatever it is
+  }
+
+  get isFull(): boolean {
+    return this.#chars > MAX_KEPT;
+  }
+
+  of(text: string, schema: JsonObject): ValidateFunction | undefined {
+    if (this.#known.has(text)) return this.#known.get(text);
+    this.#chars += text.length;
+    const validate = soon(() => this.#ajv.compile(schema));
+    this.#known.set(text, validate);
+    return validate;
+  }
+  /** Nobody looks at it again. */
+  drop(text: string): void {
+    this.#known.set(text, undefined);
+  }
+}
+
+let validators: Promise<Validators> | undefined;
+
+const load = async (): Promise<Validators> => {
+  const { Ajv } = await import("ajv");
+  return new Validators(new Ajv({ strict: false, logger: false, validateFormats: false, addUsedSchema: false }));
+};
 
 /** What is wrong, with the place where it is and not what stands there; `undefined`: nothing, or nobody can tell. */
 export async function outsideSchema({ parameters }: Tool, args: JsonObject): Promise<string | undefined> {
@@ -26,25 +56,12 @@ export async function outsideSchema({ parameters }: Tool, args: JsonObject): Pro
   const { $schema: _, ...schema } = parameters;
   const text = JSON.stringify(schema);
   if (text.length > MAX_CHARS) return undefined;
-  const { Ajv } = await import("ajv");
-  if (!compiled.has(text)) {
-    if (kept + text.length > MAX_KEPT_CHARS) {
-      compiled.clear();
-      kept = 0;
-    }
-    if (kept === 0) {
-      compiler = new Ajv({ strict: false, logger: false, validateFormats: false, addUsedSchema: false });
-      compiler.compile({}); // the first one takes its time, whatever it is
-    }
-    kept += text.length;
-    compiled.set(
-      text,
-      soon(() => compiler?.compile(schema)),
-    );
-  }
-  const validate = compiled.get(text);
+  validators ??= load();
+  const known = await validators;
+  const validate = known.of(text, schema);
+  if (known.isFull) validators = undefined;
   const isInside = validate && soon(() => validate(args));
-  if (isInside === undefined) compiled.set(text, undefined); // nobody looks at it again
+  if (validate && isInside === undefined) known.drop(text);
   const [error] = isInside === false ? (validate?.errors ?? []) : [];
   return error && [error.instancePath, error.message].filter(Boolean).join(" ");
 }

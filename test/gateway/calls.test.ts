@@ -26,12 +26,12 @@ test("a schema that nobody has used for long is let go", async () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
   const look = async (n: number): Promise<WeakRef<object>> => {
-    const properties = { a: { type: "string", description: `${n} ${"x".repeat(30_000)}` } };
+    const properties = { a: { type: "string", description: `${n} ${"x".repeat(10_000)}` } };
     await outsideSchema({ name: "f", parameters: { type: "object", properties } }, { a: "" });
     return new WeakRef(properties);
   };
   const first = await look(0);
-  for (let n = 1; n < 40; n++) await look(n);
+  for (let n = 1; n < 60; n++) await look(n);
   await new Promise((resolve) => setImmediate(resolve)); // a WeakRef holds on until the end of its job
   collectGarbage();
   expect(first.deref()).toBeUndefined();

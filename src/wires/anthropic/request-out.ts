@@ -1,20 +1,11 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import {
-  type Abilities,
-  adapt,
-  asUser,
-  counted,
-  type Encoded,
-  encoded,
-  hasCalls,
-  hasServerTools,
-  isForced,
-  type Out,
-  told,
-} from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt, hasServerTools, isForced } from "../adapt.ts";
+import { asUser, hasCalls } from "../adapt-messages.ts";
 import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
+import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
