@@ -48,6 +48,10 @@ export interface Dialect {
   readonly variants: string[];
   /** Strings at which generation must stop. */
   readonly stops: readonly string[];
+  /** Tokens in which calls and thinking are written: who strips special tokens from the output must leave these. */
+  readonly preserved: readonly string[];
+  /** The revision that it is spoken in (`inVariant`); absent: the reference. */
+  readonly variant?: string;
   /** What must stop it besides, by variant: words that others may well write. */
   readonly variantStops?: Readonly<Record<string, readonly string[]>>;
   createScanner(options?: ScannerOptions): Scanner;

@@ -12,15 +12,15 @@ export interface Rendered {
 }
 
 /** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
-export function rendered(given: Request, dialect: Dialect, variant: string | undefined, carries?: (opaque: Opaque) => boolean): Rendered {
+export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
   const plain = withFunctions(given);
-  const stops = dialect.variantStops?.[variant ?? ""] ?? [];
+  const stops = dialect.variantStops?.[dialect.variant ?? ""] ?? [];
   const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
   const warnings = new Warnings("a prompt");
   warnings.foreignIn(request, request.tools, carries);
   let prompt: Prompt;
   try {
-    prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
+    prompt = dialect.render(dialect.adapt?.(request) ?? request);
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
   }
@@ -36,9 +36,7 @@ const mediaIn = (message: Message): readonly unknown[] =>
   message.role === "tool" ? (message.media ?? []) : message.content.filter(({ type }) => type === "media");
 
 /** Tokens that the model writes or ends at: they must stay in the output, and nobody else may write them. */
-export const marksOf = (dialect: Dialect): readonly string[] => [
-  ...new Set([...(dialect.grammar?.([], "auto").preserved ?? []), ...dialect.stops]),
-];
+export const marksOf = ({ preserved, stops }: Dialect): readonly string[] => [...new Set([...preserved, ...stops])];
 
 export const contextError = (used: number, limit: number): ErrorInfo => ({
   code: "context-length",

@@ -214,7 +214,7 @@ function readModelFile(table: Table): string {
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
 const RESCUE = ["auto", true, false] as const;
-const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
+const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
 /** What each is called in a request, and what no server takes: less, or more. */
 const SAMPLING: Readonly<Record<string, readonly [name: keyof Sampling, least?: number, most?: number]>> = {
   temperature: ["temperature", 0],

@@ -31,6 +31,8 @@ export interface Form {
   readonly parts?: true;
   /** A description of every tool and property, and parameters of every tool. */
   readonly described?: true;
+  /** In schemas, null as the word that Python prints for it. */
+  readonly nullsAsWords?: true;
   /** What was said beside calls as the end of the thinking. */
   readonly saidInThinking?: true;
   /** One call in a message, with its result behind it. */
@@ -147,7 +149,7 @@ function plainJson(value: Tree, sheet: Sheet): Json {
 function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
   const { parameters = form.described && { type: "object", properties: {} } } = tool;
   if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);
-  const single = singleTypes(parameters);
+  const single = singleTypes(parameters, form);
   return functionTool(form.described ? { description: "", ...tool, parameters: described(single) } : { ...tool, parameters: single });
 }
 
@@ -160,20 +162,21 @@ function described(schema: JsonObject): JsonObject {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-function singleTypes(schema: JsonObject, root = schema): JsonObject {
+function singleTypes(schema: JsonObject, form: Form, root = schema): JsonObject {
   const types = schemaTypes({ schema, root });
   const type = types.find((one) => one !== "null") ?? types[0] ?? "string"; // a template would fail without any
   return {
-    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, root)])),
+    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, form, root)])),
     type: typeof schema.type === "string" ? schema.type : type,
     ...(types.length > 1 && types.includes("null") && { nullable: true }),
   };
 }
 
-function insideOf(key: string, value: Json, root: JsonObject): Json {
-  if (key === "items" && isObject(value)) return singleTypes(value, root);
+function insideOf(key: string, value: Json, form: Form, root: JsonObject): Json {
+  if (value === null && form.nullsAsWords) return "None";
+  if (key === "items" && isObject(value)) return singleTypes(value, form, root);
   if (key !== "properties" || !isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, property]) => [name, isObject(property) ? singleTypes(property, root) : property]),
+    Object.entries(value).map(([name, property]) => [name, isObject(property) ? singleTypes(property, form, root) : property]),
   );
 }

@@ -62,6 +62,7 @@ const SINGLE: readonly Form[] = [
   { noSystem: true },
   { parts: true },
   { described: true },
+  { nullsAsWords: true },
   { saidInThinking: true },
   { oneCall: true },
 ];

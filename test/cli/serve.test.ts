@@ -1,8 +1,10 @@
 // `dragoman serve` as a process of its own, in front of a server on loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import { startFake } from "../engines/completions/fakes.ts";
@@ -106,6 +108,27 @@ test("a file that changes is read again; one that is broken changes nothing", as
   expect(await line(({ msg }) => msg.includes("not taken over"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
   expect(await (await generate(await url)).text()).toContain("Two");
 });
+
+test.skipIf(process.platform === "win32")(
+  "a file behind links is read again when a link leads elsewhere, as in a ConfigMap (Windows: links need rights)",
+  async () => {
+    const [one, two] = [await upstream("One"), await upstream("Two")];
+    const folder = mkdtempSync(join(tmpdir(), "dragoman-links-"));
+    closeLater(() => rmSync(folder, { recursive: true }));
+    for (const [name, server] of Object.entries({ one, two })) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, "dragoman.toml"), `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);
+    }
+    symlinkSync("one", join(folder, "..data"));
+    symlinkSync("..data/dragoman.toml", join(folder, "dragoman.toml"));
+    const { url, line } = serve(["--config", join(folder, "dragoman.toml")]);
+    expect(await (await generate(await url)).text()).toContain("One");
+    symlinkSync("two", join(folder, "..next"));
+    renameSync(join(folder, "..next"), join(folder, "..data"));
+    await line(({ msg }) => msg.includes("read again"));
+    expect(await (await generate(await url)).text()).toContain("Two");
+  },
+);
 
 test("what only a restart changes is named when the file is read again", async () => {
   const server = await upstream();

@@ -166,6 +166,21 @@ describe("a key in an element of its own", () => {
   });
 });
 
+describe("glm: a value without its opener", () => {
+  const call = (pairs: string) => `<tool_call>edit${pairs}</tool_call>`;
+  const good = "<arg_key>line</arg_key><arg_value>2</arg_value>";
+  test("ends at its closer", () => {
+    expect(argumentsOf(glm, call(`<arg_key>path</arg_key>a b</arg_value>${good}`))).toEqual([{ path: "a b", line: 2 }]);
+    expect(argumentsOf(glm, call(`${good}<arg_key>path</arg_key>\na </arg_value> b</arg_value>`))).toEqual([
+      { line: 2, path: "a </arg_value> b" },
+    ]);
+  });
+  test("makes no call without that, and takes no neighbour down", () => {
+    for (const bad of ["<arg_key>path</arg_key>a", `<arg_key>path</arg_key>a${good}`, "<arg_key>path</arg_key>"])
+      expect(lines(glm, call(bad) + call(good), { tools })).toEqual(["malformed bad-arguments", 'call edit{"line":2}']);
+  });
+});
+
 describe("a call without its block", () => {
   test("of a name that nobody declared needs something legal behind it", () => {
     const prose = "Write <function=name> and then its parameters.";

@@ -124,6 +124,10 @@ describe("a template that refuses a conversation gets it in the form that it wan
     const properties = "{% for name, p in tools[0].function.parameters.properties | items %}{{ name + p.description }}{% endfor %}";
     expect(await rendered(`{{ "d:" + tools[0].function.description }} ${properties}`, [user], tools)).toBe("d: a");
   });
+  test("null in a schema as Python prints it", async () => {
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string", default: null } } } }];
+    expect(await rendered("{{ tools[0].function.parameters.properties.a.default | string }}", [user], tools)).toBe("None");
+  });
   test("what was said beside a call as thinking, where both are too much", async () => {
     const said: Message = {
       role: "assistant",

@@ -14,6 +14,7 @@ import {
   closingThen,
   control,
   cut,
+  isCut,
   jsonArguments,
   leaveThinking,
   nameTooLong,
@@ -126,7 +127,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     const mark = s.match(s.table.ends);
     if (mark === undefined) return undefined;
     if (mark !== "") return broken(s, "empty", "the block is empty");
-    const skip = broken(s, "no-name", "a JSON object was expected");
+    const skip = broken(s, "no-name", "a JSON object was expected", !list);
     return list ? nextElement : skip;
   };
 
@@ -165,7 +166,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     }
     if (name === undefined) s.malformed("no-name", fault?.reason ?? "the call has no name");
     else if (fault !== undefined) s.malformed(fault.code, fault.reason);
-    else if (needsArguments && !hasArguments) s.malformed("bad-arguments", "the call has no arguments");
+    else if ((needsArguments && !hasArguments) || object.strange) s.malformed("bad-arguments", "the call has no arguments");
     else s.endCall(false, object.id);
     s.unclosed = (s.block & MARKED) !== 0 || s.closer !== "";
     s.prose = false;
@@ -236,8 +237,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         }
       }
       if (marked && (list || separated)) return closing;
-      const rest = s.ahead;
-      if (!s.last || rest === "" || !s.closer.startsWith(rest)) return release;
+      if (!isCut(s, [s.closer])) return release;
       s.pos = s.stop;
       return ended;
     };
@@ -316,7 +316,7 @@ export const release: Step = (s) => {
 };
 
 /** `{"name": "f"}` may well be an answer; it is a call if `f` is a declared tool that takes no arguments. */
-function isCallWithoutArguments(s: Scan, { name, hasArguments }: CallObject): boolean {
+function isCallWithoutArguments(s: Scan, { name, hasArguments, strange }: CallObject): boolean {
   const tool = s.tools.find((tool) => tool.name === name);
-  return tool !== undefined && !hasArguments && Object.keys(tool.parameters?.properties ?? {}).length === 0;
+  return tool !== undefined && !hasArguments && !strange && Object.keys(tool.parameters?.properties ?? {}).length === 0;
 }

@@ -161,18 +161,18 @@ export function tagCalls(form: TagForm): TagSteps {
     }
     if (mark !== "") return broken(s, "empty", "the block is empty");
     if ((code === 123 || code === 91) && form.json) return form.json;
-    return form.bareNames === "never" ? noName(s) : bareName;
+    return form.bareNames === "never" ? noName(s, code !== 60) : bareName;
   };
 
-  const noName = (s: Scan): Step => broken(s, "no-name", "the name of a tool was expected");
+  const noName = (s: Scan, mention = false): Step => broken(s, "no-name", "the name of a tool was expected", mention);
 
   const bareName: Step = (s) => {
     const mark = s.readWord(nameEnds);
     if (mark === undefined) return undefined;
-    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s);
+    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s, true);
     if (mark === "") return cut;
     const name = s.word.trim();
-    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s);
+    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s, name !== "");
     s.startCall(name);
     return between;
   };
@@ -340,19 +340,28 @@ export function tagCalls(form: TagForm): TagSteps {
     return valueTags.get(tag.open ?? "") ?? valueStart;
   };
 
-  const valueTag = (value: string): Step => {
+  /** What opens a value. Without it the value must have its closer before anything else. */
+  const valueTag = (value: string, closer: string): Step => {
     const opener = new Marks([value]);
+    const marks = new Marks([closer, ...breaks]);
     return (s) => {
-      if (gap(s) === undefined) return undefined;
+      const code = gap(s);
+      if (code === undefined) return undefined;
       const mark = s.match(opener, true);
       if (mark === undefined && s.last) s.pos = s.stop;
       if (mark === undefined) return s.last ? cut : undefined;
-      if (mark === "") return broken(s, "bad-arguments", "a value was expected");
+      if (mark === "" && s.param) {
+        if (code === 60) return noValue(s);
+        s.param = { ...s.param, slip: true, marks };
+      }
       s.pos += mark.length;
       return valueStart;
     };
   };
-  const valueTags = new Map(params.flatMap(({ open, value }) => (value === undefined ? [] : [[open, valueTag(value)] as const])));
+  const noValue = (s: Scan): Step => broken(s, "bad-arguments", "a value was expected");
+  const valueTags = new Map(
+    params.flatMap(({ open, value, close }) => (value === undefined ? [] : [[open, valueTag(value, close)] as const])),
+  );
 
   const valueStart: Step = (s) => {
     const mark = strips ? s.match(NEWLINE) : "";
@@ -374,10 +383,12 @@ export function tagCalls(form: TagForm): TagSteps {
       s.pos = s.stop;
       return cut;
     }
+    const closes = meant(mark) === param.closer;
+    if (form.opaque && param.slip && !closes) return noValue(s);
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
-    if (meant(mark) === param.closer) return between;
+    if (closes) return between;
     if (openers.includes(mark)) param.quoted++;
     else if (param.quoted === 0 || stops.includes(mark)) {
       openHead(s);

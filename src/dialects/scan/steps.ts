@@ -81,7 +81,12 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
     } else if (s.owed || stray === "control") {
       s.owed = false;
       s.control();
-    } else s.sayRaw();
+    } else {
+      // Whoever did not say that the prompt opened the block: the answer begins here.
+      s.sayRaw();
+      s.lineStart = true;
+      s.prose = false;
+    }
     return speak;
   };
 }
@@ -155,7 +160,7 @@ export function closingThen(behind: Step, other?: Step): Step {
       if (s.table.closers.has(mark)) s.unclosed = false;
       return s.stops.list.includes(mark) ? stopThen(behind) : closed;
     }
-    if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.ahead))) {
+    if (isCut(s, s.table.closing.list)) {
       s.pos = s.stop;
       return control;
     }
@@ -166,6 +171,10 @@ export function closingThen(behind: Step, other?: Step): Step {
     return closer;
   };
 }
+
+/** Whether the input ends inside one of these marks. */
+export const isCut = (s: Scan, marks: readonly string[]): boolean =>
+  s.last && s.pos < s.stop && marks.some((mark) => mark.startsWith(s.ahead));
 
 /** What waits is text after all. */
 export const releaseBlanks: Step = (s) => {
@@ -179,8 +188,8 @@ export const closing = closingThen(speak);
 // ---- blocks that cannot be read
 
 /** The block is malformed; its raw runs to its closer, the next opener, or the end. */
-export function broken(s: Scan, code: MalformedCode, reason: string): Step {
-  s.fault = { code, reason };
+export function broken(s: Scan, code: MalformedCode, reason: string, mention = false): Step {
+  s.fault = { code, reason, mention };
   return skip;
 }
 
@@ -226,6 +235,10 @@ export const skip: Step = (s) => {
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
   if (s.table.closers.has(mark)) s.pos += mark.length;
+  else if (s.fault?.mention && s.table.textual) {
+    s.call = s.fault = undefined;
+    return s.holdsNoCall ? undo : releaseBlanks;
+  }
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
   return s.resume?.(mark) ?? speak;
@@ -236,7 +249,7 @@ const exceeded =
   (code: "too-long" | "too-deep", reason: string): Step =>
   (s) => {
     s.malformed(code, reason);
-    s.bound(restOn);
+    s.bound(restOn, MAX_NAME);
     return rest;
   };
 
@@ -253,15 +266,10 @@ const rest: Step = (s) => {
   return s.resume?.(mark) ?? speak;
 };
 
-/** So much of the rest leaves, but for half a mark at its end. */
+/** So much of the rest leaves; it is long enough for any mark. */
 const restOn: Step = (s) => {
-  const limit = s.pos;
-  s.pos = s.reached;
-  if (!s.control()) {
-    s.pos = limit;
-    s.control();
-  }
-  s.bound(restOn);
+  s.control();
+  s.bound(restOn, MAX_NAME);
   return rest;
 };
 
