@@ -5,11 +5,14 @@ import { detectDialect } from "../../src/dialects/detect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { withGrammar } from "../../src/dialects/grammar/formats.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { inVariant, settingOf } from "../../src/dialects/variant.ts";
 
 const tools: Tool[] = [{ name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } }];
 const request: Request = { model: "", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], tools };
+const call = { id: "call00000", name: "get_weather", arguments: { city: "Oslo" } };
+const result = { id: "call00000", name: "get_weather", output: "4 °C" };
 const cases = listDialects().flatMap((dialect) => dialect.variants.map((variant) => ({ id: dialect.id, dialect, variant })));
 
 describe("a variant behind the id is the variant of prompt and grammar", () => {
@@ -18,8 +21,20 @@ describe("a variant behind the id is the variant of prompt and grammar", () => {
     for (const one of [getDialect(`${id}/${variant}`), getDialect({ id: id as "hermes", variant }), inVariant(dialect, variant)]) {
       expect(settingOf(one)).toBe(`${id}/${variant}`);
       expect(one.render(request, { now })).toEqual(dialect.render(request, { now, variant }));
+      expect(one.renderTools(tools)).toEqual(dialect.renderTools(tools, { variant }));
+      expect(one.renderToolCall(call)).toEqual(dialect.renderToolCall(call, { variant }));
+      expect(one.renderToolResults([result])).toEqual(dialect.renderToolResults([result], { variant }));
+      expect(one.instructions(tools)).toBe(dialect.instructions(tools, { variant }));
       expect(one.grammar?.(tools, "required")).toEqual(dialect.grammar?.(tools, "required", { variant }));
     }
+  });
+
+  test("calls are written and explained as the revision has them", () => {
+    const nemo = getDialect("mistral/mistral-nemo-2407");
+    const text = promptText(nemo.renderToolCall(call));
+    expect(text).toMatch(/^\[TOOL_CALLS\] ?\[\{/);
+    expect(nemo.instructions(tools)).toContain('[{"name"');
+    expect(text).not.toBe(promptText(mistral.renderToolCall(call)));
   });
 
   test("whoever says another gets another", () => {
@@ -63,8 +78,8 @@ describe("a dialect that was imported alone", () => {
 
 describe("the tokens in which calls and thinking are written stay in the output", () => {
   test.each(listDialects().map((dialect) => [dialect.id, dialect] as const))("%s", (_, dialect) => {
-    const call = { id: "call_0", name: "get_weather", arguments: { city: "Oslo", days: [1, true, null] } };
-    const written = [...dialect.renderToolCalls([call, { ...call, id: "call_1" }]), ...dialect.renderThinking("Well.")];
+    const other = { id: "call_1", name: "get_weather", arguments: { city: "Oslo", days: [1, true, null] } };
+    const written = [...dialect.renderToolCalls([call, other]), ...dialect.renderThinking("Well.")];
     const marks = written.flatMap(({ text, control }) => (control ? text : []));
     expect([...dialect.preserved, ...dialect.stops]).toEqual(expect.arrayContaining(marks));
     expect(dialect.grammar?.(tools, "auto").preserved).toEqual(dialect.preserved);
