@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { KNOWN } from "../engines/known.ts";
 import { listWires } from "../wires/registry.ts";
 import type { ChatFlags } from "./chat/setup.ts";
+import { stateFolder } from "./chat/state.ts";
 import { readCount } from "./input.ts";
 
 const collect = (value: string, list: string[] = []): string[] => [...list, value];
@@ -36,9 +37,13 @@ export function addChat(program: Command): void {
     .option("-p, --prompt <text>", "answer this and end; what is piped in stands behind it")
     .option("--json", "with -p or a pipe: every event as a line of JSON")
     .option("--system <text>", "what the model is told before all")
-    .option("--tool <file.mjs>", "a module that exports tools made with defineTool; may be repeated", collect)
+    .option(
+      "--tool <file.mjs>",
+      "a module that exports tools: objects with name, description, parameters and run; may be repeated",
+      collect,
+    )
     .option("--mcp <command, URL or file.json>", 'an MCP server whose tools to use, or a file of "mcpServers"; may be repeated', collect)
-    .option("--folder <path>", "the only folder whose files the model may read and write")
+    .option("--folder <path>", `the only folder whose files the model may read and write (default: ${stateFolder("files")})`)
     .option("--no-tools", "only talk")
     .option("--think", "let the model think first, where it can")
     .option("--no-think", "do not let it")

@@ -2,10 +2,11 @@
 import { Readable } from "node:stream";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
+import { ASIDE_MS, textOf } from "../engines/http.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
-import { aimed, type Models } from "./models.ts";
+import { aimed, type Models, type Target } from "./models.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import type { Route } from "./routes.ts";
@@ -20,7 +21,9 @@ export async function look(route: Route, models: Models, body: string): Promise<
       return encodeModel(route.wire, await known(models, route.id));
     case "show": {
       const { model, name } = parseObject(body);
-      return encodeShow(await known(models, String(model ?? name ?? "")));
+      const found = await known(models, String(model ?? name ?? ""));
+      const target = await models.resolve(found.id);
+      return encodeShow(found, target.rule?.tools, await shownBy(target));
     }
     case "running":
       return { models: [] };
@@ -38,6 +41,15 @@ async function known(models: Models, id: string): Promise<ModelInfo> {
   const found = await models.find(id);
   if (!found) throw new Refusal(404, `there is no model "${id}"`);
   return found;
+}
+
+/** What Ollama says of a model that is its own. */
+async function shownBy({ engine, upstream, model }: Target): Promise<Record<string, unknown> | undefined> {
+  if (engine.wire !== "ollama" || !engine.send) return undefined;
+  const answer = await engine.send("/api/show", { body: JSON.stringify({ model }), signal: AbortSignal.timeout(ASIDE_MS) });
+  const text = await textOf(answer);
+  if (answer.status !== 200) throw new Refusal(answer.status === 404 ? 404 : 502, `"${upstream}" does not show the model "${model}"`);
+  return parseObject(text);
 }
 
 export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {

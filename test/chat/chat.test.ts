@@ -459,6 +459,12 @@ describe("promptOf", () => {
   test("there is none before the first turn", async () => {
     await expect(scriptedChat([]).chat.promptOf()).rejects.toThrow("no turn");
   });
+
+  test("what is no turn of the chat has none", async () => {
+    const { chat } = scriptedChat([says("Hi")]);
+    await chat.send("hi").turn();
+    await expect(chat.promptOf(1 as never)).rejects.toThrow("no turn of the chat");
+  });
 });
 
 describe("the context", () => {
