@@ -25,7 +25,7 @@ const entries = [
   { name: "the largest dialect alone", goal: 9_000, limit: 19_950, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 44_400, files: ids.filter((id) => !LATER.includes(id)).map(file) },
   { name: "all dialects", goal: 40_000, limit: 50_600, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 64_600, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 64_650, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
