@@ -35,6 +35,8 @@ export interface About {
   template?: string | undefined;
   /** How many tokens it takes, prompt and answer together. */
   context?: number | undefined;
+  /** Whether it sees images. */
+  vision?: boolean | undefined;
 }
 
 export interface CallOptions {

@@ -23,7 +23,9 @@ export async function look(route: Route, models: Models, body: string): Promise<
       const { model, name } = parseObject(body);
       const found = await known(models, String(model ?? name ?? ""));
       const target = await models.resolve(found.id);
-      return encodeShow(found, target.rule?.tools, await shownBy(target));
+      const theirs = await shownBy(target);
+      const about = theirs ? undefined : await target.engine.about?.(target.model);
+      return encodeShow(found, { tools: target.rule?.tools, vision: about?.vision }, theirs);
     }
     case "running":
       return { models: [] };
@@ -43,13 +45,12 @@ async function known(models: Models, id: string): Promise<ModelInfo> {
   return found;
 }
 
-/** What Ollama says of a model that is its own. */
-async function shownBy({ engine, upstream, model }: Target): Promise<Record<string, unknown> | undefined> {
+/** What Ollama says of a model that is its own; others that speak its API may not have this path. */
+async function shownBy({ engine, model }: Target): Promise<Record<string, unknown> | undefined> {
   if (engine.wire !== "ollama" || !engine.send) return undefined;
   const answer = await engine.send("/api/show", { body: JSON.stringify({ model }), signal: AbortSignal.timeout(ASIDE_MS) });
   const text = await textOf(answer);
-  if (answer.status !== 200) throw new Refusal(answer.status === 404 ? 404 : 502, `"${upstream}" does not show the model "${model}"`);
-  return parseObject(text);
+  return answer.status === 200 ? parseObject(text) : undefined;
 }
 
 export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Answers beside the chat: lists of models, and what Ollama's clients look at before they chat. */
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
+import type { About } from "../engines/engine.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import type { Modes } from "./modes.ts";
@@ -20,10 +21,16 @@ export function encodeModel(wire: WireId, model: ModelInfo): unknown {
 }
 
 /** `POST /api/show`: what its clients decide by is what the model can do, and how long its context is. `theirs`: what an Ollama says of it. */
-export function encodeShow(model: ModelInfo, tools: Modes["tools"], theirs: Record<string, unknown> = {}): unknown {
+export function encodeShow(
+  model: ModelInfo,
+  { tools, vision }: Pick<Modes, "tools"> & Pick<About, "vision">,
+  theirs: Record<string, unknown> = {},
+): unknown {
   const info = { "general.architecture": "dragoman", ...fieldsOf(theirs.model_info) };
   const context = model.contextLength === undefined ? {} : { [`${info["general.architecture"]}.context_length`]: model.contextLength };
-  const able = Array.isArray(theirs.capabilities) ? theirs.capabilities : ["completion", "tools", "thinking"];
+  const able = Array.isArray(theirs.capabilities)
+    ? theirs.capabilities
+    : ["completion", "tools", "thinking", ...(vision ? ["vision"] : [])];
   const others = able.filter((word) => word !== "tools");
   return {
     ...fieldsOf(encodeModel("ollama", model)),

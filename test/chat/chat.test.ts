@@ -433,6 +433,11 @@ describe("history is plain data", () => {
   });
 });
 
+test("a plain object is no tool of a chat, and is told how to become one", () => {
+  const plain = { name: "f", run: () => 1 };
+  expect(() => createChat({ engine: speaking("functiongemma", []), tools: [plain as never] })).toThrow("made with defineTool");
+});
+
 describe("promptOf", () => {
   test("is the exact prompt of every step, whatever came after", async () => {
     const engine = speaking("functiongemma", [

@@ -86,7 +86,7 @@ test("a URL: its wire is found, any model means the one there is, and the log ha
   });
   const metrics = await fetch(`${await url}/metrics`, { headers: { authorization: "Bearer sk-canary-gate" } });
   expect(await metrics.text()).toContain(
-    `dragoman_requests_total{wire="gemini",upstream="${new URL(server.url).host}",model="",kind="generate",outcome="ok"} 1`,
+    `dragoman_requests_total{wire="gemini",upstream="${new URL(server.url).host}",rule="",kind="generate",outcome="ok"} 1`,
   );
   expect(server.seen.at(-1)?.headers.authorization).toBe("Bearer sk-canary-up");
   child.kill("SIGTERM");

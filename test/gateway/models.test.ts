@@ -229,6 +229,17 @@ describe("lists", () => {
       model_info: { "qwen3.context_length": 8192 },
     });
   });
+  test("of a model of llama-server's they hear whether it sees", async () => {
+    const props = { default_generation_settings: { n_ctx: 4096 }, modalities: { vision: true, audio: false } };
+    const upstream = await startServer((response, { url }) => {
+      if (url.startsWith("/props")) response.end(JSON.stringify(props));
+      else if (url === "/v1/models") response.end('{"data":[{"id":"m"}]}');
+      else response.writeHead(404).end();
+    });
+    const { url } = await startGateway({ upstreams: { up: remote(`${upstream.url}/v1`, "openai-chat") } });
+    const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"m"}' });
+    expect(JSON.parse(shown.body).capabilities).toEqual(["completion", "tools", "thinking", "vision"]);
+  });
   test("what no tools are written for is not said to have some", async () => {
     const { url } = await startGateway({ upstreams: { up: engine("m") }, models: [{ name: "m", upstream: "up", tools: "off" }] });
     const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"m"}' });

@@ -154,6 +154,11 @@ test("a conversation that was saved goes on", async () => {
   expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("bad.json: this is no chat") });
 });
 
+test("--help names the folder of the files that the model may use", async () => {
+  const { stdout } = await chat(["--help"]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain(`write (default: ${join(state, "dragoman", "files")})`);
+});
+
 describe("--tool", () => {
   const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
 
