@@ -25,14 +25,14 @@ const entries = [
   { name: "the largest dialect alone", goal: 9_000, limit: 19_950, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 44_400, files: ids.filter((id) => !LATER.includes(id)).map(file) },
   { name: "all dialects", goal: 40_000, limit: 50_600, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 64_600, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 64_650, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 55_050, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 54_850, files: ["wires/registry.js"] },
 ];
 
 // They come on top, where somebody calls them.
