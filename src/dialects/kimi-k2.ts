@@ -78,7 +78,7 @@ const createScanner = scannerOf({
 
 const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
 const PRESERVED = [...calls.marks, ARGUMENTS_BEGIN, "<think>", "</think>"];
-const t = markup([...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
+const t = markup(["[BOS]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;

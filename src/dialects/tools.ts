@@ -1,6 +1,6 @@
 /** Tools as text. */
 import type { JsonObject, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, VariantOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { type Pieces, plainText, prompt } from "./prompt.ts";
@@ -48,11 +48,10 @@ interface Definition<V>
 }
 
 export function dialectOf<V>({ variants, render, tools, calls, results, thinking, ...rest }: Definition<V>): Dialect {
-  const reference = variantOf(variants);
   const pieces =
     <T extends { readonly length: number }>(write: (all: T, variant: V) => Pieces) =>
-    (all: T): Prompt =>
-      all.length === 0 ? [] : prompt(write(all, reference));
+    (all: T, options?: VariantOptions): Prompt =>
+      all.length === 0 ? [] : prompt(write(all, variantOf(variants, options?.variant)));
   const renderTools = pieces(tools);
   const renderToolCalls = pieces(calls);
   const renderToolResults = pieces(results);
@@ -66,11 +65,16 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
       return prompt(options.bos ? bos : [], messages, options.addGenerationPrompt === false ? [] : open);
     },
     renderTools,
-    renderToolCall: (call) => renderToolCalls([call]),
+    renderToolCall: (call, options) => renderToolCalls([call], options),
     renderToolCalls,
     renderToolResults,
     renderThinking: pieces(thinking),
-    instructions: (tools) => explain(tools, renderToolCalls, renderToolResults),
+    instructions: (tools, options) =>
+      explain(
+        tools,
+        (calls) => renderToolCalls(calls, options),
+        (results) => renderToolResults(results, options),
+      ),
   };
 }
 

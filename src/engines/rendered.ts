@@ -20,7 +20,8 @@ export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Op
   warnings.foreignIn(request, request.tools, carries);
   let prompt: Prompt;
   try {
-    prompt = dialect.render(dialect.adapt?.(request) ?? request);
+    const asked = dialect.adapt?.(request) ?? request;
+    prompt = continued(asked, dialect) ?? dialect.render(asked);
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
   }
@@ -30,6 +31,23 @@ export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Op
     warnings.add("dropped", `${what} left out: the upstream takes text only`);
   }
   return { request, prompt: prompt.filter((piece) => !piece.media), warnings: warnings.list };
+}
+
+/**
+ * A conversation that ends with an answer in words: the model goes on with it, so the prompt ends where the words do. Not beside a format,
+ * which holds from the first token on.
+ */
+function continued(request: Request, dialect: Dialect): Prompt | undefined {
+  const { messages, output } = request;
+  const last = messages.at(-1);
+  if (output || last?.role !== "assistant" || messages.length < 2) return undefined;
+  const texts = last.content.flatMap((part) => (part.type === "text" ? part.text : []));
+  const said = texts.join("").trimEnd();
+  if (said === "" || texts.length < last.content.length) return undefined;
+  const prompt = dialect.render(request, { addGenerationPrompt: false });
+  const at = prompt.findLastIndex(({ text, control }) => !control && text.includes(said));
+  const piece = prompt[at];
+  return piece && [...prompt.slice(0, at), { text: piece.text.slice(0, piece.text.lastIndexOf(said) + said.length) }];
 }
 
 const mediaIn = (message: Message): readonly unknown[] =>
