@@ -19,7 +19,7 @@ const entries = [
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_400, files: [file("gemma4")] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_450, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 19_900, largestOf: ids.map(file) },
   { name: "all dialects", goal: 40_000, limit: 50_300, files: ids.map(file) },
   { name: "the same with grammars and detection", goal: 40_000, limit: 64_100, files: ["dialects/registry.js", "dialects/detect.js"] },
