@@ -10,28 +10,41 @@ const core = readdirSync("dist/core")
 const file = (id) => `dialects/${id}.js`;
 const { listDialects } = await import("../dist/index.js");
 const ids = listDialects().map(({ id }) => id);
+/** Those that came later than the goal of 40 kB, which was set for nineteen. */
+const LATER = ["cohere", "kimi-k3", "minimax-m3", "seed-oss"];
 
 const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 20_800,
+    limit: 20_900,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
-    helpers: "scanText, scanStream, scannerStream",
+    names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_450, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 19_900, largestOf: ids.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 50_300, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 64_100, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_500, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_950, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 44_450, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "all dialects", goal: 40_000, limit: 50_600, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 64_650, files: ["dialects/registry.js", "dialects/detect.js"] },
+  {
+    name: "a chat in a page, with one dialect",
+    goal: 25_000,
+    files: [file("gemma4")],
+    names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
+  },
   { name: "the five wires", goal: 28_000, limit: 55_050, files: ["wires/registry.js"] },
 ];
 
-async function gzippedSize({ files, helpers }) {
+// They come on top, where somebody calls them.
+const external = ["ajv", "ajv/*", "ajv-formats", "@modelcontextprotocol/*"];
+
+async function gzippedSize({ files, names = {} }) {
   const lines = files.map((file, i) => `export * as m${i} from "./dist/${file}";`); // "as": a name in two files is counted twice, not dropped
-  if (helpers) lines.push(`export { ${helpers} } from "./dist/index.js";`);
+  lines.push(...Object.entries(names).map(([file, some]) => `export { ${some} } from "./dist/${file}";`));
   const { outputFiles } = await build({
     stdin: { contents: lines.join("\n"), resolveDir: "." },
     bundle: true,
+    external,
     minify: true,
     format: "esm",
     target: "es2023",

@@ -237,6 +237,7 @@ export const mistral = dialectOf({
   models: ["Ministral 3", "Magistral", "Devstral", "Mistral Small", "Mistral Large", "Codestral", "Mistral Nemo", "Mistral 7B v0.3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: [CALLS, ARGS, CALL_ID, "[THINK]", "[/THINK]"],
   createScanner,
   adapt: keepThinking,
   render,

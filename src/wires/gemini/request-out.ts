@@ -2,8 +2,10 @@
 
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt } from "../adapt.ts";
 import { BUDGETS } from "../effort.ts";
+import { type Encoded, encoded, told } from "../encoded.ts";
 import { textsOf } from "../media.ts";
 import { hasOwn, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
@@ -177,11 +179,12 @@ function writeThinking({ request, warnings }: Out): Draft | undefined {
   const { enabled, effort, budget, show: includeThoughts, keep } = request.thinking ?? {};
   if (keep !== undefined) warnings.dropped("thinking.keep");
   const level = enabled === false || isOld(request) ? undefined : effort;
-  if (level === "max") warnings.converted("the effort max", "HIGH");
+  const isMore = level === "max" || level === "xhigh";
+  if (isMore) warnings.converted(`the effort ${level}`, "HIGH");
   if (level && budget !== undefined) warnings.dropped("thinking.budget beside an effort");
   return some<Draft>({
     includeThoughts,
     thinkingBudget: enabled === false ? 0 : level ? undefined : (budget ?? (effort ? BUDGETS[effort] : enabled ? -1 : undefined)),
-    thinkingLevel: level && (level === "max" ? "HIGH" : level.toUpperCase()),
+    thinkingLevel: level && (isMore ? "HIGH" : level.toUpperCase()),
   });
 }

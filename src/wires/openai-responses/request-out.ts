@@ -1,8 +1,10 @@
 /** Requests to servers. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out } from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt, adaptSettings } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { type Encoded, encoded } from "../encoded.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
 import { hasOwn, putState } from "../opaque.ts";
@@ -177,7 +179,6 @@ function settings(out: Out): Draft {
   const { request, warnings } = out;
   const { tools = [], toolChoice, parallelCalls, maxTokens, thinking, output, extra } = request;
   const nameOf = (name: string) => calledBy(tools, name, out.names.out).name;
-  const word = (key: string, given: unknown) => (own(extra, `reasoning.${key}`) === undefined ? given : undefined);
   return defined<Draft>({
     tools: someOf(writeTools(out, nameOf)),
     tool_choice: toolChoice && writeChoice(toolChoice, request, nameOf, false),
@@ -187,8 +188,8 @@ function settings(out: Out): Draft {
     reasoning:
       thinking &&
       defined<Draft>({
-        effort: word("effort", effortWord(thinking, warnings)),
-        summary: word("summary", thinking.show ? "auto" : undefined),
+        effort: effortWord(thinking, warnings),
+        summary: thinking.show && own(extra, "reasoning.summary") === undefined ? "auto" : undefined,
       }),
     text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.
