@@ -1,6 +1,7 @@
 /** Files and pipes, as text. What cannot be read is a `Complaint` with the name of the file in it. */
 import { createReadStream } from "node:fs";
 import { InvalidArgumentError } from "commander";
+import { settingOf } from "../dialects/variant.ts";
 import { BadRequest, type Dialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
 import { Complaint } from "./complaint.ts";
 import { visible } from "./terminal.ts";
@@ -90,6 +91,9 @@ export function readDialect(id: string): Dialect {
     throw new Complaint((error as Error).message, { cause: error });
   }
 }
+
+/** The same for who hands it on. */
+export const readDialectSetting = (setting: string): string => (setting === "auto" ? setting : settingOf(readDialect(setting)));
 
 export function required(dialect: Dialect | undefined): Dialect {
   if (!dialect) throw new Complaint(`give ${DIALECT} (as in --dialect gemma4)`);

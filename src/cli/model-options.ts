@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { KNOWN } from "../engines/known.ts";
 import { listWires } from "../wires/registry.ts";
-import { readCount } from "./input.ts";
+import { readCount, readDialectSetting } from "./input.ts";
 
 /** `otherwise`: what is taken without `--upstream`. */
 export const addModelOptions = (command: Command, otherwise: string): Command =>
@@ -21,4 +21,8 @@ export const addModelOptions = (command: Command, otherwise: string): Command =>
     )
     .option("--gpu [kind]", "run the model on the GPU, or not at all: metal, cuda, vulkan, or any (default: if there is one)")
     .option("--context <tokens>", "how long a conversation with the model may be", readCount)
-    .option("--dialect <id>", "what it speaks; without it, what its file says");
+    .option(
+      "--dialect <id>",
+      "what it speaks, with a variant behind it or not (hermes, hermes/qwen2.5-7b-instruct); without it, what its file or its server says",
+      readDialectSetting,
+    );

@@ -42,7 +42,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
       shown(upstream),
       `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`,
     );
-  for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
+  if (flags.dialect === undefined) for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
   for (const { name, opened } of locals) {
     log.info({ upstream: name, path: opened.engine.facts.path }, describeModel(opened.engine));
     for (const { code, message } of opened.warnings) log.warn({ warning: code }, message);

@@ -1,6 +1,6 @@
 /** `dragoman start`: the gateway with the model that comes with it, and what to try. */
 import { type Command, Option } from "commander";
-import { readPort } from "./input.ts";
+import { readDialectSetting, readPort } from "./input.ts";
 import { PORT } from "./serve-flags.ts";
 
 export interface StartFlags {
@@ -18,7 +18,11 @@ export function addStart(program: Command): void {
     )
     .option("--port <n>", `the port (default: ${PORT}, or the next one that is free)`, readPort)
     .addOption(new Option("--model <file>", "another model: a GGUF, its URL, hf:owner/repo[:quant]").default("embedded"))
-    .option("--dialect <id>", "what the model speaks; without it, what its file says")
+    .option(
+      "--dialect <id>",
+      "what the model speaks, with a variant behind it or not (hermes, hermes/qwen2.5-7b-instruct); without it, what its file says",
+      readDialectSetting,
+    )
     .addHelpText("after", "\nExample:\n  dragoman start --port 9000")
     .action(async (flags: StartFlags) => (await import("./start-run.ts")).start(flags));
 }

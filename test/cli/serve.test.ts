@@ -236,6 +236,18 @@ test("a server that only completes text: the log says what its model is taken to
   expect(await line(({ msg }) => msg.includes("stranger"))).toMatchObject({ msg: expect.stringContaining("set dialect for this model") });
 });
 
+test("--dialect says what a server's models speak", async () => {
+  const strange = await startFake("llama-server", () => ({ text: ["Hi"] }), { model: "stranger" });
+  const flags = ["--upstream", strange.url, "--upstream-wire", "completions", "--port", "0"];
+  const { url, line } = serve([...flags, "--dialect", "hermes/qwen2.5-7b-instruct"]);
+  const body = JSON.stringify({ model: "stranger", messages: [{ role: "user", content: "Hello" }] });
+  const answer = await fetch(`${await url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(await answer.text()).toContain('"content":"Hi"');
+  expect(await line(({ outcome }) => outcome === "ok")).toMatchObject({ dialect: "hermes/qwen2.5-7b-instruct" });
+  const { code, stderr } = dragoman(["serve", ...flags, "--dialect", "hermes/none"]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('unknown variant "none" of hermes') });
+});
+
 test("a rescued call is said in the log", async () => {
   const server = await upstream('Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>');
   const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);

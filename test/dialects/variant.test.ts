@@ -72,7 +72,7 @@ describe("a dialect that was imported alone", () => {
   });
 
   test("one of somebody's own has none of ours", () => {
-    expect(() => withGrammar({ ...gemma4, id: "mine" })).toThrow('there is no grammar for the dialect "mine"');
+    expect(() => withGrammar({ ...gemma4, id: "mine" })).toThrow('no grammar is known for "mine"');
   });
 });
 

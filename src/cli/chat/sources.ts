@@ -1,6 +1,7 @@
 /** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say; else the embedded one, and what runs here. */
 import { type Engine, EngineError } from "../../engines/index.ts";
 import { MissingRuntime } from "../../engines/llama/index.ts";
+import { layered } from "../../gateway/modes.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import { Complaint } from "../complaint.ts";
 import { hasEmbedded, isModelFile, type ModelFlags, openModel, warningLine } from "../local-model.ts";
@@ -29,9 +30,9 @@ export interface SourceFlags extends UpstreamFlags, ModelFlags {
 /** The first of them is where the conversation begins. */
 export async function sourcesOf(flags: SourceFlags): Promise<Source[]> {
   const { upstream, model } = flags;
-  if (upstream !== undefined) return connected(fromFlags(upstream, flags));
+  if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags.dialect);
   if (model !== undefined && isFile(flags)) return [await inProcess(model, flags).catch(complain)];
-  const [embedded, found] = await Promise.all([openEmbedded(flags), fromMachine().then(connected)]);
+  const [embedded, found] = await Promise.all([openEmbedded(flags), fromMachine().then((upstreams) => connected(upstreams))]);
   const sources = [...(typeof embedded === "object" ? [embedded] : []), ...found];
   if (sources.length === 0) throw new Complaint([NOT_FOUND, HERE, ...(typeof embedded === "string" ? [embedded] : [])].join("; "));
   return sources;
@@ -40,8 +41,12 @@ export async function sourcesOf(flags: SourceFlags): Promise<Source[]> {
 /** Whether the model that was asked for is one to run here, and not the name of one. */
 export const isFile = ({ upstream, model }: SourceFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
 
-const connected = async (upstreams: Upstreams): Promise<Source[]> =>
-  (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({ name, about: `at ${urls.join(", ")} (${wire})`, engine }));
+const connected = async (upstreams: Upstreams, dialect?: string): Promise<Source[]> =>
+  (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({
+    name,
+    about: `at ${urls.join(", ")} (${wire})`,
+    engine: dialect === undefined ? engine : layered(engine, { dialect }),
+  }));
 
 const HERE = "or run a model here: --model hf:owner/repo";
 const SPEAKER = "a tiny model that speaks the format of tool calls and knows nothing; --model and --upstream bring another";

@@ -278,6 +278,6 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
  */
 export function withGrammar(dialect: Dialect): Dialect {
   const format = FORMATS[dialect.id];
-  if (!format) throw new Error(`there is no grammar for the dialect "${dialect.id}"`);
+  if (!format) throw new Error(`no grammar is known for "${dialect.id}"`);
   return { ...dialect, grammar: grammarOf(format, dialect) };
 }
