@@ -878,7 +878,7 @@ class Generator:
         tools = self.shuffled(tools, 8)
         clear = [one for one in tools if not any(other is not one and other.spec.key in CLASHES.get(one.spec.key, {one.spec.key}) | {one.spec.key} for other in tools)]
         asks = [ask for ask in (self.ask(instance, optional=0.35 if kind < 0.8 else 0.15) for instance in rng.sample(clear, min(len(clear), 2 if kind > 0.8 else 1))) if ask]
-        if kind < 0.15:
+        if kind < 0.13:
             self.declined(tools)
         elif len(asks) == 2:
             self.joined(asks, AND)
@@ -953,7 +953,7 @@ def painted(rng, arguments):
 
 
 DESK_RESULTS = {"get_time": clock, "calculate": calculated, "list_files": folder_listing, "read_file": file_text, "write_file": file_written, "change_background_color": painted}
-KINDS = ["desk"] * 2 + ["single"] * 52 + ["parallel"] * 14 + ["several"] * 12 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 9 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
+KINDS = ["desk"] * 2 + ["single"] * 52 + ["parallel"] * 14 + ["several"] * 12 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 7 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
 TURNS = [0] * 5 + [1] * 4 + [2] * 4 + [3] * 3 + [4] * 2 + [5] * 2
 NAMED_KINDS = {"first", "name", "user", "thing", "title", "ident", "city", "place", "street", "room", "company", "product", "team", "service", "file", "word", "country", "song", "movie", "book", "animal", "plant", "food", "device", "subject", "topic", "pseudo", "version", "host", "branch"}
 UNNAMED = set("because until since about against during after before via through reason_for who_for next_to beside near up_to to from what when where which who at by on in of for with how as into via key value text it one other all the target input new old".split())
