@@ -10,20 +10,23 @@ const core = readdirSync("dist/core")
 const file = (id) => `dialects/${id}.js`;
 const { listDialects } = await import("../dist/index.js");
 const ids = listDialects().map(({ id }) => id);
+/** Those that came later than the goal of 40 kB, which was set for nineteen. */
+const LATER = ["cohere", "kimi-k3", "minimax-m3", "seed-oss"];
 
 const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 20_500,
+    limit: 20_650,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     helpers: "scanText, scanStream, scannerStream",
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 13_850, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 19_550, largestOf: ids.map(file) },
-  { name: "all dialects", goal: 40_000, limit: 49_700, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 63_450, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 53_800, files: ["wires/registry.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_450, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_750, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 44_100, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "all dialects", goal: 40_000, limit: 50_100, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 63_850, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the five wires", goal: 28_000, limit: 55_050, files: ["wires/registry.js"] },
 ];
 
 async function gzippedSize({ files, helpers }) {

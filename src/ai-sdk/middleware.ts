@@ -91,7 +91,7 @@ class InBandCall {
 
   #readText(text: string): LanguageModelV3Content[] {
     const ending = new Ending();
-    const { content } = collect([...ending.see(scanText(this.#dialect, text, this.#scannerOptions())), ...ending.flush()]);
+    const { content } = collect(ending.flush(scanText(this.#dialect, text, this.#scannerOptions())));
     this.#warnings.push(...malformedWarnings(content));
     return contentOf(content, undefined);
   }
@@ -113,7 +113,7 @@ class InBandCall {
         case "text-delta":
           return ending.see(scanner!.feed(part.delta)).flatMap((event) => parts.take(event));
         case "text-end":
-          return [...[...ending.see(scanner!.flush()), ...ending.flush()].flatMap((event) => parts.take(event)), ...parts.leave()];
+          return [...ending.flush(scanner!.flush()).flatMap((event) => parts.take(event)), ...parts.leave()];
         case "finish":
           return [{ ...part, finishReason: ended(part.finishReason, called) }];
         default:

@@ -1,5 +1,5 @@
 /** `dragoman detect`: a model's name or file in, its dialect out. */
-import { existsSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { GgufError, readGguf, templateOf, textIn } from "../engines/gguf.ts";
@@ -85,7 +85,10 @@ async function cluesOf(model: string): Promise<FileClues> {
   return { model: dirname(resolve(path)), template };
 }
 
-/** The file that a path leads to; in a folder of the hub, the file with the template. */
+/** What may hold the template in a folder, the surest first. An `mmproj` is the part of a model that sees. */
+const HOLDERS = [/^chat_template\.jinja$/, /^(?:tokenizer_config|chat_template)\.json$/, /\.jinja2?$/i, /^(?!.*mmproj).*\.gguf$/i];
+
+/** The file that a path leads to; in a folder, the file with the template. */
 function fileAt(model: string): string | undefined {
   const there = statSync(model, { throwIfNoEntry: false });
   if (!there?.isDirectory()) {
@@ -93,7 +96,17 @@ function fileAt(model: string): string | undefined {
     if (FILES.test(model)) throw new Complaint(`cannot read ${visible(model)}: there is no such file`);
     return undefined;
   }
-  return ["chat_template.jinja", "tokenizer_config.json"].map((name) => join(model, name)).find((path) => existsSync(path));
+  const names = filesIn(model);
+  const name = HOLDERS.map((holder) => names.find((name) => holder.test(name))).find((name) => name !== undefined);
+  return name === undefined ? undefined : join(model, name);
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
 }
 
 /** `chat_template` is a template, or a list of them with names. */
@@ -123,7 +136,7 @@ function readable({ id, variant, confidence, why, sampling }: Detection): string
   const here = listDialects().some((dialect) => dialect.id === id);
   const rows: [string, string][] = [
     ["dialect", bold(id) + (here ? "" : dim(" (not in this version)"))],
-    ["variant", variant ?? dim("the reference")],
+    ["variant", variant ?? dim("unknown")],
     ["confidence", confidence],
     ["why", visible(why)],
   ];

@@ -62,7 +62,7 @@ const warn = ({ message }: { message: string }): void => void process.stderr.wri
 async function translateRequest(file: string | undefined, { from, to, model, json, indent }: TranslateFlags): Promise<void> {
   const request = await readRequest(file, from, model);
   const { path, headers, body, context } = to.encodeRequest(model === undefined ? request : { ...request, model });
-  const warnings = new Map([...readWarnings(request, true), ...context.warnings].map((warning) => [warning.message, warning]));
+  const warnings = new Map([...readWarnings(request), ...context.warnings].map((warning) => [warning.message, warning]));
   for (const warning of warnings.values()) warn(warning);
   if (json) await send(process.stdout, `${printBody({ path, headers, body })}\n`);
   else if (indent ?? process.stdout.isTTY) await send(process.stdout, readable(path, body));

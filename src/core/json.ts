@@ -115,6 +115,15 @@ export class JsonWriter {
     return this.#root;
   }
 
+  /** Whether the open object has a value of this key. */
+  has(key: string): boolean {
+    return this.#draft !== undefined && Object.hasOwn(this.#draft, key);
+  }
+  /** So many elements the open list has. */
+  get count(): number {
+    return Array.isArray(this.#draft) ? this.#draft.length : 0;
+  }
+
   open(list: boolean): void {
     this.#begin(list ? "[" : "{");
     const draft: Draft = list ? [] : {};

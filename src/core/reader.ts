@@ -26,7 +26,7 @@ export interface Syntax {
   /** Tuples and sets are lists: `(1, 2)` `{1, 2}`. */
   readonly tuples?: boolean;
   /** The schema of a key's value, or of an element, where bare values are typed by it. */
-  inner?(schema: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined;
+  inner?(schema: SchemaNode | undefined, place: string | number): SchemaNode | undefined;
 }
 
 /**
@@ -272,7 +272,7 @@ export class Reader extends Window {
   /** The schema of the value that comes next. */
   #inner(syntax: Syntax): SchemaNode | undefined {
     const frame = this.#frame;
-    return frame && syntax.inner ? syntax.inner(frame.schema, frame.list ? undefined : this.key) : this.#schema;
+    return frame && syntax.inner ? syntax.inner(frame.schema, frame.list ? (this.out?.count ?? 0) : this.key) : this.#schema;
   }
 
   #colon(syntax: Syntax, code: number): Outcome | undefined | true {
@@ -304,7 +304,11 @@ export class Reader extends Window {
       if (wide || code >= 128 || this.marks.leads[code] === 0) break;
       const mark = this.match(this.marks);
       if (mark === undefined) return undefined;
-      if (mark !== "") return this.bad(`${mark} inside a value`);
+      if (mark !== "") {
+        if (isKey || !syntax.quotes.list.includes(mark)) return this.bad(`${mark} inside a value`);
+        this.pos += mark.length; // of a string, whose first quote is missing
+        return this.#scalar(`"${escapeJson(this.word)}"`);
+      }
       this.word += this.slice(this.pos, ++this.pos);
     }
     const word = trimBlanks(this.word);

@@ -97,13 +97,17 @@ export function propertySchema(node: SchemaNode | undefined, key: string): Schem
   return found;
 }
 
-/** The schema of what is inside a value: of a key's value, or without a key of the elements. */
-export const innerSchema = (node: SchemaNode | undefined, key: string | undefined): SchemaNode | undefined =>
-  key === undefined ? elementSchema(node) : propertySchema(node, key);
+/** The schema of what is inside a value: of a key's value, or of the element that has this index. */
+export const innerSchema = (node: SchemaNode | undefined, place: string | number): SchemaNode | undefined =>
+  typeof place === "number" ? elementSchema(node, place) : propertySchema(node, place);
 
-/** The schema of an array's elements. */
-export function elementSchema(node: SchemaNode | undefined): SchemaNode | undefined {
+/** The schema of an array's element: a tuple has one for each. */
+function elementSchema(node: SchemaNode | undefined, index: number): SchemaNode | undefined {
   if (!node) return undefined;
-  for (const { items } of branches(node)) if (isObject(items)) return { schema: items, root: node.root };
+  for (const { prefixItems, items, additionalItems } of branches(node)) {
+    const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
+    const schema = tuple[index] ?? (Array.isArray(items) ? additionalItems : items);
+    if (isObject(schema)) return { schema, root: node.root };
+  }
   return undefined;
 }

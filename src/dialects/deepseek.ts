@@ -78,7 +78,6 @@ const calls = sectionSteps(
     close: spellings("<｜tool▁call▁end｜>"),
     stops: ENDS,
     fence: FENCE,
-    noise: false,
   },
   (s) => header(s),
 );

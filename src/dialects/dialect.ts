@@ -48,6 +48,8 @@ export interface Dialect {
   readonly variants: string[];
   /** Strings at which generation must stop. */
   readonly stops: readonly string[];
+  /** What must stop it besides, by variant: words that others may well write. */
+  readonly variantStops?: Readonly<Record<string, readonly string[]>>;
   createScanner(options?: ScannerOptions): Scanner;
   /** What a good prompt needs beyond the template's bytes; engines call it before `render`. */
   adapt?(request: Request): Request;

@@ -345,7 +345,7 @@ export const FAMILIES: readonly Family[] = [
     models: /qwen-?3(?:\.|-?(?=\d-))[5-9]/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
-  { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?![.\d]|b)/ },
+  { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/ },
   { name: "Step 3.5", id: "qwen3-coder", models: /step-?3\.5/ },
   {
     name: "Qwen3-Coder",
@@ -377,12 +377,27 @@ export const FAMILIES: readonly Family[] = [
     sampling: QWEN25,
     types: ["qwen"],
   },
-  { name: "QwQ", id: "hermes", models: /qwq(?!.*preview)/, sampling: config("Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }) },
+  {
+    name: "Qwen3 Thinking",
+    id: "hermes",
+    variant: "qwen3-thinking-2507",
+    models: /qwen-?3[-:](?!omni).*thinking/,
+    templates: [["<tool_call>", "<tools>", "<|im_start|>assistant\\n<think>\\n", "reasoning_content"]],
+    sampling: QWEN3,
+  },
+  {
+    name: "QwQ",
+    id: "hermes",
+    variant: "qwq-32b",
+    models: /qwq(?!.*preview)/,
+    templates: [["<tool_call>", "<tools>", "<|im_start|>assistant\\n<think>\\n"]],
+    sampling: config("Qwen/QwQ-32B", { temperature: 0.6, topP: 0.95, topK: 40 }),
+  },
   {
     name: "Qwen3 2507 Instruct",
     id: "hermes",
     variant: "qwen3-0.6b",
-    models: /qwen-?3-(?!omni).*instruct/,
+    models: /qwen-?3[-:](?!omni).*instruct/,
     sampling: config("Qwen/Qwen3-4B-Instruct-2507", { temperature: 0.7, topP: 0.8, topK: 20 }),
   },
   {

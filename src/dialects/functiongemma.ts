@@ -27,7 +27,6 @@ const calls = gemmaSteps({
   ends: ["<end_function_call>", "<start_function_call>", ...STOPS],
   scalar: jsonScalar,
   none: "None",
-  asciiQuotes: false,
 });
 
 const createScanner = scannerOf({

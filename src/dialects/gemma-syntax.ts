@@ -59,7 +59,7 @@ export function gemmaSyntax(format: GemmaFormat) {
 type Values = ReturnType<typeof gemmaValues>;
 type Key = (name: string) => Pieces;
 
-export const isBare = (key: string): boolean => !/^$|^\s|[:,{}[\]<]|\s$/.test(key);
+export const isBare = (key: string): boolean => !/^$|^[\s"']|[:,{}[\]<]|\s$/.test(key);
 type Field = readonly [name: string, value: Pieces];
 
 function gemmaValues({ string, none }: GemmaFormat) {

@@ -32,7 +32,6 @@ const calls = gemmaSteps({
   scalar: (text) =>
     jsonNumber(text) ?? (/^(null|none|nil|None|NULL)$/.test(text) ? "null" : /^(true|false)$/.test(text) ? text : undefined),
   none: "null",
-  asciiQuotes: true,
 });
 
 const LABEL = "thought";

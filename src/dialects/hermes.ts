@@ -26,19 +26,24 @@ const createScanner = scannerOfCalls({ "<tool_call>": jsonCall });
 interface Variant {
   /** What the system says when nobody else does. */
   readonly system?: string;
+  /** Thinking of the current turn stands in the prompt. */
   readonly thinks: boolean;
+  /** The prompt opens the model's thinking. */
+  readonly opens?: true;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-0.6b": { thinks: true },
   "qwen2.5-7b-instruct": { system: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", thinks: false },
+  "qwen3-thinking-2507": { thinks: true, opens: true },
+  "qwq-32b": { system: "", thinks: false, opens: true },
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { declared } = options;
   const { system: given, rest } = leadingSystem(request.messages);
   const system = given ? textOf(given) : variant.system;
-  const head = declared ? [system === undefined ? [] : `${system}\n\n`, declared] : system;
+  const head = declared ? [system === undefined ? [] : `${system}\n\n`, declared] : given || system ? system : undefined;
   const silent = variant.thinks && options.thinking === false;
   const last = rest.at(-1);
   const final = last?.role === "assistant" ? last.content : undefined;
@@ -47,20 +52,21 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
-        said: (said, current) =>
-          turnPieces("assistant", variant.thinks ? saidPieces(said, current, said === final) : textThenCalls(said, callPieces)),
+        said: (said, current) => turnPieces("assistant", saidPieces(said, variant, current, said === final)),
         results: (results) => turnPieces("user", resultPieces(results, printedResult)),
       }),
     ],
-    open: t`<|im_start|>assistant\n${silent ? t`<think>\n\n</think>\n\n` : []}`,
+    open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent ? t`<think>\n\n</think>\n\n` : []}`,
   };
 }
 
 /** Thinking stands in the current turn alone; the last message has a block even if it is empty. */
-function saidPieces(said: readonly Part[], current: boolean, isLast: boolean): Pieces {
+function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: boolean, isLast: boolean): Pieces {
+  if (!thinks && !opens) return textThenCalls(said, callPieces);
   const { thinking, text } = thoughtAndText(said);
-  if (!current || !(isLast || thinking)) return textThenCalls(said, callPieces, text);
-  return [thought(thinking), textThenCalls(said, callPieces, text.replace(/^\n+/, ""))];
+  const isShown = thinks && current && (isLast || thinking);
+  const words = isShown || !thinks ? text.replace(/^\n+/, "") : text;
+  return [isShown ? thought(thinking) : [], textThenCalls(said, callPieces, words)];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;

@@ -34,7 +34,6 @@ const createScanner = scannerOf({
   line: jsonCalls({
     wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },
     firstKeys: new Set(["name", "parameters", "arguments", "args", "type", "id", "function"]),
-    separators: [",", ";"],
     marks: ["<think>", ...STOPS],
   }).line,
 });
@@ -150,6 +149,7 @@ export const json = dialectOf({
   models: ["any chat model"],
   variants: VARIANTS,
   stops: STOPS,
+  variantStops: { plain: ["\nUser:"] },
   createScanner,
   render,
   tools: toolPieces,

@@ -58,7 +58,7 @@ const calls = sectionSteps(
     open: ["<|tool_call_begin|>"],
     close: ["<|tool_call_end|>"],
     stops: STOPS,
-    noise: true,
+    noise: [ARGUMENTS_BEGIN],
   },
   (s) => header(s),
 );

@@ -52,7 +52,7 @@ const calls = tagCalls({
   closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>") },
   params: [
     ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
-    { open: "<parameter>", head: element("</parameter>", "<"), close: "", slip: true },
+    { open: "<parameter>", head: element("</parameter>", "<"), close: "</parameter>", slip: true },
   ],
   stops: STOPS,
   bareNames: "declared",

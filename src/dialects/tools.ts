@@ -36,7 +36,7 @@ export interface Setting extends Omit<RenderOptions, "thinking"> {
 }
 
 /** What a dialect writes down; all else follows from it. Nothing is never asked for: no list is empty, and no thinking. */
-interface Definition<V> extends Pick<Dialect, "id" | "title" | "models" | "stops" | "createScanner" | "adapt"> {
+interface Definition<V> extends Pick<Dialect, "id" | "title" | "models" | "stops" | "variantStops" | "createScanner" | "adapt"> {
   /** Template revisions in circulation, and what is special about each. The first is the reference. */
   readonly variants: Readonly<Record<string, V>>;
   render(request: Request, variant: V, options: Setting): Rendered;

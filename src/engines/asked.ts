@@ -237,7 +237,7 @@ function plain(headers: IncomingHttpHeaders): Headers {
 }
 
 /** Another server may have time. */
-const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504, 529]);
 /** Of an answer that nobody wants. */
 const MAX_SKIPPED = 65_536;
 

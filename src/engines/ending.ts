@@ -26,9 +26,13 @@ export class Ending {
     return out;
   }
 
-  /** The rest. */
-  flush(): Event[] {
-    return this.#release("finish");
+  /** The scanner's last events. What the limit cut before it had a name is no call yet: nothing is wrong with it, and the end says why. */
+  flush(events: readonly Event[], reason?: FinishReason): Event[] {
+    const said = events.map((event): Event => {
+      if (reason !== "length" || event.type !== "malformed" || event.id !== undefined) return event;
+      return { type: "control", raw: event.raw };
+    });
+    return [...this.see(said), ...this.#release("finish")];
   }
 
   #waits(event: Event): boolean {

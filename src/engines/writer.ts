@@ -1,5 +1,5 @@
 /** What a model in this process says: its text as events, up to a stop string of the request, and how it ended. */
-import type { Event, Finish, Request } from "../core/nouns.ts";
+import type { Event, FinishReason, Request } from "../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../dialects/dialect.ts";
 import { Ending, mintIds } from "./ending.ts";
 import { endsInThinking } from "./inband/request.ts";
@@ -34,18 +34,13 @@ export class Writer {
     return this.#ending.see(this.#read(this.#scanner.feed(text)));
   }
 
-  end(): Event[] {
+  /** The last events, and what comes between them and the end. */
+  end(given: FinishReason, usage: readonly Event[]): Event[] {
     const events = this.stopped === undefined ? this.#read(this.#scanner.flush()) : [];
-    return [...this.#ending.see([...events, ...this.#held()]), ...this.#ending.flush()];
-  }
-
-  finish(reason: Finish["reason"]): Finish {
     const { stopped } = this;
-    return this.#ending.finish({
-      type: "finish",
-      reason: stopped === undefined ? reason : "stop",
-      ...(stopped === undefined ? {} : { stop: stopped }),
-    });
+    const reason = stopped === undefined ? given : "stop";
+    const last = this.#ending.flush([...events, ...this.#held()], reason);
+    return [...last, ...usage, this.#ending.finish({ type: "finish", reason, ...(stopped === undefined ? {} : { stop: stopped }) })];
   }
 
   #read(scanned: Event[]): Event[] {

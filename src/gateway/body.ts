@@ -1,11 +1,15 @@
 /** The body of a request, as text: compressed or not, and never more than the limit, which counts what comes out. */
 import type { Readable, Transform } from "node:stream";
 import { ENCODINGS, encodingOf, unpackerOf } from "../engines/unpack.ts";
+import type { Headers } from "../wires/wire.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 
 /** A web page can send any other type without asking first. */
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
+/** What curl says of `-d`, and so do the examples of Ollama's own pages; what a browser sends of a form says where it comes from. */
+const isCurl = ({ "content-type": type, origin, "sec-fetch-site": site }: Headers): boolean =>
+  type === "application/x-www-form-urlencoded" && (origin ?? site) === undefined;
 
 const UTF8 = new TextDecoder();
 
@@ -23,7 +27,8 @@ export function readBody(stream: Readable, passage: Passage, done: (body: string
 
 function read(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage, done: BodyRead): void {
   const type = headers["content-type"] ?? "";
-  if (type !== "" && !JSON_TYPE.test(type)) done(new Refusal(415, "the body must be JSON: send content-type: application/json"));
+  if (type !== "" && !JSON_TYPE.test(type) && !isCurl(headers))
+    done(new Refusal(415, "the body must be JSON: send content-type: application/json"));
   else if (Number(headers["content-length"]) > limit) done(tooLarge(limit));
   else {
     const encoding = encodingOf(headers["content-encoding"]);

@@ -4,9 +4,11 @@
  */
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Json, Opaque, Request, WireId } from "../core/nouns.ts";
+import { COMPACTION, isCompacting } from "../wires/openai-responses/items.ts";
 
 /** What the nouns have no place for, by its wire and its name there. */
 const BOUND: Readonly<Record<string, string>> = {
+  "anthropic compaction": "is done by Anthropic: ask for a summary in a message, or ask an Anthropic upstream",
   "gemini cachedContent": "is kept by Google: send its system text, tools and contents in the request, or ask a Gemini upstream",
   "ollama context": "is a conversation in the tokens of one model: send it as messages to /api/chat, or ask an Ollama upstream",
   "ollama raw": "is for a prompt in the model's own format: send the conversation to /api/chat, or ask an Ollama upstream",
@@ -25,8 +27,14 @@ export function boundElsewhere({ extra = [] }: Request, wire: WireId | undefined
 function boundBy({ wire, kind, data }: Opaque): [param: string, message: string] | undefined {
   if (isObject(data) && data.type === "item_reference")
     return ["input", `Item with id '${data.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`];
+  if (isObject(data) && data.type === COMPACTION)
+    return ["input", "a compaction item can only be read by the server that made it: send the conversation itself, or a summary of it"];
   const why = saysNothing(data) ? undefined : BOUND[`${wire} ${kind}`];
   return why === undefined ? undefined : [kind, `${kind} ${why}`];
 }
 
 const saysNothing = (data: Json): boolean => !data || (Array.isArray(data) && data.length === 0);
+
+/** The request for whoever is told in words to summarize: a model that has tools would rather go on with its work. */
+export const summarizing = (request: Request, wire: WireId | undefined): Request =>
+  wire !== "openai-responses" && isCompacting(request) ? { ...request, toolChoice: "none" } : request;

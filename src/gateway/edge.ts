@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isLoopback } from "../engines/proxy.ts";
 import type { Headers } from "../wires/wire.ts";
+import { remembering } from "./memory.ts";
 import type { Visit } from "./routes.ts";
 
 // ---- Keys: only their digests are kept, so that none can be printed, and none be guessed by the time it takes to compare
@@ -33,10 +34,10 @@ export class Keys {
 // ---- Host: a web page whose name was made to point here still says its own name
 
 /** Without brackets and port. */
-export function hostName(host: string): string {
+export const hostName = remembering((host) => {
   const [, inner] = /^\[([^\]]*)\](?::\d+)?$/.exec(host) ?? [];
   return (inner ?? host.replace(/:\d*$/, "")).toLowerCase().replace(/\.$/, "");
-}
+});
 
 /** An address as it stands in a URL, or a name. */
 export const nameOf = (host: string): string => hostName(host.includes(":") ? `[${host}]` : host);

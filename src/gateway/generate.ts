@@ -8,6 +8,7 @@ import { getWire } from "../wires/registry.ts";
 import { readWarnings } from "../wires/warnings.ts";
 import type { Headers, StreamEncoder } from "../wires/wire.ts";
 import type { Exchange } from "./exchange.ts";
+import { heeding, joined, type Lesson, lessonOf } from "./lessons.ts";
 import { aimed, fitted, type Target } from "./models.ts";
 import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import { Pump } from "./pump.ts";
@@ -32,7 +33,7 @@ function begin(passage: Passage, asked: Request, target: Target): void {
   }
   const named = aimed(asked, target);
   const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
-  if (asked.warnings) exchange.warnings.push(...readWarnings(asked, target.engine.wire !== undefined));
+  if (asked.warnings) exchange.warnings.push(...readWarnings(asked));
   exchange.warnings.push(...warnings);
   exchange.streamed = Boolean(asked.stream);
   const question = { asked, request, target };
@@ -60,6 +61,9 @@ interface Question {
 
 type Thinking = Request & { thinking: ThinkingSettings };
 
+/** Nobody shall be asked for ever. */
+const MAX_LESSONS = 4;
+
 const isThinking = (request: Request): request is Thinking => request.thinking !== undefined;
 
 const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
@@ -76,9 +80,13 @@ abstract class Answering implements Speaker {
   back: Headers = {};
   #telling: Telling | undefined;
   #over = false;
+  #begun = false;
   #again = false;
+  /** What the model has taught this time, and how often. */
+  #lesson: Lesson | undefined;
+  #lessons = 0;
   /**
-   * What shall be thought about, until the model answers, where its settings were translated: a client of the upstream's own wire has put
+   * What shall be thought about, where its settings were translated: a client of the upstream's own wire has put
    * them as it wants.
    */
   #thinking: Thinking | undefined;
@@ -102,12 +110,26 @@ abstract class Answering implements Speaker {
   abstract get headersMs(): number;
 
   begin(): void {
-    const { request, target } = this.question;
-    if (isThinking(request) && target.engine.wire !== this.passage.route.wire) {
+    const { models } = this.passage.state;
+    const { target } = this.question;
+    const lesson = models.lessons.of(target);
+    if (lesson) this.#heed(lesson);
+    const { request } = this.question;
+    if (isThinking(request) && this.#isTranslated) {
       this.#thinking = request;
-      this.#think(request, this.passage.state.models.thinking.first(target, request));
+      this.#think(request, models.thinking.first(target, request));
     }
     this.#start();
+  }
+
+  get #isTranslated(): boolean {
+    return this.question.target.engine.wire !== this.passage.route.wire;
+  }
+
+  #heed({ without = [], ...lesson }: Lesson): void {
+    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without } : lesson);
+    this.question = { ...this.question, request };
+    this.passage.exchange.warnings.push(...warnings);
   }
 
   /** In one of the ways in which it can be told to. */
@@ -168,13 +190,14 @@ abstract class Answering implements Speaker {
   }
 
   #answered({ ok, headers, warnings }: Answer): void {
-    if (warnings.length > 0) this.passage.exchange.warnings.push(...warnings);
+    const known = this.passage.exchange.warnings;
+    for (const warning of warnings) if (!known.some(({ message }) => message === warning.message)) known.push(warning); // it may be asked again
     this.back = headers;
     this.answered(ok);
   }
 
   #hear(events: readonly Event[]): void {
-    if (this.#over || this.#asksForLess(events) || this.#asksToThinkOtherwise(events)) return;
+    if (this.#over || (!this.#begun && this.#asksAgain(events))) return;
     const { passage } = this;
     const { account, tap } = passage;
     try {
@@ -191,11 +214,23 @@ abstract class Answering implements Speaker {
     }
   }
 
+  /** As long as nothing was said, a refusal that is about our settings is none of the client's business. */
+  #asksAgain([first]: readonly Event[]): boolean {
+    if (!first) return false;
+    const error = first.type === "finish" ? first.error : undefined;
+    if (error && (this.#asksForLess(error) || this.#asksAsTaught(error) || this.#asksToThinkOtherwise(error))) return true;
+    this.#begun = true;
+    if (error) return false;
+    const { models } = this.passage.state;
+    const { target } = this.question;
+    if (this.#lesson) models.lessons.keep(target, this.#lesson);
+    if (this.#thinking) models.thinking.took(target, this.#thinking, this.#way);
+    return false;
+  }
+
   /** A server that counts otherwise than we do, and refuses only what the answer may take, is asked again, once. */
-  #asksForLess(events: readonly Event[]): boolean {
-    const [first] = events;
+  #asksForLess({ tokens }: ErrorInfo): boolean {
     const { request } = this.question;
-    const tokens = first?.type === "finish" ? first.error?.tokens : undefined;
     if (this.#again || !tokens?.answer || request.maxTokens === undefined) return false;
     const maxTokens = tokens.limit - (tokens.used - tokens.answer);
     if (maxTokens < 1 || maxTokens >= request.maxTokens) return false;
@@ -207,19 +242,24 @@ abstract class Answering implements Speaker {
     return true;
   }
 
+  /** A model that refuses a setting is asked as it wants it. */
+  #asksAsTaught(error: ErrorInfo): boolean {
+    const lesson = this.#lessons < MAX_LESSONS ? lessonOf(error, this.question.request, this.#isTranslated) : undefined;
+    if (!lesson) return false;
+    this.#lessons++;
+    this.#lesson = joined(this.#lesson, lesson);
+    this.#heed(lesson);
+    this.#start();
+    return true;
+  }
+
   /** A model that refuses how it is told to think is asked in another way. */
-  #asksToThinkOtherwise([first]: readonly Event[]): boolean {
+  #asksToThinkOtherwise(error: ErrorInfo): boolean {
     const wanted = this.#thinking;
-    if (!wanted || !first) return false;
-    const error = first.type === "finish" ? first.error : undefined;
-    if (error && refusesThinking(error) && this.#way + 1 < waysToThink(wanted.thinking).length) {
-      this.#think(wanted, this.#way + 1);
-      this.#start();
-      return true;
-    }
-    if (!error) this.passage.state.models.thinking.took(this.question.target, wanted, this.#way);
-    this.#thinking = undefined;
-    return false;
+    if (!wanted || !refusesThinking(error) || this.#way + 1 >= waysToThink(wanted.thinking).length) return false;
+    this.#think(wanted, this.#way + 1);
+    this.#start();
+    return true;
   }
 
   #hint(): void {

@@ -4,7 +4,8 @@ import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../co
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
-import { boundElsewhere } from "./bound.ts";
+import { boundElsewhere, summarizing } from "./bound.ts";
+import { Lessons } from "./lessons.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 import { ThinkingWays } from "./thinking.ts";
@@ -56,9 +57,11 @@ export class Models {
   readonly #names: readonly string[];
   readonly #rules: readonly ModelRule[];
   readonly #listings = new Map<string, Listing>();
-  /** By upstream and model, as far as servers were asked. */
+  /** By upstream and model, as far as servers were asked; and who is being asked. */
   readonly #contexts = new Map<string, number | undefined>();
+  readonly #asking = new Map<string, Promise<void>>();
   readonly thinking = new ThinkingWays();
+  readonly lessons = new Lessons();
   /** By rule, then by upstream. */
   readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
@@ -120,32 +123,44 @@ export class Models {
     if (rule?.context !== undefined) return rule.context;
     const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model);
     this.#list(upstream);
-    return known && (known.contextLength ?? this.#asked(upstream, model));
+    if (known && known.contextLength === undefined) this.#ask(upstream, model);
+    return known && this.#sizeOf(upstream, known);
+  }
+
+  #sizeOf(upstream: string, { id, contextLength }: ModelInfo): number | undefined {
+    return contextLength ?? this.#contexts.get(`${upstream}\n${id}`);
   }
 
   /** Servers that do not say it in their list say it when they are asked for the model; each is asked once, and only for what it lists. */
-  #asked(upstream: string, model: string): number | undefined {
+  #ask(upstream: string, model: string): Promise<void> {
     const key = `${upstream}\n${model}`;
-    if (!this.#contexts.has(key)) {
-      this.#contexts.set(key, undefined);
-      this.upstreams[upstream]?.about?.(model).then(
-        ({ context }) => void this.#contexts.set(key, context),
-        () => void this.#contexts.delete(key),
-      );
-    }
-    return this.#contexts.get(key);
+    const before = this.#asking.get(key);
+    if (before) return before;
+    const asking = (this.upstreams[upstream]?.about?.(model) ?? Promise.resolve(undefined)).then(
+      (about) => void this.#contexts.set(key, about?.context),
+      () => void this.#asking.delete(key),
+    );
+    this.#asking.set(key, asking);
+    return asking;
+  }
+
+  /** A server that has one model, as llama-server does, is asked for it before anybody is told of it. */
+  async #learn(upstream: string, [only, ...others]: readonly ModelInfo[]): Promise<void> {
+    if (only && others.length === 0 && only.contextLength === undefined) await within(WAIT_MS, this.#ask(upstream, only.id));
   }
 
   /** What clients can ask for: the names of the rules, then what the upstreams list; what another one lists, too, with the upstream's name. */
   async list(): Promise<ModelInfo[]> {
     const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
+    await Promise.all(lists.map(([name, models = []]) => this.#learn(name, models)));
     const ruled = this.#rules.filter(({ name }) => !name.includes("*")).map(({ name }) => name);
     const found = new Map<string, ModelInfo>();
     for (const id of ruled) found.set(id, this.#described(id, await this.#targetOf(id)));
     for (const [name, models = []] of lists) {
       for (const model of models) {
         const id = found.has(model.id) && !ruled.includes(model.id) ? `${name}/${model.id}` : model.id;
-        if (!found.has(id)) found.set(id, { ...model, id });
+        const contextLength = this.#sizeOf(name, model);
+        if (!found.has(id)) found.set(id, { ...model, id, ...(contextLength === undefined ? {} : { contextLength }) });
       }
     }
     return [...found.values()];
@@ -272,9 +287,10 @@ const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
 /** The request as the target gets it. Throws for one that only a server of its own API can answer. */
-export function aimed(request: Request, { model, rule, engine }: Target): Request {
-  const bound = boundElsewhere(request, engine.wire);
+export function aimed(given: Request, { model, rule, engine }: Target): Request {
+  const bound = boundElsewhere(given, engine.wire);
   if (bound) throw new BadRequest(bound);
+  const request = summarizing(given, engine.wire);
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens, context } = rule;
   const extra =
@@ -284,9 +300,16 @@ export function aimed(request: Request, { model, rule, engine }: Target): Reques
     model,
     ...(extra ? { extra } : {}),
     ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
-    ...(thinking ? { thinking: { ...thinking, ...request.thinking } } : {}),
+    ...(thinking ? { thinking: { ...unsaid(thinking, request.thinking), ...request.thinking } } : {}),
     ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
   };
+}
+
+/** Whether, how hard and how long it thinks is one wish: who says one of these means no other. */
+function unsaid(rule: ThinkingSettings, said: ThinkingSettings = {}): ThinkingSettings {
+  if ((said.enabled ?? said.effort ?? said.budget) === undefined) return rule;
+  const { enabled: _enabled, effort: _effort, budget: _budget, ...shown } = rule;
+  return shown;
 }
 
 /** Ollama cuts a prompt in silence that is longer than its window, which is small unless it is told otherwise. */

@@ -7,10 +7,8 @@
  * A layer is an engine around an engine. It is made once for each rule and upstream, not for each request.
  */
 import type { Request, Warning } from "../core/nouns.ts";
-import type { Dialect } from "../dialects/dialect.ts";
 import { around, warning } from "../engines/around.ts";
 import type { Engine } from "../engines/engine.ts";
-import { DialectFinder, type FoundDialect } from "../engines/inband/dialects.ts";
 import { createInband } from "../engines/inband/inband.ts";
 import { createRescue } from "../engines/inband/rescue.ts";
 
@@ -42,19 +40,10 @@ function inBand(engine: Engine, { tools, dialect }: Modes): Engine {
 }
 
 /** What a server left in the text. `auto`: only where its template or the model's name tell the dialect for sure. */
-function rescued(engine: Engine, { tools = "native", dialect = "auto", rescue = "auto" }: Modes): Engine {
+function rescued(engine: Engine, { tools = "native", dialect, rescue = "auto" }: Modes): Engine {
   const asked = rescue === true || (rescue === "auto" && engine.about !== undefined);
   if (!asked || tools !== "native" || engine.speaking) return engine;
-  const finder = new DialectFinder(dialect, engine.about?.bind(engine));
-  const sure = (found: FoundDialect | undefined): Dialect | undefined =>
-    found && (rescue === true || found.confidence !== "possible") ? found.dialect : undefined;
-  return createRescue(engine, {
-    always: rescue === true,
-    dialect: (model) => {
-      const found = finder.find(model);
-      return found instanceof Promise ? found.then(sure) : sure(found);
-    },
-  });
+  return createRescue(engine, { dialect, always: rescue === true });
 }
 
 function withoutTools(engine: Engine, { tools }: Modes): Engine {

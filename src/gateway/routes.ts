@@ -8,6 +8,7 @@
 import { setOwn } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
+import { remembering } from "./memory.ts";
 
 export type Route = { readonly wire: WireId } & (
   | { readonly kind: "generate"; readonly path: string }
@@ -28,13 +29,16 @@ export interface Visit {
   headers: Headers;
 }
 
-/** The parts of a request's URL. Whoever asks for nonsense gets it back as a path that nobody knows. */
-export function readUrl(url: string): Pick<Visit, "path" | "query"> {
-  const at = url.indexOf("?");
-  const given = at < 0 ? url : url.slice(0, at);
-  const path = /\/(?:\/|$)/.test(given) ? given.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "") : given;
-  return { path, query: at < 0 ? NO_QUERY : readQuery(url.slice(at + 1)) };
-}
+/** The parts of a request's URL. Whoever asks for nonsense gets it back as a path that nobody knows. Keys are not remembered. */
+export const readUrl = remembering(
+  (url): Pick<Visit, "path" | "query"> => {
+    const at = url.indexOf("?");
+    const given = at < 0 ? url : url.slice(0, at);
+    const path = /\/(?:\/|$)/.test(given) ? given.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "") : given;
+    return { path, query: at < 0 ? NO_QUERY : readQuery(url.slice(at + 1)) };
+  },
+  ({ query }) => query.key === undefined,
+);
 
 const NO_QUERY: Visit["query"] = {};
 
@@ -92,7 +96,15 @@ const OWN: Readonly<Record<string, Endpoint>> = {
   "/metrics": get({ kind: "metrics", wire: "openai-chat" }),
 };
 
-export function routeOf(visit: Visit): Route {
+export const routeOf = (visit: Visit): Route => (visit.method === "POST" && generated(visit.path)) || readRoute(visit);
+
+/** A model at work: that is known by the path alone. */
+const generated = remembering((path): Route | undefined => {
+  const route = readRoute({ method: "POST", path, query: NO_QUERY, headers: {} });
+  return route.kind === "generate" ? route : undefined;
+});
+
+function readRoute(visit: Visit): Route {
   const { method, path } = visit;
   const own = OWN[path];
   if (own) return allowed(own, method);

@@ -5,18 +5,11 @@
  */
 import type { ErrorInfo, Request, ThinkingSettings } from "../core/nouns.ts";
 import { BUDGETS, effortOf } from "../wires/effort.ts";
+import { REFUSED, Remembered } from "./lessons.ts";
 import type { Target } from "./models.ts";
-
-/** Names come from clients: more are not remembered. */
-const MAX_KNOWN = 1000;
-/** Models change behind their names, and an error may have meant something else: one refusal in so many milliseconds costs little. */
-const KNOWN_MS = 600_000;
 
 /** The settings as errors call them: `thinking.type`, `Thinking level`, `think value "max"`, `reasoning_effort`, `reasoningEffort`. */
 const SETTING = /\bthink(?:ing)?(?:\b|[_A-Z])|reasoning|effort/i;
-/** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
-const REFUSED =
-  /\bnot\b|n't\b|\bcannot\b|\bun(?:supported|known|recognized|expected)|invalid|\b(?:must|should) be\b|\bonly\b|\bextra\b|mandatory/i;
 /**
  * What is said of this conversation, or of its limit, and not of the settings: `messages.1.content.0.type: Expected `thinking``,
  * `Invalid `signature` in `thinking` block`, `Item 'rs_1' of type 'reasoning' was provided without …`, DeepSeek's `reasoning_content must be
@@ -40,30 +33,22 @@ export function waysToThink(thinking: ThinkingSettings): readonly (ThinkingSetti
 }
 
 export class ThinkingWays {
-  /** Which way a model took, and until when that is believed. */
-  readonly #taken = new Map<string, { way: number; until: number }>();
-  readonly #now: () => number;
+  /** Which way a model took. */
+  readonly #taken: Remembered<number>;
 
-  constructor(now = () => performance.now()) {
-    this.#now = now;
+  constructor(now?: () => number) {
+    this.#taken = new Remembered(now);
   }
 
   /** The way to begin with. */
   first(target: Target, request: Request): number {
-    return this.#known(keyOf(target, request)) ?? 0;
+    return this.#taken.get(keyOf(target, request)) ?? 0;
   }
 
   /** The model answered. If it takes an earlier way from others, what was refused was that one request. */
   took(target: Target, request: Request, way: number): void {
     const key = keyOf(target, request);
-    if (way > 0 && (this.#known(key) ?? way + 1) <= way) return;
-    if (this.#taken.size >= MAX_KNOWN && !this.#taken.has(key)) this.#taken.clear();
-    this.#taken.set(key, { way, until: this.#now() + KNOWN_MS });
-  }
-
-  #known(key: string): number | undefined {
-    const known = this.#taken.get(key);
-    return known && this.#now() < known.until ? known.way : undefined;
+    if (way === 0 || (this.#taken.get(key) ?? way + 1) > way) this.#taken.set(key, way);
   }
 }
 

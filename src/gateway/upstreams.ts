@@ -54,7 +54,7 @@ export interface Found {
 
 const PROBE_MS = 3_000;
 
-/** In this order: Ollama also answers as OpenAI does. */
+/** In this order: Ollama also answers as OpenAI does, and others as Ollama. */
 const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<string, unknown>) => boolean }[] = [
   { wire: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
   {
@@ -70,11 +70,15 @@ const PROBES: readonly { wire: WireId; path: string; answers: (body: Record<stri
 export async function probeWire(url: string, key?: string): Promise<Found | undefined> {
   const known = knownByUrl(url);
   if (known) return { wire: known.wire, how: "by its name", certain: true };
-  const answers = await Promise.all(
-    PROBES.map(({ wire, path }) => look(urlOf(baseOf(wire, url), path), key ? credentialsOf(wire, key) : {})),
-  );
+  const [root, ...answers] = await Promise.all([
+    look(new URL("/", url), {}),
+    ...PROBES.map(({ wire, path }) => look(urlOf(baseOf(wire, url), path), key ? credentialsOf(wire, key) : {})),
+  ]);
+  // Behind `/v1` stands whoever speaks as OpenAI does, unless it is Ollama itself.
+  const skipsOllama = /\/v1\/?$/.test(new URL(url).pathname) && root?.body !== OLLAMA;
   const at = PROBES.findIndex(
-    ({ answers: fits }, i) => isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
+    ({ wire, answers: fits }, i) =>
+      !(skipsOllama && wire === "ollama") && isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
   );
   const probe = PROBES[at];
   if (probe) return { wire: probe.wire, how: `it answers ${probe.path}`, certain: true };
@@ -127,8 +131,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What every gateway says at its root, so that none is put in front of itself. */
+/** What every gateway says at its root, so that none is put in front of itself; and what Ollama says. */
 export const GREETING = "dragoman is running\n";
+const OLLAMA = "Ollama is running";
 
 /** The servers that run on this machine where they usually do. */
 export async function discover(urls: readonly string[] = LOCAL): Promise<{ url: string; wire: WireId }[]> {

@@ -39,8 +39,9 @@ export async function compareTemplate(dialect: Dialect, template: string, option
       if (typeof their !== "string") return [{ probe, error: their?.message ?? "" }];
       // Some templates write the first token themselves, where most leave it to the tokenizer.
       const ours = [false, true].map((bos) => promptText(dialect.render(request, { variant: name, now, bos })));
-      const found = ours.includes(their) ? undefined : firstDifference(ours[0] ?? "", their);
-      return found ? [{ probe, ...found }] : [];
+      if (ours.includes(their)) return [];
+      const found = ours.map((our) => firstDifference(our, their)).reduce((one, other) => (other.at > one.at ? other : one));
+      return [{ probe, ...found }];
     });
     const probes = Object.keys(PROBES).length;
     return { equal: differences.length === 0, variant: name, equalProbes: probes - differences.length, probes, differences };
@@ -63,7 +64,7 @@ const isMissing = (error: TemplateError): boolean => error.message.startsWith("t
 const BEFORE = 16;
 const AFTER = 48;
 
-function firstDifference(builtIn: string, template: string): Pick<Difference, "at" | "builtIn" | "template"> {
+function firstDifference(builtIn: string, template: string): Required<Pick<Difference, "at" | "builtIn" | "template">> {
   let at = 0;
   while (builtIn[at] === template[at]) at++;
   const around = (text: string): string => text.slice(Math.max(0, at - BEFORE), at + AFTER);

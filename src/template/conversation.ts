@@ -29,8 +29,12 @@ export interface Form {
   readonly noSystem?: true;
   /** A list of parts also where there is nothing but text. */
   readonly parts?: true;
-  /** A description of every tool and property. */
+  /** A description of every tool and property, and parameters of every tool. */
   readonly described?: true;
+  /** In schemas, null as the word that Python prints for it. */
+  readonly nullsAsWords?: true;
+  /** What was said beside calls as the end of the thinking. */
+  readonly saidInThinking?: true;
   /** One call in a message, with its result behind it. */
   readonly oneCall?: true;
 }
@@ -102,14 +106,30 @@ function contentOf(content: readonly Part[], { template, form }: Sheet): Json {
 
 function saidMessage(said: readonly Part[], sheet: Sheet): JsonObject {
   const calls = callsOf(said);
-  const thinking = thinkingOf(said);
   const text = said.flatMap((part) => (part.type === "text" ? part.text : part.type === "malformed" ? part.raw : [])).join("");
+  const isThought = sheet.form.saidInThinking && calls.length > 0;
+  const thinking = [thinkingOf(said), isThought ? text : ""].filter(Boolean).join("\n\n");
   return {
     role: "assistant",
-    content: contentOf([{ type: "text", text }], sheet),
-    ...(thinking !== "" && { reasoning_content: thinking }),
+    ...thoughtAndContent(thinking, isThought ? "" : text, sheet),
     ...(calls.length > 0 && { tool_calls: calls.map((call) => templateCall(call, sheet)) }),
   };
+}
+
+/** Thinking under the name that the template reads it by; some want it among the parts of the content. */
+function thoughtAndContent(thinking: string, text: string, sheet: Sheet): JsonObject {
+  const { template } = sheet;
+  const content = contentOf([{ type: "text", text }], sheet);
+  if (thinking === "") return { content };
+  if (/== *["']thinking["']/.test(template))
+    return {
+      content: [
+        { type: "thinking", thinking },
+        { type: "text", text },
+      ],
+    };
+  const name = ["reasoning_content", "reasoning", "thinking"].find((name) => new RegExp(`[."']${name}\\b`).test(template));
+  return { content, [name ?? "reasoning_content"]: thinking };
 }
 
 const templateCall = (call: ToolCall, sheet: Sheet): JsonObject => ({
@@ -127,34 +147,36 @@ function plainJson(value: Tree, sheet: Sheet): Json {
 
 /** A template that prints tools as JSON gets them as they are; one that walks through their properties gets one type for each. */
 function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
-  if (!template.includes("properties") && !form.described) return functionTool(tool);
-  const parameters = singleTypes(tool.parameters ?? { type: "object", properties: {} });
-  return functionTool({ ...tool, description: tool.description ?? "", parameters: form.described ? described(parameters) : parameters });
+  const { parameters = form.described && { type: "object", properties: {} } } = tool;
+  if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);
+  const single = singleTypes(parameters, form);
+  return functionTool(form.described ? { description: "", ...tool, parameters: described(single) } : { ...tool, parameters: single });
 }
 
 function described(schema: JsonObject): JsonObject {
   if (!isObject(schema.properties)) return schema;
   const properties = Object.entries(schema.properties).map(([name, property]) => [
     name,
-    isObject(property) ? { description: "", ...property } : property,
+    isObject(property) ? { ...property, description: property.description ?? "" } : property,
   ]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-function singleTypes(schema: JsonObject, root = schema): JsonObject {
+function singleTypes(schema: JsonObject, form: Form, root = schema): JsonObject {
   const types = schemaTypes({ schema, root });
   const type = types.find((one) => one !== "null") ?? types[0] ?? "string"; // a template would fail without any
   return {
-    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, root)])),
+    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, form, root)])),
     type: typeof schema.type === "string" ? schema.type : type,
     ...(types.length > 1 && types.includes("null") && { nullable: true }),
   };
 }
 
-function insideOf(key: string, value: Json, root: JsonObject): Json {
-  if (key === "items" && isObject(value)) return singleTypes(value, root);
+function insideOf(key: string, value: Json, form: Form, root: JsonObject): Json {
+  if (value === null && form.nullsAsWords) return "None";
+  if (key === "items" && isObject(value)) return singleTypes(value, form, root);
   if (key !== "properties" || !isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, property]) => [name, isObject(property) ? singleTypes(property, root) : property]),
+    Object.entries(value).map(([name, property]) => [name, isObject(property) ? singleTypes(property, form, root) : property]),
   );
 }

@@ -62,6 +62,8 @@ const SINGLE: readonly Form[] = [
   { noSystem: true },
   { parts: true },
   { described: true },
+  { nullsAsWords: true },
+  { saidInThinking: true },
   { oneCall: true },
 ];
 const FORMS: readonly Form[] = [{}, ...SINGLE, ...SINGLE.flatMap((one, i) => SINGLE.slice(i + 1).map((other) => ({ ...one, ...other })))];

@@ -68,8 +68,9 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** Words that say more than the status does, the most telling first. */
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/`max_tokens` must be/, "bad-request"], // Groq's, which goes on to speak of the context
   [
-    /context.?(length|window|size|limit)|prompt is too long|input token count|maximum context|input length exceeds|too many tokens|input is too long/i,
+    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached/i,
     "context-length",
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
@@ -98,7 +99,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const value = typeof body === "string" ? (parsed(body) ?? body) : body;
   const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const error = isObject(root) ? (root.error ?? root.detail ?? root) : root;
-  const { message: told, detail, code: native, type, status: word, param, details } = objectOf(error);
+  const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
   const message =
     [error, told, detail, faultsIn(error)].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
   const notes = listOf(details).map(objectOf);
@@ -118,7 +119,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     native: own || typeof type !== "string" ? undefined : textOf(native),
     param: textOf(param),
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
-    tokens: code === "context-length" ? tokensOf(message) : undefined,
+    tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
   });
 }
 

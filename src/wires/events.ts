@@ -132,7 +132,7 @@ export class EventWriter {
   finish(end: End): void {
     if (this.#finished) return;
     this.endThinking();
-    const cut = end.reason === "length" || end.error !== undefined || !(end.reason || end.ended);
+    const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
     if (this.#calls && !this.#calls.idle) this.#events.push(...this.#calls.end({ truncated: cut }));
     if (this.#usage) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
@@ -157,7 +157,7 @@ function reasonOf({ reason, error, ended }: End, calls: CallCounts): [FinishReas
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];
   if (calls.complete > 0) return ["tool-calls"];
-  if (calls.truncated > 0) return ["length"];
+  if (calls.truncated > 0 && reason !== "error") return ["length"];
   if (calls.malformed > 0) return ["error", { code: "malformed-call", message: "the model wrote a tool call that cannot be read" }];
   if (reason === "error") return ["error", { code: "upstream", message: "the server ended the answer with an error" }];
   return [reason === "tool-calls" || reason === undefined ? "stop" : reason];

@@ -30,6 +30,9 @@ export function textsOf(output: Json): string[] | undefined {
 /** A tool's output as text; of a list of text parts, their texts. */
 export const outputText = (output: Json): string => textsOf(output)?.join("\n") ?? printBody(output);
 
+/** What stands for all that was said before. */
+export const summaryText = (summary: string): string => `Summary of the conversation so far:\n\n${summary}`;
+
 /** The result of a tool that failed, where nothing else tells so. Most say it themselves. */
 export function errorText(output: Json): string {
   const text = outputText(output);

@@ -32,6 +32,6 @@ export const openaiModels: Pick<Wire, "modelsPath" | "encodeModels" | "decodeMod
     readModels(body, "data", ({ id, created, max_model_len, context_length, meta }) => ({
       id: textOf(id) ?? "",
       created: numberOf(created),
-      contextLength: numberOf(max_model_len) ?? numberOf(context_length) ?? numberOf(objectOf(meta).n_ctx_train),
+      contextLength: numberOf(max_model_len) ?? numberOf(context_length) ?? numberOf(objectOf(meta).n_ctx), // not `n_ctx_train`, which is what it could have
     })),
 };

@@ -3,9 +3,10 @@
  *
  *     {"model": "m", "instructions": "Be brief.", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}]}
  */
-import { counted } from "./adapt.ts";
+
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
+import { counted } from "./encoded.ts";
 import { errorOutput, openaiError, readError } from "./errors.ts";
 import { openaiModels } from "./models.ts";
 import { ResponseReader } from "./openai-responses/answer-in.ts";

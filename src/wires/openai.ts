@@ -1,9 +1,10 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
 import type { JsonObject, Message, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
-import { type Out, told } from "./adapt.ts";
+import type { Out } from "./abilities.ts";
 import { toolKind } from "./bridge.ts";
 import { effortOf } from "./effort.ts";
+import { told } from "./encoded.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
 import { defined, listOf, objectOf, some } from "./read.ts";

@@ -77,8 +77,8 @@ function asWritten(this: Holder): unknown {
 
 // ---- Arguments
 
-/** JSON text without line ends, which can only stand between two values: a body may have to be one line. */
-export const oneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, "");
+/** JSON text without line ends, which can only stand between two values: a body may have to be one line. Blanks before one stay: to look for those first would be quadratic. */
+export const oneLine = (json: string): string => json.replace(/[\r\n]\s*/g, "");
 
 /** A call's arguments as a value of a body: the object, or its text where printing the object would change it. */
 export const argumentsValue = (call: { arguments: JsonObject; json?: string | undefined }): JsonObject | RawJson =>

@@ -165,19 +165,34 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
 
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
+/** Whether anything in it may be in Gemini's words: few clients still write so, and a look takes less time than a copy. */
+function isGeminis(schema: Json): boolean {
+  if (typeof schema !== "object" || schema === null) return false;
+  if (Array.isArray(schema)) return schema.some(isGeminis);
+  for (const key in schema as JsonObject) {
+    const value = (schema as JsonObject)[key]!;
+    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || (typeof value === "string" && isGeminisWord(key, value)))
+      return true;
+  }
+  return false;
+}
+const isGeminisWord = (key: string, value: string): boolean => (key === "type" ? value !== value.toLowerCase() : COUNTS.includes(key));
+
 /** Back from Gemini's dialect: lower-case types, `nullable` as a type, counts that came as strings. JSON Schema passes unchanged. */
 export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
-  rewrite({ schema, lost: [] }, unchanged, (draft) => {
-    if (typeof draft.type === "string") draft.type = draft.type.toLowerCase();
-    for (const key of COUNTS) if (typeof draft[key] === "string") draft[key] = Number(draft[key]);
-    if (typeof draft.nullable !== "boolean") return draft;
-    const { nullable: isNullable, ...rest } = draft;
-    if (!isNullable) return rest;
-    if (Array.isArray(rest.enum)) rest.enum = [...rest.enum, null];
-    if (typeof rest.type === "string") rest.type = [rest.type, "null"];
-    else if (Array.isArray(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
-    return rest;
-  }).schema;
+  !isGeminis(schema)
+    ? schema
+    : rewrite({ schema, lost: [] }, unchanged, (draft) => {
+        if (typeof draft.type === "string") draft.type = draft.type.toLowerCase();
+        for (const key of COUNTS) if (typeof draft[key] === "string") draft[key] = Number(draft[key]);
+        if (typeof draft.nullable !== "boolean") return draft;
+        const { nullable: isNullable, ...rest } = draft;
+        if (!isNullable) return rest;
+        if (Array.isArray(rest.enum)) rest.enum = [...rest.enum, null];
+        if (typeof rest.type === "string") rest.type = [rest.type, "null"];
+        else if (Array.isArray(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
+        return rest;
+      }).schema;
 
 /** Schemas that came in Gemini's own dialect, as they came: its own servers get them so. */
 const OWN_WORDS = new WeakMap<JsonObject, JsonObject>();

@@ -62,7 +62,7 @@ export function withoutNulls(json: string, schema: SchemaNode | undefined): stri
     const value = json.slice(at, valueEnd(json, at));
     end = pastBlanks(json, at + value.length);
     const name = key === undefined ? key : (parsed(key) as string);
-    const inner = innerSchema(schema, name);
+    const inner = innerSchema(schema, name ?? kept.length);
     const isAbsent = value === "null" && name !== undefined && !isNullable(inner) && !required.has(name);
     if (!isAbsent) kept.push(json.slice(from, at) + withoutNulls(value, inner) + json.slice(at + value.length, end));
   } while (json[end] === ",");

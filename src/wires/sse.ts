@@ -12,6 +12,8 @@ export interface SseEvent {
 export const frame = (data: string): SseEvent[] => (data === "" ? [] : [{ event: "", data }]);
 
 const DATA = "data: ";
+/** The field that llama-server had for it. */
+const ERROR = "error";
 
 /** Reads events however lines end: LF, CRLF or CR. */
 export class SseReader {
@@ -21,6 +23,8 @@ export class SseReader {
   #first = true;
   #event = "";
   #data: string | undefined;
+  /** An object that is no field: so Google says what went wrong in mid-stream, over several lines. */
+  #bare = false;
   #events: SseEvent[] = [];
 
   feed(text: string): SseEvent[] {
@@ -91,9 +95,13 @@ export class SseReader {
       if (this.#data !== undefined) this.#events = added(this.#events, { event: this.#event, data: this.#data });
       this.#event = "";
       this.#data = undefined;
+      this.#bare = false;
       return;
     }
-    const data = valueOfField(line, "data");
+    this.#bare ||= line[0] === "{";
+    const error = valueOfField(line, ERROR);
+    if (error !== undefined) this.#event = ERROR;
+    const data = valueOfField(line, "data") ?? error ?? (this.#bare ? line : undefined);
     if (data === undefined) this.#event = valueOfField(line, "event") ?? this.#event;
     else this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
   }

@@ -1,13 +1,16 @@
 /** What a target cannot express, said once each. */
-import type { Opaque, Request, Warning, WireId } from "../core/nouns.ts";
+import type { Opaque, Request, Tool, Warning, WireId } from "../core/nouns.ts";
 import { objectOf } from "./read.ts";
+
+/** Who writes a prompt has no place for anything that only a wire knows. */
+type Target = WireId | "a prompt";
 
 export class Warnings {
   readonly list: Warning[] = [];
-  readonly #target: WireId;
+  readonly #target: Target;
   readonly #tell: ((warning: Warning) => void) | undefined;
 
-  constructor(target: WireId, tell?: (warning: Warning) => void) {
+  constructor(target: Target, tell?: (warning: Warning) => void) {
     this.#target = target;
     this.#tell = tell;
   }
@@ -34,6 +37,17 @@ export class Warnings {
       if (opaque.wire !== this.#target && !opaque.quiet && !carries?.(opaque))
         for (const what of lostIn(opaque)) this.dropped(`${what} of ${opaque.wire}`);
   }
+
+  /** The same, of all that a request holds. */
+  foreignIn({ messages, extra }: Request, tools: readonly Tool[], carries?: (opaque: Opaque) => boolean): void {
+    const tell = ({ state }: { state?: readonly Opaque[] }): void => this.foreign(state, carries);
+    tools.forEach(tell);
+    for (const message of messages) {
+      tell(message);
+      (message.role === "tool" ? (message.media ?? []) : message.content).forEach(tell);
+    }
+    this.foreign(extra, carries);
+  }
 }
 
 /** By its own name, not by that of what it stands in. */
@@ -43,6 +57,5 @@ function lostIn({ kind, data, part }: Opaque): string[] {
   return [kind.replace("#", "") + (given.type === undefined ? "" : ` (${given.type})`)];
 }
 
-/** What was found out when a request was read. Of things whose kind only their own API knows, an encoder tells by itself: that API gets them. */
-export const readWarnings = ({ warnings = [] }: Request, isEncoded: boolean): readonly Warning[] =>
-  isEncoded ? warnings.filter(({ code }) => !code.endsWith("-kind")) : warnings;
+/** What was found out when a request was read. Of things whose kind only their own API knows, whoever writes it tells by itself: that API gets them. */
+export const readWarnings = ({ warnings = [] }: Request): readonly Warning[] => warnings.filter(({ code }) => !code.endsWith("-kind"));

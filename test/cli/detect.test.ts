@@ -67,6 +67,9 @@ sampling    temperature 0.7, topP 0.8, topK 20, repeatPenalty 1.05 (generation_c
 `,
     });
   });
+  test("a variant that nobody can tell is not said to be the reference", () => {
+    expect(dragoman(["detect", "Hermes-3-Llama-3.1-8B"]).stdout).toMatch(/^variant {5}unknown$/m);
+  });
   test("a name may look like a file", () => {
     expect(detected("Qwen3-Coder-30B-A3B-Q4_K_M.gguf")).toMatchObject({ id: "qwen3-coder", variant: "qwen3-coder" });
   });
@@ -102,6 +105,13 @@ describe("files", () => {
     mkdirSync(join(home, "GLM-4.7"));
     const path = files.file("GLM-4.7/chat_template.jinja", GLM);
     for (const model of [path, dirname(path)]) expect(detected(model)).toMatchObject({ id: "glm", confidence: "certain" });
+  });
+  test("a folder with a template of any name, or with a GGUF that is no mmproj", () => {
+    mkdirSync(join(home, "j"));
+    files.file("j/template.jinja", GLM);
+    gguf("k/model.gguf", [string("tokenizer.chat_template", GLM)]);
+    gguf("k/a-mmproj.gguf", [string("general.architecture", "clip")]);
+    for (const model of ["j", "k"]) expect(detected(join(home, model))).toMatchObject({ id: "glm", confidence: "certain" });
   });
 });
 

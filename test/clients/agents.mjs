@@ -50,7 +50,7 @@ const claudeCode = (folder) => ({
 
 const CODEX = installed(`codex-${PLATFORM}/vendor/${CODEX_TARGETS[PLATFORM]}/bin/codex`);
 const CODEX_BASE =
-  'approval_policy = "never"\nsandbox_mode = "danger-full-access"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n';
+  'model_auto_compact_token_limit = 200000\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n';
 const codexRun = (key, prompt) => ({
   args: ["exec", "--skip-git-repo-check", "--color", "never", prompt],
   env: { GATEWAY_KEY: key, OPENAI_API_KEY: key },

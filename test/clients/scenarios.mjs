@@ -197,6 +197,32 @@ const overflow = (spelling) => {
   };
 };
 
+const SHORT = "One round is done, another is to come.";
+
+/** The conversation outgrows what the client allows: it has it replaced by a summary, and goes on with that. */
+const outgrown = {
+  script: ({ writing, ending }) => {
+    let step = "before";
+    const tell = ({ body, tools }) => {
+      if (step === "before") {
+        step = "summary";
+        return { ...writing(1), inputTokens: 900_000 };
+      }
+      if (step === "summary" && /summar/i.test(JSON.stringify(body.messages.at(-1)))) {
+        step = tools.length === 0 ? "after" : "tempted";
+        return { text: SHORT };
+      }
+      if (step !== "after") return { text: `It went on without a summary: ${step}.` };
+      step = "after";
+      return JSON.stringify(body.messages).includes("round-2-") ? ending : writing(2);
+    };
+    return Object.assign(tell, { all: true });
+  },
+  check: ({ asked }) =>
+    JSON.stringify(asked.at(-1)?.body.messages).includes(SHORT) ? undefined : "the model has no summary of what was said",
+};
+const OUTGROWN = { title: "outgrown", scenario: outgrown };
+
 // ---- Which agent is put through which
 
 const MANNERS = Object.keys(WIRES).flatMap((wire) => everyMannerOf(wire).map(([title, scenario]) => ({ title, wire, scenario })));
@@ -226,8 +252,8 @@ const RUNS = {
   "gemini-cli without -m": [FIRST],
   "claude-code": [...MANNERS, ...TROUBLE, ...TEXT, ...overflows("vLLM", "llama-server", "SGLang", "OpenAI")],
   "claude-code 2.1.197": [FIRST, ...mannersOf("anthropic"), ...overflows("vLLM")],
-  codex: [...MANNERS, ...TROUBLE, ...TEXT],
-  "codex apply_patch": [FIRST, ...mannersOf("openai-responses"), ...TEXT],
+  codex: [...MANNERS, ...TROUBLE, ...TEXT, OUTGROWN],
+  "codex apply_patch": [FIRST, ...mannersOf("openai-responses"), ...TEXT, OUTGROWN],
   "opencode chat": [...mannersOf("openai-chat"), ...TEXT, ...overflows("llama-server")],
   "opencode responses": [FIRST, ...mannersOf("openai-responses"), ...overflows("vLLM")],
   "opencode anthropic": [FIRST, ...mannersOf("anthropic"), ...overflows("SGLang")],

@@ -113,8 +113,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "models--Qwen--Qwen3-14B/snapshots/40c069824f4251a91eefaf281ebe4c544efd3e18/model.safetensors",
     "Qwen/Qwen3-VL-8B-Instruct",
   ],
+  "hermes qwen3-thinking-2507": ["Qwen/Qwen3-4B-Thinking-2507", "qwen3:30b-a3b-thinking-2507-q4_K_M", "Qwen3-VL-8B-Thinking-Q4_K_M.gguf"],
+  "hermes qwq-32b": ["Qwen/QwQ-32B", "qwq:32b"],
   hermes: [
-    "Qwen/QwQ-32B",
     "NousResearch/Hermes-3-Llama-3.1-8B",
     "Hermes-4-70B-Q4_K_M.gguf",
     "NousResearch/Hermes-2-Pro-Mistral-7B",
@@ -172,12 +173,14 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "qwen3-coder qwen3.5-4b":
     "accounts/fireworks/models/qwen3p7-plus Qwen3_5-9B-Q4_K_M qwen3-5-397b-a17b qwen35-397b-a17b qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max Qwen_Qwen3.5-9B-Q4_K_M.gguf qwen3.6:35b",
   "qwen3-coder":
-    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b stepfun/step-3.5-flash nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf",
+    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b stepfun/step-3.5-flash nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf nemotron-3.5-super",
   "hermes qwen3-0.6b":
-    "qwen.qwen3-32b-v1:0 qwen/qwen3-235b-a22b-thinking-2507 @cf/qwen/qwen3-30b-a3b-fp8 accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 Qwen/Qwen3-Next-80B-A3B-Thinking qwen3-vl:235b-instruct qwen3-next:80b cerebras/qwen3-32b-cs",
+    "qwen.qwen3-32b-v1:0 @cf/qwen/qwen3-30b-a3b-fp8 accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 qwen3-vl:235b-instruct qwen3-next:80b cerebras/qwen3-32b-cs",
   "hermes qwen2.5-7b-instruct":
     "qwen/qwen-2.5-72b-instruct qwen2-5-coder-32b-instruct @cf/qwen/qwen2.5-coder-32b-instruct Qwen/Qwen2.5-7B-Instruct-Turbo",
-  hermes: "@cf/qwen/qwq-32b nousresearch/hermes-4-405b NousResearch/DeepHermes-3-Mistral-24B-Preview",
+  "hermes qwen3-thinking-2507": "qwen/qwen3-235b-a22b-thinking-2507 Qwen/Qwen3-Next-80B-A3B-Thinking",
+  "hermes qwq-32b": "@cf/qwen/qwq-32b",
+  hermes: "nousresearch/hermes-4-405b NousResearch/DeepHermes-3-Mistral-24B-Preview",
   "mistral ministral-3-14b-reasoning-2512":
     "mistral.ministral-3-14b-instruct ministral-8b-2512 mistralai/ministral-14b-2512 mistralai/ministral-3-14b-reasoning",
   "mistral mistral-small-3.2-2506": "mistralai/mistral-small-3.2-24b-instruct:free mistral-small-3-2-24b-instruct mistral-small-2506",
@@ -360,6 +363,8 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["hermes", "<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>"],
   ["hermes qwen2.5-7b-instruct", '<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. <tool_call>\\n{"name": , "arguments": '],
   ["hermes qwen3-0.6b", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": message.reasoning_content enable_thinking is false'],
+  ["hermes qwen3-thinking-2507", "<tools><tool_call>message.reasoning_content {{ '<|im_start|>assistant\\n<think>\\n' }}"],
+  ["hermes qwq-32b", "<tools><tool_call> {{ '<|im_start|>assistant\\n<think>\\n' }}"],
   ["hermes", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": '],
   ["hermes", '[|user|]<tool_call>\\n{"name": , "arguments": '],
   ["llama3 llama-3.1-8b-instruct", "{{ '<|start_header_id|>' }} please respond with a JSON for a function call with its proper arguments"],

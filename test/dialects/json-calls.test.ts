@@ -183,6 +183,45 @@ describe("in a list, what is no call takes no neighbour down", () => {
   });
 });
 
+describe("several objects in one block are as many calls", () => {
+  const [f, g] = ['{"name": "f", "arguments": {}}', '{"name": "g", "arguments": {"x": 1}}'];
+  const called = ["call f{}", 'call g{"x":1}'];
+
+  test.each([
+    ...["hermes", "granite", "qwen3-coder", "glm", "xlam"].map((id) => [id, "<tool_call>", "</tool_call>"]),
+    ["phi4-mini", "<|tool_call|>", "<|/tool_call|>"],
+    ["cohere", "<|START_ACTION|>", "<|END_ACTION|>"],
+  ])("%s", (id, open, close) => {
+    const dialect = getDialect(id);
+    for (const gap of ["", "\n", ", ", ";\n"]) {
+      expect(lines(dialect, `${open}\n${f}${gap}${g}\n${close} So.`)).toEqual([...called, `control \n${close}`, "text  So."]);
+      expect(lines(dialect, `${open}${f}${gap}${g}`)).toEqual(called);
+    }
+    expect(lines(dialect, `${open}${f},${close}`)).toEqual([called[0], `control ,${close}`]);
+    expect(lines(dialect, `${open}${f}, {"answer": 42}${close}`)).toEqual([called[0], 'text , {"answer": 42}', `control ${close}`]);
+    expect(lines(dialect, `${open}${f}, so${close}`)).toEqual([called[0], "text , so", `control ${close}`]);
+  });
+});
+
+describe("an object that has something else for its arguments is no complete call", () => {
+  test.each<[string, string, string]>([
+    ["hermes", '<tool_call>{"name": "f", "city": "Oslo"}</tool_call>', "malformed bad-arguments"],
+    ["granite", '<tool_call>{"name": "f", "input": {"a": 1}}</tool_call>', "malformed bad-arguments"],
+    ["mistral", '[TOOL_CALLS][{"name": "f", "a": 1}]', "malformed bad-arguments"],
+    ["hermes", '<tool_call>{"type": "function", "name": "f"}</tool_call>', "call f{}"],
+    ["hermes", '<tool_call>{"name": "f", "note": 1, "arguments": {}}</tool_call>', "call f{}"],
+    ["hermes", '<tool_call>{"name": "f", "arguments": null, "note": 1}</tool_call>', "call f{}"],
+  ])("%s: %s", (id, text, line) => expect(lines(getDialect(id), text)[0]).toBe(line));
+});
+
+test.each([
+  ["json", '{"name": "f", "parameters": {}}'],
+  ["llama3", '{"name": "f", "parameters": {}}'],
+  ["xlam", '[{"name": "f", "arguments": {}}]'],
+])("a call may begin right behind a thinking closer that has no partner: %s", (id, call) => {
+  expect(lines(getDialect(id), `hm</think>${call}`).slice(0, 2)).toEqual(["text hm</think>", "call f{}"]);
+});
+
 describe("xlam: cut inside the list", () => {
   const good = '{"name": "f", "arguments": {}}';
   test("an element is a call once its name and the key of its arguments are known", () => {

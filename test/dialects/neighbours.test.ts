@@ -93,3 +93,31 @@ describe("a string that quotes the format is content, and what it quotes is not 
     }
   });
 });
+
+describe("who only mentions the mark of a call makes none, unless something closes it", () => {
+  test.each([
+    ["hermes", "<tool_call>", "</tool_call>"],
+    ["granite", "<tool_call>", "</tool_call>"],
+    ["qwen3-coder", "<tool_call>", "</tool_call>"],
+    ["minimax-m2", "<minimax:tool_call>", "</minimax:tool_call>"],
+    ["deepseek-v3.2", "<｜DSML｜function_calls>", "</｜DSML｜function_calls>"],
+  ])("%s", (id, open, close) => {
+    const dialect = getDialect(id);
+    const [stop = ""] = dialect.stops;
+    const prose = `Use the \`${open}\` tag.\nThen write a call.`;
+    expect(lines(dialect, prose)).toEqual([`text ${prose}`]);
+    expect(lines(dialect, prose + stop)).toEqual([`text ${prose}`, `control ${stop}`]);
+    expect(lines(dialect, prose + close)).toEqual(["text Use the `", "malformed no-name"]);
+  });
+  test("in thinking it is thinking", () => {
+    expect(lines(getDialect("hermes"), "<think>I use the <tool_call> tag to")).toEqual(["thinking I use the <tool_call> tag to"]);
+  });
+  test("the call behind it is read", () => {
+    const call = '<tool_call>{"name": "f"}</tool_call>';
+    expect(lines(getDialect("hermes"), `The <tool_call> tag: ${call}`)).toEqual([
+      "text The <tool_call> tag: ",
+      "call f{}",
+      "control </tool_call>",
+    ]);
+  });
+});

@@ -79,6 +79,12 @@ describe("a missing closer", () => {
       { path: "<arg_key>" },
     ]);
   });
+  test("is not supplied by a parameter that the call has already", () => {
+    const text =
+      "<tool_call><function=edit><parameter=line>1</parameter><parameter=path>the `<parameter=line>` and <parameter=path> marks</parameter></function>";
+    for (const options of [{ tools }, {}])
+      expect(argumentsOf(qwen3Coder, text, options)).toMatchObject([{ path: "the `<parameter=line>` and <parameter=path> marks" }]);
+  });
   test("of the call is supplied by the next call and the block's end", () => {
     expect(argumentsOf(qwen3Coder, `${open}a</parameter><function=edit></tool_call>`)).toEqual([{ path: "a" }, {}]);
   });
@@ -130,6 +136,48 @@ describe("values", () => {
     expect(one('name="line"', "1")).toEqual({ line: 1 });
     expect(one('name="input" string="true"', '{"line": 1}')).toEqual({ line: 1 });
     expect(one('name="input" string="true"', '{"other": 1}')).toEqual({ input: '{"other": 1}' });
+  });
+});
+
+describe("a parameter that was not understood makes no call complete", () => {
+  const read = (params: string, options?: ScannerOptions) =>
+    lines(qwen3Coder, `<tool_call>\n<function=edit>\n${params}\n</function>\n</tool_call>`, options);
+  test.each([
+    "<parameter=path\na\n</parameter>",
+    "<parameter=path a</parameter>",
+    "<parameter>a</parameter>",
+    "<parameter>\n<name>path</name>\n<value>a</value>\n</parameter>",
+    "<parameter>not a name</parameter>\na",
+  ])("%j", (params) => {
+    for (const options of [{ tools }, {}]) expect(read(params, options)[0]).toBe("malformed bad-arguments");
+  });
+});
+
+describe("a key in an element of its own", () => {
+  const read = (params: string) => argumentsOf(qwen3Coder, `<tool_call>\n<function=edit>\n${params}\n</function>\n</tool_call>`);
+  test("has a value that ends like any other", () => {
+    expect(read("<parameter>path</parameter>\na\n</parameter>\n<parameter>line</parameter>\n2\n</parameter>")).toEqual([
+      { path: "a", line: 2 },
+    ]);
+    expect(read("<parameter>path</parameter>\na </parameter> b\n<parameter>tags</parameter>\n[1]")).toEqual([
+      { path: "a </parameter> b", tags: [1] },
+    ]);
+    expect(read("<parameter>path</parameter>a<parameter=line>2</parameter>")).toEqual([{ path: "a", line: 2 }]);
+  });
+});
+
+describe("glm: a value without its opener", () => {
+  const call = (pairs: string) => `<tool_call>edit${pairs}</tool_call>`;
+  const good = "<arg_key>line</arg_key><arg_value>2</arg_value>";
+  test("ends at its closer", () => {
+    expect(argumentsOf(glm, call(`<arg_key>path</arg_key>a b</arg_value>${good}`))).toEqual([{ path: "a b", line: 2 }]);
+    expect(argumentsOf(glm, call(`${good}<arg_key>path</arg_key>\na </arg_value> b</arg_value>`))).toEqual([
+      { line: 2, path: "a </arg_value> b" },
+    ]);
+  });
+  test("makes no call without that, and takes no neighbour down", () => {
+    for (const bad of ["<arg_key>path</arg_key>a", `<arg_key>path</arg_key>a${good}`, "<arg_key>path</arg_key>"])
+      expect(lines(glm, call(bad) + call(good), { tools })).toEqual(["malformed bad-arguments", 'call edit{"line":2}']);
   });
 });
 

@@ -77,6 +77,12 @@ test("the bytes of the arguments are those of the object, and so rendering gives
   expect(promptText(dialect.renderToolCalls(endsOf(cutAnyhow(dialect, input))))).toBe(input);
 });
 
+test("a call that does not begin is not lost in the section (kimi-k2)", () => {
+  const call = "<|tool_call_begin|>functions.g:1<|tool_call_argument_begin|>{}<|tool_call_end|>";
+  const text = `<|tool_calls_section_begin|>functions.f:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>${call}<|tool_calls_section_end|>`;
+  expect(lines(kimiK2, text).filter((line) => !line.startsWith("control"))).toEqual(["malformed no-name", "call g{}"]);
+});
+
 describe("the name in a header", () => {
   const header = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>";
   test.each<[string, Dialect, string, string]>([

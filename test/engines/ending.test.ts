@@ -14,7 +14,7 @@ const thought: Event[] = [{ type: "thinking-start" }, { type: "thinking-delta", 
 
 const read = (events: readonly Event[]): Event[] => {
   const ending = new Ending();
-  return [...events.flatMap((event) => ending.see([event])), ...ending.flush()];
+  return [...events.flatMap((event) => ending.see([event])), ...ending.flush([])];
 };
 
 test.each<[string, Event[], Event[]]>([

@@ -247,6 +247,13 @@ describe("connections", () => {
   });
 });
 
+test("of several URLs, the next one stands in for one that says it is overloaded as Anthropic does", async () => {
+  const busy = await startServer(answering('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', { status: 529 }));
+  const server = await startServer(answering(sse(chunk({ content: "Hi" }, "stop"), "[DONE]"), { "content-type": "text/event-stream" }));
+  const engine = remote({ url: [`${busy.url}/v1`, `${server.url}/v1`] });
+  for (let n = 0; n < 4; n++) expect((await eventsOf(engine)).at(-1)).toMatchObject({ reason: "stop" });
+});
+
 test("the answer is heard of before its first event, with the ids and the warnings", async () => {
   const first = signalOf();
   const server = await startServer(async (response) => {

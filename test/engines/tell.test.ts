@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
 import { createRescue } from "../../src/engines/inband/rescue.ts";
 import { createRemote, type Remote } from "../../src/engines/remote.ts";
-import { getDialect } from "../../src/index.ts";
 import { answering, closeLater, nobody, signalOf, sse, startServer } from "../servers.ts";
 
 const request: Request = {
@@ -68,14 +67,13 @@ test("where nobody answers, a finish is all there is", async () => {
 
 describe("calls in the text are rescued", () => {
   const call = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>';
-  const hermes = getDialect("hermes");
   test.each([
-    ["at once", () => hermes],
-    ["when the dialect is known later", () => new Promise<typeof hermes>((resolve) => setImmediate(resolve, hermes))],
-  ])("%s", async (_, dialect) => {
+    ["at once", "hermes", "m"],
+    ["when the dialect is known later", "auto", "Qwen/Qwen2.5-7B-Instruct"],
+  ])("%s", async (_, dialect, model) => {
     const server = await startServer(answering(`${sse(chunk(call), chunk("", "stop"))}data: [DONE]\n\n`, STREAM));
     const engine = createRescue(remoteAt(server.url), { dialect });
-    const events = (await told((...args) => engine.tell!(...args))).flat();
+    const events = (await told((asked, ...args) => engine.tell!({ ...asked, model }, ...args))).flat();
     expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", name: "f", arguments: { a: 1 } }));
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
   });

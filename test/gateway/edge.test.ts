@@ -167,12 +167,18 @@ describe("bodies", () => {
     for (const headers of [
       { "content-encoding": "zstd" },
       { "content-type": "text/plain" },
-      { "content-type": "application/x-www-form-urlencoded" },
+      { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
     ]) {
       const answer = await askSmallest(url, "openai-chat", SMALLEST, headers as unknown as Record<string, string>);
       expect(answer.status).toBe(415);
       expect(JSON.parse(answer.body)).toEqual(ERROR["openai-chat"]);
     }
+  });
+  test("of the type that curl gives them are read, unless a browser sent them", async () => {
+    const { url } = await startGateway({ upstreams: { up: scripted() } });
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    expect((await askSmallest(url, "ollama", SMALLEST, headers)).status).toBe(200);
+    expect((await askSmallest(url, "ollama", SMALLEST, { ...headers, origin: url })).status).toBe(415);
   });
   test("with __proto__ and constructor are ordinary", async () => {
     const engine = scripted();

@@ -1,5 +1,6 @@
 // Which upstream answers for a model; the lists that clients see; bytes that are passed on.
 import { describe, expect, test } from "vitest";
+import type { ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { type ModelRule, Models, ruleFor } from "../../src/gateway/models.ts";
 import { answering, startServer } from "../servers.ts";
@@ -73,6 +74,19 @@ describe("the model that is asked for", () => {
       thinking: { enabled: false },
     });
   });
+});
+
+test.each<[ModelRule["thinking"], object, ThinkingSettings]>([
+  [{ enabled: false }, { reasoning_effort: "high" }, { effort: "high" }],
+  [{ effort: "low" }, { reasoning_effort: "high" }, { effort: "high" }],
+  [{ enabled: false, show: true }, { reasoning_effort: "high" }, { effort: "high", show: true }],
+  [{ effort: "low" }, {}, { effort: "low" }],
+])("what a rule says of thinking counts where the request says nothing of it: %j, %j", async (thinking, said, expected) => {
+  const up = scripted();
+  const { url } = await startGateway({ upstreams: { up }, models: [{ name: "m", upstream: "up", thinking }] });
+  const body = JSON.stringify({ ...SMALLEST["openai-chat"].body, ...said });
+  await ask(url, "POST", "/v1/chat/completions", { headers: json, body });
+  expect(up.requests[0]?.thinking).toEqual(expected);
 });
 
 describe("a limit that does not fit into the model's context", () => {
@@ -298,6 +312,20 @@ test('tools = "off": the model never hears of tools', async () => {
   expect(engine.requests[0]).not.toHaveProperty("tools");
   expect(engine.requests[0]).not.toHaveProperty("toolChoice");
   expect(engine.requests[1]).toMatchObject({ tools: [{ name: "f" }], toolChoice: "required" });
+});
+
+test("llama-server's context is what it runs with, for clients and for limits, and not what its model was trained with", async () => {
+  const server = await startServer((response, { url }) => {
+    const answers: Record<string, object> = {
+      "/v1/models": { object: "list", data: [{ id: "m", object: "model", meta: { n_ctx_train: 131_072 } }] },
+      "/props": { default_generation_settings: { n_ctx: 8192 } },
+    };
+    const body = answers[url.split("?")[0] ?? ""];
+    response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
+  });
+  const models = new Models({ up: remote(`${server.url}/v1`) });
+  expect(await models.list()).toEqual([{ id: "m", contextLength: 8192 }]);
+  expect(models.contextOf(await models.resolve("m"))).toBe(8192);
 });
 
 test("a context that no list has is learnt by asking for the model, once; nobody waits for it", async () => {

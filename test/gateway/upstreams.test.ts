@@ -9,16 +9,20 @@ import { remote, scripted } from "./start.ts";
 const serving = (answers: Record<string, unknown>): Promise<TestServer> =>
   startServer((response, { url }) => {
     const body = answers[url.split("?")[0] ?? ""];
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
+    const text = typeof body === "string" ? body : JSON.stringify(body ?? {});
+    response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" }).end(text);
   });
 
 const models = Object.fromEntries(listWires().map((wire) => [wire.id, wire.encodeModels([{ id: "m" }])]));
-const ollama = { "/api/version": { version: "0.9" }, "/v1/models": models["openai-chat"] };
+const both = { "/api/version": { version: "0.9" }, "/v1/models": models["openai-chat"] };
+const ollama = { ...both, "/": "Ollama is running" };
 
 describe("a URL's wire", () => {
   test.each([
     ["ollama, which answers as OpenAI, too", ollama, "", "ollama"],
     ["ollama, with /v1", ollama, "/v1", "ollama"],
+    ["another server that answers as both", both, "", "ollama"],
+    ["another server that answers as both, with /v1", both, "/v1", "openai-chat"],
     ["openai-chat", { "/v1/models": models["openai-chat"] }, "/v1", "openai-chat"],
     ["openai-chat under a prefix", { "/x/v1/models": models["openai-chat"] }, "/x/v1", "openai-chat"],
     ["anthropic", { "/v1/models": models.anthropic }, "", "anthropic"],

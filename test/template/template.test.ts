@@ -56,9 +56,26 @@ describe("what templates stumble over is put right", () => {
     const parameters = { type: "object", properties: { a: { type: "string", nullable: true, enum: ["x"] } } };
     expect(await dumpedTool(tool, "{# properties #}{{ tools[0] | tojson }}")).toEqual({
       type: "function",
-      function: { name: "f", description: "", parameters },
+      function: { name: "f", parameters },
     });
     expect(await dumpedTool(tool, "{{ tools[0] | tojson }}")).toEqual({ type: "function", function: tool });
+  });
+  test("a tool gets neither parameters nor a description, unless the template fails without", async () => {
+    const tool = "{# properties #}{{ tools[0] | tojson }}";
+    expect(await dumpedTool({ name: "f" }, tool)).toEqual({ type: "function", function: { name: "f" } });
+    const failing = `{% for p in tools[0].function.parameters.properties | items %}{% endfor %}${tool}`;
+    expect(await dumpedTool({ name: "f" }, failing)).toEqual({
+      type: "function",
+      function: { name: "f", description: "", parameters: { type: "object", properties: {} } },
+    });
+  });
+  test.each(["reasoning_content", "reasoning", "thinking"])("thinking has the name that the template reads it by: %s", async (name) => {
+    expect(await renderWithTemplate(`{{ messages[1].${name} }}`, asked([user, called]))).toBe("Hm.");
+    expect(await renderWithTemplate(`{{ messages[1]['${name}'] }}`, asked([user, called]))).toBe("Hm.");
+  });
+  test("thinking is a part of the content, if the template looks for it there", async () => {
+    const template = "{% for b in messages[1].content %}{% if b.type == 'thinking' %}[{{ b.thinking }}]{% endif %}{{ b.text }}{% endfor %}";
+    expect(await renderWithTemplate(template, asked([user, called]))).toBe("[Hm.]");
   });
   test.each<[JsonObject, string]>([
     [{ anyOf: [{ type: "integer" }, { type: "null" }] }, "integer"],
@@ -106,6 +123,18 @@ describe("a template that refuses a conversation gets it in the form that it wan
     const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string" } } } }];
     const properties = "{% for name, p in tools[0].function.parameters.properties | items %}{{ name + p.description }}{% endfor %}";
     expect(await rendered(`{{ "d:" + tools[0].function.description }} ${properties}`, [user], tools)).toBe("d: a");
+  });
+  test("null in a schema as Python prints it", async () => {
+    const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string", default: null } } } }];
+    expect(await rendered("{{ tools[0].function.parameters.properties.a.default | string }}", [user], tools)).toBe("None");
+  });
+  test("what was said beside a call as thinking, where both are too much", async () => {
+    const said: Message = {
+      role: "assistant",
+      content: [...called.content.slice(0, 1), { type: "text", text: "So." }, ...called.content.slice(1)],
+    };
+    const template = `${fails("messages[1].thinking and messages[1].content")}{{ messages[1].thinking }}`;
+    expect(await rendered(template, [user, said as Message])).toBe("Hm.\n\nSo.");
   });
   test("one call at a time, each with its result behind it, and ids besides", async () => {
     const call = (id: string) => ({ type: "tool-call" as const, id, name: "f", arguments: {} });
@@ -191,6 +220,14 @@ describe("compareTemplate", () => {
       equalProbes: 3,
       differences: [{ probe: "tools", at: 14 }, { probe: "a call and its result" }, { probe: "two calls at once" }],
     });
+  });
+  test("the first difference is behind the first token, where the template writes that", async () => {
+    const withBos: Dialect = {
+      ...roles,
+      render: (request, options) => [{ text: options?.bos ? "<s>" : "" }, ...roles.render(request, options)],
+    };
+    const { differences } = await compareTemplate(withBos, `<s>[${body}!`);
+    expect(differences[0]).toEqual({ probe: "a question", at: 10, builtIn: "<s>[user 0", template: "<s>[user 0!" });
   });
   test("a probe that the template refuses differs", async () => {
     const { differences } = await compareTemplate(roles, `[${body}{% if tools %}{{ raise_exception('no tools') }}{% endif %}`);

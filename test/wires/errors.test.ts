@@ -56,6 +56,32 @@ describe("every code on every wire, as an answer and in a stream", () => {
   });
 });
 
+describe("a prompt that is too long, in every server's words", () => {
+  test.each([
+    "The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
+    "Invalid request: Your request exceeded model token limit: 4096 (requested: 5000)",
+    "This model's maximum prompt length is 4096 but the request contains 5000 tokens.",
+    "Prompt too long: 5000 tokens exceeds max 4096",
+    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`",
+    "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
+  ])("%s", (message) => {
+    for (const status of [400, 422, 500])
+      expect(readError(status, {}, { error: { message } })).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
+  });
+  test.each(["Prompt exceeds max length", "Range of input length should be [1, 4096]"])("%s", (message) => {
+    expect(readError(400, {}, { error: { message } })).toMatchObject({ code: "context-length" });
+  });
+  test("llama-server's numbers beside the words", () => {
+    const error = { code: 400, message: "the request exceeds the available context size", n_prompt_tokens: 5000, n_ctx: 4096 };
+    expect(readError(400, {}, { error })).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
+  });
+  test("a limit for the answer that is too high is none", () => {
+    const message =
+      "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the `context_window`";
+    expect(readError(400, {}, { error: { message, type: "invalid_request_error" } })).toMatchObject({ code: "bad-request" });
+  });
+});
+
 describe("what servers say", () => {
   test.each<[string, number, unknown, object]>([
     [

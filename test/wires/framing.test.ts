@@ -47,6 +47,17 @@ describe("server-sent events", () => {
       ]);
     }
   });
+  test("an object that is no field is data, and so are the lines behind it; an error may be a field of its own", () => {
+    const text = 'data: a\n\n{\n  "error": {\n    "code": 503\n  }\n}\n\nerror: {"code":500}\n\ndata: b\n\n';
+    for (const pieces of cuts(text)) {
+      expect(sse(pieces)).toEqual([
+        { event: "", data: "a" },
+        { event: "", data: '{\n  "error": {\n    "code": 503\n  }\n}' },
+        { event: "error", data: '{"code":500}' },
+        { event: "", data: "b" },
+      ]);
+    }
+  });
   test("what is written is read", () => {
     expect(sse([sseEvent("{}"), HEARTBEAT, sseEvent("[]", "ping")])).toEqual([
       { event: "", data: "{}" },

@@ -1,4 +1,4 @@
-// How long an answer may be.
+// How long an answer may be, and how long what comes in.
 import { expect, test } from "vitest";
 import type { WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
@@ -20,4 +20,34 @@ test.each(ASKED)("%s: a limit below 0 is none, and nothing is lost by that (%s)"
     expect(JSON.stringify(sent).includes("-1"), other).toBe(other === id);
     expect(context.warnings, other).toEqual([]);
   }
+});
+
+test.each([
+  [
+    "anthropic",
+    "/v1/messages",
+    (input: object) => ({
+      max_tokens: 9,
+      messages: [...messages, { role: "assistant", content: [{ type: "tool_use", id: "a", name: "f", input }] }],
+    }),
+  ],
+  [
+    "gemini",
+    "/v1beta/models/m:generateContent",
+    (args: object) => ({ contents: [{ parts: [{ text: "Hi" }] }, { role: "model", parts: [{ functionCall: { name: "f", args } }] }] }),
+  ],
+  [
+    "ollama",
+    "/api/chat",
+    (args: object) => ({ messages: [...messages, { role: "assistant", tool_calls: [{ function: { name: "f", arguments: args } }] }] }),
+  ],
+] as const)("%s: a call with a million blanks in a row is read as any other", (id, path, body) => {
+  const args = { content: `a${" ".repeat(1_000_000)}b`, n: 1 };
+  const text = JSON.stringify({ model: "m", ...body(args) }, undefined, 1).replace('"n": 1', '"n": 1.0'); // as written, and over several lines
+  const request = getWire(id).decodeRequest({ path, query: {}, headers: {}, body: text });
+  const { body: sent } = getWire("anthropic").encodeRequest(request);
+  expect(request.messages.at(-1)).toMatchObject({
+    content: [{ type: "tool-call", arguments: args, json: expect.stringContaining("1.0") }],
+  });
+  expect(sent).toMatchObject({ model: "m" });
 });

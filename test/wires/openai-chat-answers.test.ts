@@ -472,6 +472,22 @@ describe("ends that servers leave out, or name otherwise", () => {
       error: { code: "upstream" },
     });
   });
+  test.each(["abort", "network_error", "insufficient_system_resource"])(
+    "%s: the call that it cut was cut, and the answer has failed",
+    (word) => {
+      const cut = { ...call, function: { name: "f", arguments: '{"a":' } };
+      const events = decode([said(delta({ tool_calls: [cut] }), delta({}, word))]);
+      expect(events).toContainEqual(expect.objectContaining({ type: "tool-end", truncated: true }));
+      expect(events.at(-1)).toMatchObject({ reason: "error", error: { code: "upstream" } });
+    },
+  );
+  test.each([
+    ["model_length", "length"],
+    ["model_context_window_exceeded", "length"],
+    ["sensitive", "content-filter"],
+  ])("%s is no good end", (word, reason) => {
+    expect(decode([said(delta({ content: "Hi" }, word))]).at(-1)).toEqual({ type: "finish", reason, native: word });
+  });
   test("a stream that goes by the name of JSON is read", () => {
     const { content, finish } = openaiChat.decodeResponse(`${said(delta({ content: "Hi" }), delta({}, "stop"))}data: [DONE]\n\n`);
     expect(content).toEqual([{ type: "text", text: "Hi" }]);

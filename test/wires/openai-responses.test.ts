@@ -174,7 +174,6 @@ describe("input", () => {
       ["item-kind", "input[2]"],
       ["item-kind", "input[3]"],
       ["item-kind", "input[4]"],
-      ["item-kind", "input[5]"],
     ]);
     expect(sent(request).input).toEqual(input);
   });

@@ -90,7 +90,7 @@ export const gemmaValues =
         close: '"}"',
         pair: (name, value) => `${literal(`${isBare(name) ? name : quote + name + quote}:`)} ${value}`,
         otherPair: (declared, value) => {
-          const ends = [...":,{}<[]", "\0- "];
+          const ends = [...":,{}<[]\"'", "\0- "];
           // Several words could spell a declared key that has several.
           const more = declared.some((key) => key.includes(" ")) ? "" : `(" " ${noneOf(ends)}+)*`;
           const quoted = `${mark} ${otherWord(declared, ["<", "\0-\x1f"])} ${mark}`;

@@ -18,6 +18,8 @@ export class CallObject {
   id: string | undefined;
   /** The arguments have begun: an object, or a string that holds one. */
   hasArguments = false;
+  /** Keys came that a call does not have, and none of its arguments, be they null. */
+  strange: boolean | undefined;
   /** Why the call cannot be read. */
   fault: { readonly code: MalformedCode; readonly reason: string } | undefined;
   /** The arguments are a string: reads what it holds, and what came of it. An empty string holds no arguments. */
@@ -41,13 +43,14 @@ export class CallObject {
       if (quoted) s.keeps = MAX_NAME;
       else if (NAMES.has(key)) this.fault ??= { code: "no-name", reason: "the name is not a string" };
     } else if (!this.hasArguments && ARGUMENTS.has(key)) {
+      this.strange = false;
       this.hasArguments = quoted || code === 123;
       if (quoted) {
         this.#inner = new Reader(s.maxDepth).begin(JSON_SYNTAX, s.json, NO_MARKS);
         s.keeps = NO_LIMIT;
       } else if (this.hasArguments) s.out = this.fault === undefined ? s.json : undefined;
       else if (code !== 110 && code !== 78) this.fault ??= { code: "bad-arguments", reason: "the arguments are no object" }; // `null`, `None`: there are none
-    }
+    } else if (key !== "type" && key !== "function") this.strange ??= true;
     return first;
   }
 

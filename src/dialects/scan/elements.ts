@@ -80,7 +80,7 @@ export function elementArguments({ mark, call, item, stops }: ElementForm): Step
     const key = s.word;
     const inList = top.kind === "list";
     if (inList && key !== item) return broken(s, "bad-arguments", "an element of a list was expected");
-    const schema = innerSchema(top.schema, inList ? undefined : key);
+    const schema = innerSchema(top.schema, inList ? s.json.count : key);
     if (!inList) s.json.key(key, `"${escapeJson(key)}":`);
     s.elements.push({ key, schema, kind: "unknown", text: "", quoted: 0 });
     if (!schemaTypes(schema).includes("string")) return valueStart;

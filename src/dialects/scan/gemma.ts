@@ -3,7 +3,8 @@
  * syntax is transcoded to JSON while it arrives.
  */
 import { escapeJson } from "../../core/json.ts";
-import type { Outcome, Reader, Syntax } from "../../core/reader.ts";
+import { closing as closeQuote, inString } from "../../core/json-string.ts";
+import type { Syntax } from "../../core/reader.ts";
 import { innerSchema, type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
@@ -18,8 +19,6 @@ export interface GemmaCalls {
   readonly scalar: (text: string) => string | undefined;
   /** How the dialect spells null: it is null also where a string is expected. */
   readonly none: string;
-  /** A bare value in ASCII quotes is that string. */
-  readonly asciiQuotes: boolean;
 }
 
 export interface GemmaSteps {
@@ -32,12 +31,40 @@ export interface GemmaSteps {
 const HEAD = "call:";
 const KEY_END = charTable(":,{}[]<");
 const BARE_END = charTable(",}]<");
-const WORD_END = charTable(",)]}<=");
+const WORD_END = charTable(":,)]}<=");
+/** What stands behind a backslash in JSON, and a quote of Python's. */
+const ESCAPES = "\"'\\/bfnrtu";
 
 export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
-  const marks = new Marks([...calls.ends, calls.quote]);
+  const { quote, ends } = calls;
+  const marks = new Marks([...ends, quote]);
+  const quotes = new Marks([quote, '"', "'"]);
+  const closer = new Marks([quote]);
+  const blockEnds = new Marks(ends);
+  /** Between the dialect's quotes everything is literal; between ASCII quotes it is as in JSON, up to what ends the block. */
+  const strings = (behind: string): Pick<Syntax, "quotes" | "plainEnd" | "special"> => ({
+    quotes,
+    plainEnd: quotes.plainEnd,
+    special: (r, code) => {
+      const isAscii = r.quote !== quote;
+      if (isAscii && r.tail !== undefined) return closeQuote(r, behind);
+      const known = isAscii ? blockEnds : closer;
+      const mark = known.leads[code] === 1 ? r.match(known, true) : "";
+      if (mark === undefined) return r.cut();
+      if (mark !== "") {
+        if (isAscii) return r.bad(`${mark} inside a value`);
+        r.pos += mark.length;
+        return r.closeString();
+      }
+      if (isAscii && (code !== 92 || r.pos + 1 >= r.stop || ESCAPES.includes(String.fromCharCode(r.codes[r.pos + 1] as number))))
+        return inString(r, code);
+      r.say(escapeJson(String.fromCharCode(code)));
+      r.pos++;
+      return true;
+    },
+  });
   const syntax: Syntax = {
-    ...literalStrings([calls.quote]),
+    ...strings(",}]:"),
     keyEnd: KEY_END,
     bareEnd: BARE_END,
     wide: false,
@@ -45,15 +72,9 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     inner: innerSchema,
   };
   // `f(city="Oslo", days=2)`, where every value must be a literal.
-  const keywords: Syntax = {
-    ...syntax,
-    ...literalStrings(['"', "'"]),
-    keyEnd: WORD_END,
-    bareEnd: WORD_END,
-    bare: calls.scalar,
-  };
-  const head = new Marks([HEAD, ...calls.ends]);
-  const nameEnd = new Marks(["{", "(", ...calls.ends]);
+  const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
+  const head = new Marks([HEAD, ...ends]);
+  const nameEnd = new Marks(["{", "(", ...ends]);
 
   const readHead: Step = (s) => {
     if (s.blanks() === undefined) return undefined;
@@ -109,39 +130,17 @@ function resolveName(s: Scan, name: string): string {
 }
 
 /** A bare value by its spelling, unless the schema says that such a thing cannot stand here and a string can. */
-function bareValue({ scalar, none, asciiQuotes }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
+function bareValue({ scalar, none }: GemmaCalls, text: string, schema: SchemaNode | undefined): string {
   if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);
   const json = scalar(text);
   const asIs = json === text || !/\d/.test(text); // `007` is no number where it may be a string
   if (json !== undefined && (!types.includes("string") || (asIs && literalTypes(json).some((type) => types.includes(type))))) return json;
   if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
-  const quoted = asciiQuotes && text.length > 1 && /^["']/.test(text) && text.endsWith(text.charAt(0));
-  return `"${escapeJson(quoted ? text.slice(1, -1) : text)}"`;
+  return `"${escapeJson(text)}"`;
 }
 
 function literalTypes(json: string): JsonType[] {
   if (json === "null") return ["null"];
   return json === "true" || json === "false" ? ["boolean"] : ["number", "integer"];
-}
-
-/** Strings without escapes: everything up to the next quote is literal. */
-function literalStrings(list: readonly string[]): Pick<Syntax, "quotes" | "plainEnd" | "special"> {
-  const quotes = new Marks(list);
-  const closers = list.map((quote) => new Marks([quote]));
-  return {
-    quotes,
-    plainEnd: quotes.plainEnd,
-    special: (reader, code) => inLiteral(reader, code, closers[list.indexOf(reader.quote)] as Marks),
-  };
-}
-
-function inLiteral(r: Reader, code: number, quote: Marks): Outcome | undefined | true {
-  const mark = quote.leads[code] === 1 ? r.match(quote, true) : "";
-  if (mark === undefined) return r.cut();
-  r.pos += mark.length;
-  if (mark !== "") return r.closeString();
-  r.say(escapeJson(String.fromCharCode(code)));
-  r.pos++;
-  return true;
 }

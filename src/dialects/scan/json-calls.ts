@@ -8,16 +8,27 @@ import type { Outcome } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { CallObject } from "./call-object.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, control, cut, jsonArguments, leaveThinking, nameTooLong, skip, speak, tooDeep, tooLong } from "./steps.ts";
+import {
+  broken,
+  closing,
+  closingThen,
+  control,
+  cut,
+  jsonArguments,
+  leaveThinking,
+  nameTooLong,
+  skip,
+  speak,
+  tooDeep,
+  tooLong,
+} from "./steps.ts";
 
 export interface JsonForm {
   /** What may stand around calls that no mark announces, and what closes it. */
   readonly wrappers?: Readonly<Record<string, string>>;
   /** The keys that such a call may begin with. */
   readonly firstKeys?: ReadonlySet<string>;
-  /** What may stand between two such calls that are not in a list, and is text behind the last one. */
-  readonly separators?: readonly string[];
-  /** The same, but never text. */
+  /** What may stand between two such calls that are not in a list, besides a comma and a semicolon, and is never text. */
   readonly tags?: readonly string[];
   /** A call object must have arguments; without them it is malformed, and in a list so is anything else behind a call. */
   readonly needsArguments?: boolean;
@@ -57,10 +68,10 @@ export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
 export function jsonCalls(form: JsonForm): JsonSteps {
-  const { wrappers = {}, firstKeys, separators = [], tags = [], needsArguments = false } = form;
+  const { wrappers = {}, firstKeys, tags = [], needsArguments = false } = form;
   const openers = new Marks(["{", "[", ...Object.keys(wrappers)]);
   const lineMarks = new Marks([...openers.list, ...form.marks]);
-  const between = new Marks([...openers.list, "]", ",", ...separators, ...tags, ...Object.values(wrappers)]);
+  const between = new Marks([...openers.list, "]", ",", ";", ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
   const behindName = jsonArguments(marks);
   const elements = new Marks([...marks.list, ...OBJECTS]);
@@ -115,7 +126,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     const mark = s.match(s.table.ends);
     if (mark === undefined) return undefined;
     if (mark !== "") return broken(s, "empty", "the block is empty");
-    const skip = broken(s, "no-name", "a JSON object was expected");
+    const skip = broken(s, "no-name", "a JSON object was expected", !list);
     return list ? nextElement : skip;
   };
 
@@ -154,11 +165,11 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     }
     if (name === undefined) s.malformed("no-name", fault?.reason ?? "the call has no name");
     else if (fault !== undefined) s.malformed(fault.code, fault.reason);
-    else if (needsArguments && !hasArguments) s.malformed("bad-arguments", "the call has no arguments");
+    else if ((needsArguments && !hasArguments) || object.strange) s.malformed("bad-arguments", "the call has no arguments");
     else s.endCall(false, object.id);
     s.unclosed = (s.block & MARKED) !== 0 || s.closer !== "";
     s.prose = false;
-    if ((s.block & (MARKED | LIST)) === MARKED) return closing;
+    if ((s.block & (MARKED | LIST)) === MARKED) return closingOne;
     s.bound(release);
     if (s.block & LIST && needsArguments) s.block |= SURE;
     return behind;
@@ -203,7 +214,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         return behind;
       }
       const isTag = tags.includes(mark) && !list;
-      if (isTag || (!separated && (list ? mark === "," : separators.includes(mark)))) {
+      if (isTag || (!separated && (mark === "," || (mark === ";" && !list)))) {
         s.pos += mark.length;
         if (list || isTag) s.keepMarks();
         return separatedBehind;
@@ -212,7 +223,10 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         s.pos += mark.length;
         return ended;
       }
-      if (list ? mark === "{" : !marked && opens(s, mark)) return open(s, mark);
+      if (list || marked ? mark === "{" : opens(s, mark)) {
+        if (!list && marked) s.block &= ~SURE;
+        return open(s, mark);
+      }
       if (list && (separated ? s.block & SURE : marked) && code !== -1) {
         const end = s.match(marks);
         if (end === undefined) return undefined;
@@ -221,7 +235,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
           return stray;
         }
       }
-      if (marked) return closing;
+      if (marked && (list || separated)) return closing;
       const rest = s.ahead;
       if (!s.last || rest === "" || !s.closer.startsWith(rest)) return release;
       s.pos = s.stop;
@@ -229,6 +243,8 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     };
   const behind = behindCall(false);
   const separatedBehind = behindCall(true);
+  /** Behind an object that stands alone: what closes its block. Another one may come first; what else comes is text. */
+  const closingOne = closingThen(speak, behind);
 
   const listAhead: Step = (s) => {
     const code = s.blanks();
@@ -300,7 +316,7 @@ export const release: Step = (s) => {
 };
 
 /** `{"name": "f"}` may well be an answer; it is a call if `f` is a declared tool that takes no arguments. */
-function isCallWithoutArguments(s: Scan, { name, hasArguments }: CallObject): boolean {
+function isCallWithoutArguments(s: Scan, { name, hasArguments, strange }: CallObject): boolean {
   const tool = s.tools.find((tool) => tool.name === name);
-  return tool !== undefined && !hasArguments && Object.keys(tool.parameters?.properties ?? {}).length === 0;
+  return tool !== undefined && !hasArguments && !strange && Object.keys(tool.parameters?.properties ?? {}).length === 0;
 }

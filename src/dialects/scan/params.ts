@@ -26,7 +26,6 @@ interface Tag {
 interface ParamTag extends Tag {
   /** What stands between the head and the value. */
   readonly value?: string;
-  /** `""`: the next tag closes it. */
   readonly close: string;
   /** It holds all arguments. */
   readonly all?: true;
@@ -90,16 +89,14 @@ export function tagCalls(form: TagForm): TagSteps {
   const behindHead = new Marks([...params.map((tag) => tag.open), ...behindParam.list]);
   /** The same in a call of a declared tool: its name may be the closer. */
   const ownTags = new WeakMap<Tool, { readonly head: Marks; readonly param: Marks }>();
-  const valueMarks = (closer: string, opener = ""): Marks =>
-    new Marks(
-      [...slipsOf(closer), ...(form.opaque ? [] : [opener, ...slipsOf(callClose), ...close, ...openers]), ...stops].filter(Boolean),
-    );
+  const valueMarks = (closer: string, next: readonly string[] = []): Marks =>
+    new Marks([...slipsOf(closer), ...(form.opaque ? [] : [...next, ...slipsOf(callClose), ...close, ...openers]), ...stops]);
   /** What no name can hold, be it in quotes. */
   const breaks = [...openers, ...opens(params), callClose, ...close, ...stops];
   const inQuotes = new Map([...`"'`].map((quote) => [quote, new Marks([quote, ...breaks])]));
   const isBreak = ({ ends }: Head, mark: string): boolean => breaks.includes(mark) && !ends.list.includes(mark);
   const headEnds = ({ ends }: Head): Marks => (ends.list.includes("<") ? ends : new Marks([...ends.list, ...breaks]));
-  const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, tag.open)]));
+  const inValue = new Map(params.map((tag) => [tag.open, valueMarks(tag.close, [...opens(params), tag.open])]));
 
   // -- up to the name
 
@@ -164,18 +161,18 @@ export function tagCalls(form: TagForm): TagSteps {
     }
     if (mark !== "") return broken(s, "empty", "the block is empty");
     if ((code === 123 || code === 91) && form.json) return form.json;
-    return form.bareNames === "never" ? noName(s) : bareName;
+    return form.bareNames === "never" ? noName(s, code !== 60) : bareName;
   };
 
-  const noName = (s: Scan): Step => broken(s, "no-name", "the name of a tool was expected");
+  const noName = (s: Scan, mention = false): Step => broken(s, "no-name", "the name of a tool was expected", mention);
 
   const bareName: Step = (s) => {
     const mark = s.readWord(nameEnds);
     if (mark === undefined) return undefined;
-    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s);
+    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s, true);
     if (mark === "") return cut;
     const name = s.word.trim();
-    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s);
+    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s, name !== "");
     s.startCall(name);
     return between;
   };
@@ -260,7 +257,7 @@ export function tagCalls(form: TagForm): TagSteps {
   };
 
   const legalHere = (s: Scan): Marks => {
-    const place = s.param?.closer === params[0]?.close ? "param" : "head";
+    const place = s.param?.closer === params[0]?.close && !s.param?.slip ? "param" : "head";
     const tool = s.toolNamed(s.call?.name ?? "");
     if (!tool) return place === "param" ? behindParam : behindHead;
     let marks = ownTags.get(tool);
@@ -315,9 +312,11 @@ export function tagCalls(form: TagForm): TagSteps {
       if (mark === undefined) return undefined;
       if (mark === "") return cut;
       const { name, type, rest = "" } = head.read(s.word);
-      const broke = mark === null || name === undefined || isBreak(head, mark) || (mark === "<" && rest !== "");
-      if (inside && (broke || head.next.includes(mark) || !fits(s, name))) return content(s, inside, s.word);
-      if (broke) return broken(s, "bad-arguments", "a parameter has no name");
+      // Where the `>` is missing, a key of several words has its value in it.
+      const broke = mark === null || name === undefined || isBreak(head, mark) || (mark === "<" && (rest !== "" || /\s/.test(name.trim())));
+      if (inside && (broke || head.next.includes(mark) || !fits(s, name) || has(s, inside, name))) return content(s, inside, s.word);
+      if (broke || (tag.slip && (mark === "<" || /^$|\s/.test(name) || !fits(s, name))))
+        return broken(s, "bad-arguments", "a parameter has no name");
       const failed = inside && finish(s, false);
       if (failed) return failed;
       if (!head.next.includes(mark)) s.pos += mark.length;
@@ -330,27 +329,39 @@ export function tagCalls(form: TagForm): TagSteps {
 
   const fits = (s: Scan, key: string): boolean => s.schemaOf(s.call?.name ?? "") === undefined || paramSchema(s, key) !== undefined;
 
+  /** A parameter that the call has already cannot be its next one. */
+  const has = ({ json }: Scan, { key }: Param, name: string): boolean => key === name || json.has(name);
+
   const beginParam = (s: Scan, tag: Partial<ParamTag>, key: string, type = typeBySchema(s, key)): Step => {
-    const { close: closer = "" } = tag;
+    const { close: closer = "", slip = false } = tag;
     const marks = inValue.get(tag.open ?? "") ?? valueMarks(closer);
     const all = tag.all === true || (form.wrappers?.includes(key) === true && s.param === undefined && !fits(s, key));
-    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, marks, quoted: 0, mark: "", blanks: "" };
+    s.param = { key, type, all, text: new Pile(), written: false, newline: "", closer, slip, marks, quoted: 0, mark: "", blanks: "" };
     return valueTags.get(tag.open ?? "") ?? valueStart;
   };
 
-  const valueTag = (value: string): Step => {
+  /** What opens a value. Without it the value must have its closer before anything else. */
+  const valueTag = (value: string, closer: string): Step => {
     const opener = new Marks([value]);
+    const marks = new Marks([closer, ...breaks]);
     return (s) => {
-      if (gap(s) === undefined) return undefined;
+      const code = gap(s);
+      if (code === undefined) return undefined;
       const mark = s.match(opener, true);
       if (mark === undefined && s.last) s.pos = s.stop;
       if (mark === undefined) return s.last ? cut : undefined;
-      if (mark === "") return broken(s, "bad-arguments", "a value was expected");
+      if (mark === "" && s.param) {
+        if (code === 60) return noValue(s);
+        s.param = { ...s.param, slip: true, marks };
+      }
       s.pos += mark.length;
       return valueStart;
     };
   };
-  const valueTags = new Map(params.flatMap(({ open, value }) => (value === undefined ? [] : [[open, valueTag(value)] as const])));
+  const noValue = (s: Scan): Step => broken(s, "bad-arguments", "a value was expected");
+  const valueTags = new Map(
+    params.flatMap(({ open, value, close }) => (value === undefined ? [] : [[open, valueTag(value, close)] as const])),
+  );
 
   const valueStart: Step = (s) => {
     const mark = strips ? s.match(NEWLINE) : "";
@@ -372,10 +383,12 @@ export function tagCalls(form: TagForm): TagSteps {
       s.pos = s.stop;
       return cut;
     }
+    const closes = meant(mark) === param.closer;
+    if (form.opaque && param.slip && !closes) return noValue(s);
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
-    if (meant(mark) === param.closer) return between;
+    if (closes) return between;
     if (openers.includes(mark)) param.quoted++;
     else if (param.quoted === 0 || stops.includes(mark)) {
       openHead(s);
@@ -436,6 +449,7 @@ export function tagCalls(form: TagForm): TagSteps {
     const { param } = s;
     if (!param) return undefined;
     const text = param.text.toString();
+    if (param.slip && text === "" && !param.written) return broken(s, "bad-arguments", "a parameter has no value");
     const isAll = param.all && lone && holdsArguments(s, text);
     if (param.all && param.key === "" && !isAll)
       return text.trim() === "" ? undefined : broken(s, "bad-arguments", "the arguments are no object");

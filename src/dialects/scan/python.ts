@@ -4,7 +4,8 @@
  * closing bracket are there the bytes wait, and what cannot go on leaves as text.
  */
 import { escapeJson, jsonScalar } from "../../core/json.ts";
-import { closing as closingQuote, WORD_END } from "../../core/json-syntax.ts";
+import { closing as closingQuote } from "../../core/json-string.ts";
+import { WORD_END } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Outcome, type Reader, type Syntax } from "../../core/reader.ts";
 import { charTable, charTableExcept, ESCAPED, isBlank, Marks } from "../../core/window.ts";

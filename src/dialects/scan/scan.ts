@@ -37,6 +37,8 @@ export interface Table {
   /** What may stand behind a complete call and belongs to it. */
   readonly closing: Marks;
   readonly closers: ReadonlySet<string>;
+  /** No control tokens stand around calls, but text, which somebody may mention. */
+  readonly textual: boolean;
   readonly stops: Marks;
   readonly unthink: ReadonlySet<string>;
 }
@@ -65,6 +67,8 @@ export interface Param {
   /** What closes it, and all marks that matter inside it. */
   readonly closer: string;
   readonly marks: Marks;
+  /** Its key stands in an element of its own: a slip. */
+  readonly slip: boolean;
   /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
   quoted: number;
   /** The mark that ends it if something legal follows, and the blanks behind that mark. */
@@ -119,10 +123,8 @@ export class Scan extends Reader implements Scanner {
   behind: Step | undefined;
   /** In a block of several calls: where to go on at a mark behind one that cannot be read. */
   resume: ((mark: string) => Step) | undefined;
-  /** Where reading stood when a limit was reached: half a mark may stand behind it. */
-  reached = 0;
-  /** Why the block that is being passed over cannot be read. */
-  fault: { code: MalformedCode; reason: string } | undefined;
+  /** Why the block that is being passed over cannot be read. `mention`: unless something closes it, somebody only speaks of its mark. */
+  fault: { code: MalformedCode; reason: string; mention: boolean } | undefined;
 
   /** Most pieces make one event: a list of one is cheaper than an empty one that grows. */
   #out: Event[] | undefined;
@@ -200,9 +202,9 @@ export class Scan extends Reader implements Scanner {
     for (;;) {
       for (let next = this.step(this); next; next = this.step(this)) this.step = next;
       if (this.stop === this.end || !this.#onLimit) break;
-      // The limit was reached at this very character, wherever the pieces were cut.
-      this.reached = this.pos;
-      this.pos = this.stop;
+      // The limit was reached at this very character, wherever the pieces were cut; but half a mark that ends the block stays whole.
+      const { codes, pos, stop } = this;
+      if (this.#read === 0 || this.table.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
       this.quiet = this.half = undefined;
     }
@@ -214,11 +216,11 @@ export class Scan extends Reader implements Scanner {
 
   // ---- limits
 
-  /** From the first character of the raw on, at most `maxCallChars` are read; then `onLimit` decides. */
-  bound(onLimit: Step): void {
+  /** From the first character of the raw on, at most `maxCallChars` are read, or so many if that is more; then `onLimit` decides. */
+  bound(onLimit: Step, least = 0): void {
     if (this.#held) return;
     this.#onLimit = onLimit;
-    this.#room = this.#maxCallChars - this.#waiting;
+    this.#room = Math.max(this.#maxCallChars, least) - this.#waiting;
     this.#limit();
   }
   unbound(): void {
@@ -277,9 +279,14 @@ export class Scan extends Reader implements Scanner {
     return this.#raw.length + this.piece.length - this.#rawFrom;
   }
 
+  /** So many of them were read. */
+  get #read(): number {
+    return this.#waiting - this.end + this.pos;
+  }
+
   /** What was read so far is never text, even if no call follows. */
   keepMarks(): void {
-    this.#marks = this.#waiting - this.end + this.pos;
+    this.#marks = this.#read;
   }
 
   /** Whether the raw begins where a line does, or all input. */

@@ -4,6 +4,7 @@
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { JsonObject } from "../../core/nouns.ts";
+import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, control, cut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
@@ -17,8 +18,8 @@ export interface SectionMarks {
   readonly stops: readonly string[];
   /** What may stand between the object and the mark that closes the call. */
   readonly fence?: string;
-  /** Other text in a section is passed over; else it is malformed. */
-  readonly noise: boolean;
+  /** Other text in a section is passed over, up to these; else it is malformed. */
+  readonly noise?: readonly string[];
 }
 
 export type NameByArguments = (s: Scan, args: JsonObject) => string | undefined;
@@ -39,14 +40,14 @@ export interface Sections {
 /** `header` reads on behind the mark that opens a call, up to the object. */
 export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
   const marks = [...begin, ...end, ...open, ...close, ...stops];
-  const next = new Marks([...open, ...end, ...begin, ...stops]);
+  const next = new Marks([...open, ...end, ...begin, ...stops, ...(noise ?? [])]);
   const objectMarks = new Marks([...marks, ...(fence === undefined ? [] : [fence])]);
 
   /** In a section, before a call. What stands here rides in the raw of the next event. */
   const section: Step = (s) => {
     s.behind = behindInSection;
     s.resume = resume;
-    s.bound(overflow);
+    s.bound(overflow, MAX_NAME);
     return between;
   };
   const resume = (mark: string): Step => (end.includes(mark) ? speak : section);
@@ -59,6 +60,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       s.pos += mark.length;
       return opened;
     }
+    if (noise?.includes(mark)) return broken(s, "no-name", "the call does not begin");
     if (mark === "" && isCut(s, end)) s.pos = s.stop;
     else if (mark === "" && !(s.last && s.pos === s.stop))
       return noise ? undefined : broken(s, "no-name", "a call was expected in the section");

@@ -81,7 +81,12 @@ export function strayCloser(length: number, stray: "control" | "text"): Step {
     } else if (s.owed || stray === "control") {
       s.owed = false;
       s.control();
-    } else s.sayRaw();
+    } else {
+      // Whoever did not say that the prompt opened the block: the answer begins here.
+      s.sayRaw();
+      s.lineStart = true;
+      s.prose = false;
+    }
     return speak;
   };
 }
@@ -138,8 +143,8 @@ const undo: Step = (s) => {
 
 // ---- behind a call
 
-/** Blanks and the block's closer, then `behind`. Anything else is text. */
-export function closingThen(behind: Step): Step {
+/** Blanks and the block's closer, then `behind`. Anything else is text, unless `other` knows more. */
+export function closingThen(behind: Step, other?: Step): Step {
   const closed: Step = (s) => {
     s.control();
     return behind;
@@ -159,7 +164,7 @@ export function closingThen(behind: Step): Step {
       s.pos = s.stop;
       return control;
     }
-    return releaseBlanks;
+    return other ?? releaseBlanks;
   };
   return (s) => {
     s.bound(releaseBlanks);
@@ -179,8 +184,8 @@ export const closing = closingThen(speak);
 // ---- blocks that cannot be read
 
 /** The block is malformed; its raw runs to its closer, the next opener, or the end. */
-export function broken(s: Scan, code: MalformedCode, reason: string): Step {
-  s.fault = { code, reason };
+export function broken(s: Scan, code: MalformedCode, reason: string, mention = false): Step {
+  s.fault = { code, reason, mention };
   return skip;
 }
 
@@ -226,6 +231,10 @@ export const skip: Step = (s) => {
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
   if (s.table.closers.has(mark)) s.pos += mark.length;
+  else if (s.fault?.mention && s.table.textual) {
+    s.call = s.fault = undefined;
+    return s.holdsNoCall ? undo : releaseBlanks;
+  }
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
   return s.resume?.(mark) ?? speak;
@@ -236,7 +245,7 @@ const exceeded =
   (code: "too-long" | "too-deep", reason: string): Step =>
   (s) => {
     s.malformed(code, reason);
-    s.bound(restOn);
+    s.bound(restOn, MAX_NAME);
     return rest;
   };
 
@@ -253,15 +262,10 @@ const rest: Step = (s) => {
   return s.resume?.(mark) ?? speak;
 };
 
-/** So much of the rest leaves, but for half a mark at its end. */
+/** So much of the rest leaves; it is long enough for any mark. */
 const restOn: Step = (s) => {
-  const limit = s.pos;
-  s.pos = s.reached;
-  if (!s.control()) {
-    s.pos = limit;
-    s.control();
-  }
-  s.bound(restOn);
+  s.control();
+  s.bound(restOn, MAX_NAME);
   return rest;
 };
 

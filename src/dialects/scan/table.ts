@@ -119,6 +119,7 @@ function tableOf(spec: Spec, asked: CallsInThinking | undefined, startInThinking
     endsHeld: new Marks([...ends, ...close]),
     closing: new Marks([...closers, ...stops, ...close]),
     closers: new Set(closers),
+    textual: !closers.some((mark) => tokens.some((token) => mark.includes(token))),
     stops: new Marks(stops),
     unthink: new Set(close),
   };

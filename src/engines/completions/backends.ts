@@ -90,9 +90,9 @@ const llamaServer: Backend = {
       : {}),
   }),
   read: (message) => {
-    const { content, stop, stop_type, stopping_word, tokens_evaluated, tokens_predicted, model, timings } = message;
+    const { content, stop, stopped_limit, stop_type, stopping_word, tokens_evaluated, tokens_predicted, model, timings } = message;
     const cached = isObject(timings) ? numberOf(timings.cache_n) : undefined;
-    const native = textOf(stop_type) ?? "none";
+    const native = textOf(stop_type) ?? (stopped_limit ? "limit" : "none"); // as it said it until 2025
     const word = textOf(stopping_word);
     return {
       ...(typeof content === "string" && { text: content }),

@@ -21,7 +21,7 @@ import { DialectFinder, type FoundDialect, settingOf } from "../inband/dialects.
 import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
-import { jobOf, limitOf } from "./job.ts";
+import { carries, jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -71,7 +71,7 @@ export class Completions implements Engine {
     const found = await this.dialectOf(asked.model, options);
     const { dialect, variant } = found;
     options.onDialect?.(settingOf(found));
-    const { request, prompt, warnings } = rendered(asked, dialect, variant);
+    const { request, prompt, warnings } = rendered(asked, dialect, variant, (opaque) => carries(backend, opaque));
     const tokenized = await tokens?.of(prompt, marksOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
@@ -190,7 +190,11 @@ class Connection {
   async #find(options: CallOptions): Promise<Server> {
     const id = this.#id ?? (await identify(this.http, options));
     if (id === undefined) {
-      await textOf(await this.http.request("GET", "/", { signal: quick(undefined) })); // if nobody is there, that is what is wrong
+      // If nobody is there, or it is still loading its model, that is what is wrong.
+      const answer = await this.http.request("GET", "/", { signal: quick(undefined) });
+      const { status, headers } = answer;
+      const error = readError(status, headers, (await textOf(answer)).slice(0, MAX_ERROR_CHARS));
+      if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
       throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
     }
     const backend = BACKENDS[id];

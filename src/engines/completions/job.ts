@@ -1,5 +1,5 @@
 /** A request made into what a server that completes text is sent. */
-import type { JsonObject, Request, Warning } from "../../core/nouns.ts";
+import type { JsonObject, Opaque, Request, Warning } from "../../core/nouns.ts";
 import type { Prompt } from "../../dialects/dialect.ts";
 import type { FoundDialect } from "../inband/dialects.ts";
 import { held } from "../inband/request.ts";
@@ -21,6 +21,9 @@ export function limitOf(
 
 /** What begins a call is a control token, as far as it can be told by its looks: `<|tool_call>`, `[TOOL_CALLS]`, but not `<tool_call>`. */
 const CONTROL = /[|｜[]/;
+
+/** Ollama is told its own options. */
+export const carries = ({ id }: Backend, { wire, kind }: Opaque): boolean => id === "ollama" && wire === id && kind === "options";
 
 export function jobOf(
   request: Rendered["request"],
@@ -48,7 +51,7 @@ export function jobOf(
           },
         ]
       : [];
-  const options = extra.find(({ wire, kind }) => wire === "ollama" && kind === "options")?.data ?? {};
+  const options = extra.find((opaque) => carries(backend, opaque))?.data ?? {};
   const preserved = [...new Set([...(grammar?.preserved ?? []), ...marksOf(dialect)])];
   const stops = [...new Set([...dialect.stops, ...stop])];
   return {

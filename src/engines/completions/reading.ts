@@ -92,10 +92,9 @@ export class Reading implements StreamDecoder {
   }
 
   #last(): Event[] {
-    const events: Event[] = [];
-    events.push(...this.#ending.see(this.#scanner.flush()), ...this.#ending.flush());
-    if (this.#usage) events.push({ type: "usage", ...this.#usage });
     const end = this.#end;
+    const events = this.#ending.flush(this.#scanner.flush(), end?.reason ?? "error");
+    if (this.#usage) events.push({ type: "usage", ...this.#usage });
     if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT)));
     else {
       const stop = end.stop !== undefined && this.#stops.has(end.stop) ? { stop: end.stop } : {};

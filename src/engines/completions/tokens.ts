@@ -8,6 +8,7 @@ import { isObject } from "../../core/json.ts";
 import type { Json } from "../../core/nouns.ts";
 import type { Prompt } from "../../dialects/dialect.ts";
 import { cutForgeries } from "../../dialects/prompt.ts";
+import { readError } from "../../wires/errors.ts";
 import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { type HttpServer, textOf } from "../http.ts";
@@ -103,11 +104,10 @@ export class Tokens {
     });
     const body = await textOf(answer);
     if (answer.status === 404 || answer.status === 405 || answer.status === 501) throw new NoTokenizer();
-    const value: unknown = answer.status === 200 ? JSON.parse(body) : undefined;
+    if (answer.status !== 200) throw new EngineError(this.#http.refusal(readError(answer.status, answer.headers, body), answer.headers));
+    const value: unknown = JSON.parse(body);
     const { tokens, max_model_len } = isObject(value as Json) ? (value as Record<string, unknown>) : {};
-    if (!Array.isArray(tokens)) {
-      throw new EngineError({ code: "upstream", message: `the server's tokenizer answered with status ${answer.status}` });
-    }
+    if (!Array.isArray(tokens)) throw new EngineError({ code: "upstream", message: "the server's tokenizer answered without tokens" });
     if (this.#tokenize.saysContext && typeof max_model_len === "number") this.#context = max_model_len;
     const ids = tokens.map(Number);
     this.#known.set(key, ids);

@@ -101,7 +101,7 @@ class Reader {
     if (!this.#scanner) return [event];
     if (event.type === "text" && !event.state) return this.#ending.see(this.#scanner.feed(event.text));
     if (event.type !== "finish") return [event];
-    return [...this.#ending.see(this.#scanner.flush()), ...this.#ending.flush(), this.#ending.finish(event)];
+    return [...this.#ending.flush(this.#scanner.flush(), event.reason), this.#ending.finish(event)];
   }
 }
 

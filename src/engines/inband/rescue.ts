@@ -16,21 +16,24 @@ import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
 import { takeEvents } from "../take.ts";
 import { CodeTracker } from "./code.ts";
+import { DialectFinder, type FoundDialect } from "./dialects.ts";
 import { leadsToCall, MAX_LEAD } from "./lead.ts";
 
 export interface RescueOptions {
-  /** The dialect of a model; `undefined`: nobody knows, and nothing is touched. */
-  dialect: (model: string, signal: AbortSignal | undefined) => Dialect | undefined | Promise<Dialect | undefined>;
-  /** Thinking is taken out of answers to requests without tools, too. */
+  /** An id, or `auto`: found out from the server and the model's name. Where nobody knows, nothing is touched. */
+  dialect?: string | undefined;
+  /** Also where the name only lets one guess the dialect; and thinking is taken out of answers to requests without tools, too. */
   always?: boolean | undefined;
 }
 
 /** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
-export function createRescue(engine: Engine, { dialect, always = false }: RescueOptions): Engine {
+export function createRescue(engine: Engine, { dialect = "auto", always = false }: RescueOptions = {}): Engine {
+  const finder = new DialectFinder(dialect, engine.about?.bind(engine));
+  const sure = (found: FoundDialect | undefined) => (found && (always || found.confidence !== "possible") ? found.dialect : undefined);
   const reader = (request: Request, options: GenerateOptions): Reader | undefined => {
     const tools = callable(request);
-    const found = tools.length > 0 || always ? dialect(request.model, options.signal) : undefined;
-    return found && new Reader(request, tools, options, found);
+    const found = tools.length > 0 || always ? finder.find(request.model) : undefined;
+    return found && new Reader(request, tools, options, found instanceof Promise ? found.then(sure) : sure(found));
   };
   const tell: Engine["tell"] =
     engine.tell &&
@@ -56,7 +59,12 @@ class Reader {
   /** As long as nobody knows the dialect. */
   finding: Promise<void> | undefined;
 
-  constructor(request: Request, tools: readonly Tool[], options: GenerateOptions, found: ReturnType<RescueOptions["dialect"]>) {
+  constructor(
+    request: Request,
+    tools: readonly Tool[],
+    options: GenerateOptions,
+    found: Dialect | undefined | Promise<Dialect | undefined>,
+  ) {
     this.#hearer = options;
     const begin = (dialect: Dialect | undefined): void => {
       this.finding = undefined;

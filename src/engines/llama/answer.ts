@@ -106,12 +106,8 @@ export class Answer {
   async end(usage: Usage): Promise<Event[]> {
     const rest = await this.#say([...this.#heard(this.#decoder.flush()), ...this.#quotes.flush()]);
     const thought = this.#thinkingTokens > 0 ? { thinkingTokens: this.#thinkingTokens } : {};
-    return [
-      ...rest,
-      ...this.#writer.end(),
-      { type: "usage", ...usage, outputTokens: this.tokens.length, ...thought },
-      this.#writer.finish(this.isOver ? "stop" : "length"),
-    ];
+    const used: Event = { type: "usage", ...usage, outputTokens: this.tokens.length, ...thought };
+    return [...rest, ...this.#writer.end(this.isOver ? "stop" : "length", [used])];
   }
 
   /** Marks in plain tokens are quotations, except that a grammar takes its own marks however they are spelled. */

@@ -72,8 +72,7 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
       if (writer.stopped !== undefined) break;
     }
     if (signal?.aborted) return;
-    const last = writer.end();
-    yield [...last, ...(end.usage ? [{ type: "usage" as const, ...end.usage }] : []), writer.finish(end.reason)];
+    yield writer.end(end.reason, end.usage ? [{ type: "usage", ...end.usage }] : []);
   }
 
   const engine: Engine = {

@@ -54,6 +54,9 @@ export const SOURCE = { media_type: "mediaType", data: "data", url: "url" } as c
 /** The kind of a state that is a whole block, which no noun stands for. */
 export const BLOCK = "block";
 
+/** Marks a tool that is not declared, but defined in mid-conversation. */
+export const DEFINED = "#defined";
+
 /** Other kinds of state: redacted thinking is all in its `data`; a result's blocks, where the nouns say less than they do. */
 export const REDACTED = "data";
 export const CONTENT = "content";

@@ -19,12 +19,28 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
-import type { Fields } from "../fields.ts";
+import { Fields } from "../fields.ts";
+import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, objectOf, someOf, words } from "../read.ts";
+import { defined, isEmpty, listOf, objectOf, someOf, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
-import { BLOCK, type Carried, CONTENT, EFFORT, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
+import {
+  BLOCK,
+  type Carried,
+  CONTENT,
+  DEFINED,
+  EFFORT,
+  EFFORTS,
+  HEADERS,
+  SAMPLING,
+  SOURCE,
+  signed,
+  TITLE,
+  TOOL,
+  VERSION,
+  WIRE,
+} from "./common.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -42,12 +58,14 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   if (objectOf(root.value.thread).type === "continue") throw new BadRequest(LOST);
   const config = root.inner("output_config");
   const thinking = { ...readThinking(root, from), ...readEffort(config, from), ...readKeep(root) };
-  const tools = readTools(root, from);
+  const changes: Json[] = [];
+  const messages = conversation(root, "messages", "messages", (message) => readMessage(message, from, changes)).flat();
+  const tools = readTools(root, from, changes);
   const choice = root.object("tool_choice");
   const oneCall = choice?.flag("disable_parallel_tool_use");
   const request = {
     model: root.text("model") ?? "",
-    messages: [...readSystem(root, from), ...conversation(root, "messages", "messages", (message) => readMessage(message, from)).flat()],
+    messages: [...readSystem(root, from), ...messages],
     tools: someOf(tools),
     toolChoice: choice && readChoice(choice, tools, from),
     parallelCalls: oneCall === undefined ? undefined : !oneCall,
@@ -95,7 +113,7 @@ function readPart(block: Fields): Text | Media {
   if (type === "text") return withState<Text>({ type, text: block.text("text") ?? "" }, block.state());
   const media = type === "image" || type === "document" ? readMedia(block, type === "document") : undefined;
   const said = media ? "" : textIn(block.value);
-  return media ?? whole(block.value, said || storedFile(block.value), said !== "");
+  return media ?? whole(block.value, said || storedFile(block.value), said !== "" || isHeeded(block.value));
 }
 
 /** The label of a file that only Anthropic's own servers have. */
@@ -113,12 +131,13 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
   return withState(isDocument ? { ...media, ...block.read<Media>(TITLE) } : media, block.state());
 }
 
-/** What can be read in documents of plain text, search results and tool references. */
+/** What can be read in documents of plain text, search results, tool references and summaries. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
   const { type, text, title, source, content, data, tool_name: tool } = block;
   if (type === "text") return typeof text === "string" ? text : "";
   if (type === "tool_reference") return `The tool ${tool} is now available.`;
+  if (type === "compaction") return typeof content === "string" ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
   const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
@@ -129,8 +148,16 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
 
-function readMessage(message: Fields, from: Source): Message[] {
+/** A message that only changes the tools is none to anybody else: it keeps its place for Anthropic's own servers. */
+function readMessage(message: Fields, from: Source, changes: Json[]): Message[] {
   const role = message.word("role", ROLES);
+  const blocks = listOf(message.value.content);
+  const changed = blocks.flatMap((block) => (isToolChange(block) ? [block] : listOf(objectOf(block).tool_changes)));
+  changes.push(...changed);
+  if (blocks.length > 0 && blocks.every(isToolChange)) {
+    from.take(message.at, message.value, blocks.every(isHeeded));
+    return [];
+  }
   if (role === "assistant") return [withState({ role, content: readAssistant(message, from) }, message.state())];
   const results: ToolResult[] = [];
   const content = from.content(message, "content", (block) => {
@@ -198,12 +225,44 @@ function readResult(block: Fields, from: Source): ToolResult {
 
 // Tools
 
-function readTools(root: Fields, from: Source): Tool[] {
+const CHANGES: ReadonlySet<Json | undefined> = new Set(["tool_addition", "tool_removal"]);
+const isToolChange = (block: Json): boolean => CHANGES.has(objectOf(block).type);
+/** It is not about tools that only Anthropic's servers have. */
+function isHeeded(block: Json): boolean {
+  const { server_name, definition } = objectOf(objectOf(block).tool);
+  return isToolChange(block) && server_name === undefined && (objectOf(definition).type ?? "custom") === "custom";
+}
+
+/** The tools in the end: as they were declared, and as the conversation has changed them. */
+function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[] {
+  const changed = new Map<Json | undefined, JsonObject | undefined>(); // by name: how they were defined anew; `undefined`: they were withdrawn
+  for (const change of changes) {
+    const { type, name, definition } = objectOf(objectOf(change).tool);
+    if (objectOf(change).type === "tool_removal") changed.set(name, undefined);
+    else if (type === "tool_definition") changed.set(objectOf(definition).name, objectOf(definition));
+    else if (changed.get(name) === undefined) changed.delete(name);
+  }
+  const declared = readDeclared(root, from, (tool) => changed.has(tool.value.name));
+  const added = [...changed.values()].flatMap((definition) => {
+    const tool = new Fields(definition ?? {}, from, "definition");
+    return definition && isPlain(tool)
+      ? [withState<Tool>({ ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, DEFINED, true, true)])]
+      : [];
+  });
+  return [...declared, ...added];
+}
+
+/** No tool of Anthropic's own. */
+const isPlain = (tool: Fields): boolean => (tool.text("type") ?? "custom") === "custom";
+
+/** What is Anthropic's own, or was changed later, keeps its place in the list. */
+function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => boolean): Tool[] {
   let revealed: Set<Json> | undefined;
   return root
     .each("tools", (tool): Tool[] => {
-      if ((tool.text("type") ?? "custom") !== "custom") {
-        from.take(tool.at, tool.value); // a tool of Anthropic's own: it keeps its place in the list
+      const isOwn = !isPlain(tool);
+      if (isOwn || isChanged(tool)) {
+        from.take(tool.at, tool.value, !isOwn);
         return [];
       }
       const name = tool.name("name");

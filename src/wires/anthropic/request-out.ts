@@ -1,27 +1,32 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import {
-  type Abilities,
-  adapt,
-  asUser,
-  counted,
-  type Encoded,
-  encoded,
-  hasCalls,
-  hasServerTools,
-  isForced,
-  type Out,
-  told,
-} from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt, hasServerTools, isForced } from "../adapt.ts";
+import { asUser, hasCalls } from "../adapt-messages.ts";
 import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
+import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
-import { CONTENT, EFFORT, EFFORTS, HEADERS, own, REDACTED, SAMPLING, TOOL, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
+import {
+  CONTENT,
+  DEFINED,
+  EFFORT,
+  EFFORTS,
+  HEADERS,
+  own,
+  REDACTED,
+  SAMPLING,
+  TOOL,
+  textBlocks,
+  VERSION,
+  WIRE,
+  withCitations,
+} from "./common.ts";
 
 const NAME_RULE = { forbidden: /[^a-zA-Z0-9_-]/g, max: 128 };
 
@@ -128,7 +133,7 @@ class Turns {
     }
     said.push(...this.#userSide(run));
     this.#trim(said.at(-1));
-    if (said[0]?.role !== "user") {
+    if (said[0]?.role !== "user" && objectOf(said[0]?.content[0]).type !== "compaction") {
       said.unshift({ role: "user", content: [text(".")] });
       this.#out.warnings.converted("a conversation that no user begins", "one that begins with a dot");
     }
@@ -247,7 +252,8 @@ function writeMedia({ mediaType, data, url, name, state }: Media): Draft {
 // Tools
 
 function writeTools(out: Out): Draft[] | undefined {
-  const { tools, request, names, warnings } = out;
+  const { request, names, warnings } = out;
+  const tools = out.tools.filter(({ state }) => own(state, DEFINED) === undefined);
   const revealed = tools.every((tool) => tool.deferred) && !hasServerTools(request.extra, WIRE); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {
@@ -324,9 +330,10 @@ function sampled({ request, warnings }: Out, thinking: boolean): Draft {
     draft.temperature = 1;
   }
   for (const key of Object.keys(draft)) {
-    const refused = key === "top_p" ? (thinking ? Number(top_p) < 0.95 : temperature !== undefined) : thinking && draft[key] !== 1;
+    const isSecond = key === "top_p" && draft.temperature !== undefined;
+    const refused = isSecond || (thinking && (key === "top_p" ? Number(top_p) < 0.95 : draft[key] !== 1));
     if (!refused) continue;
-    warnings.dropped(`${key} beside ${thinking ? "thinking" : "temperature"}`);
+    warnings.dropped(`${key} beside ${isSecond ? "temperature" : "thinking"}`);
     delete draft[key];
   }
   return draft;

@@ -16,7 +16,6 @@ import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 /** What stands before a word. */
 const WORD = '{"candidates":[{"content":{"role":"model","parts":[{"text":';
-const SSE_WORD = `data: ${WORD}`;
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
@@ -27,7 +26,7 @@ export class GeminiAnswer extends Answer {
   /** What became of a call that cannot be read. */
   #unreadable: string | undefined;
   /** Keys for the last chunk. */
-  #last: JsonObject = {};
+  #last: JsonObject | undefined;
   /** What every chunk ends with. */
   #tail: string | undefined;
 
@@ -41,7 +40,7 @@ export class GeminiAnswer extends Answer {
     const phase = state?.filter(isPhase) ?? [];
     const kept: Opaque[] = phase.length > 0 ? [{ wire: WIRE, kind: SIGNATURE, data: sealCapsule({ state: phase }) ?? EMPTY_CAPSULE }] : [];
     if (state || this.chunks) this.#parts(encodePart({ type: "text", text, state: [...(state ?? []), ...kept] }));
-    else if (text !== "") this.#word(text);
+    else if (text !== "") this.#plain(text);
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
     this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
@@ -75,9 +74,14 @@ export class GeminiAnswer extends Answer {
   }
 
   finish(finish: Finish): void {
-    const { usageMetadata: details, ...tail } = this.#last;
-    const usageMetadata = this.usage && { ...encodeUsage(this.usage), ...objectOf(details) };
     const finishReason = reasonOf(finish);
+    const usage = this.usage && encodeUsage(this.usage);
+    if (finish.reason !== "error" && !this.#last && !this.chunks) {
+      this.#plain("", `"finishReason":"${finishReason}",`, usage);
+      return;
+    }
+    const { usageMetadata: details, ...tail } = this.#last ?? {};
+    const usageMetadata = usage && { ...usage, ...objectOf(details) };
     const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
@@ -118,16 +122,16 @@ export class GeminiAnswer extends Answer {
     this.send(chunk);
   }
 
-  /** Most chunks say one word: all that has to be printed, and looked through for separators, is the word. */
-  #word(text: string): void {
+  /** Most chunks say one word, or why it ends: all that has to be printed, and looked through for separators, is that. */
+  #plain(text: string, reason = "", usage?: Draft): void {
     this.#tail ??= this.#tailOf();
-    const word = withoutSeparators(JSON.stringify(text));
-    if (this.#isArray) this.say(this.#framed(WORD + word + this.#tail));
-    else this.say(`${SSE_WORD}${word}${this.#tail}\n\n`);
+    const counts = usage ? `,"usageMetadata":${JSON.stringify(usage)}` : "";
+    const json = `${WORD}${withoutSeparators(JSON.stringify(text))}}]},${reason}"index":0}]${counts}${this.#tail}`;
+    this.say(this.#framed(json));
   }
   #tailOf(): string {
     const names = withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id }));
-    return `}]},"index":0}]${names === "{}" ? "" : ","}${names.slice(1)}`;
+    return `${names === "{}" ? "" : ","}${names.slice(1)}`;
   }
 
   print(chunk: Draft): string {

@@ -60,6 +60,7 @@ function worded<T>(given: Fields, key: string, table: Readonly<Record<string, T>
 function target(path: string): { model?: string; method?: string } {
   const [, tuned = "", named, method] = /(?:^|\/)(?:models\/|(tunedModels\/))(.+):(\w+)$/.exec(path) ?? [];
   if (named === undefined || method === undefined) return {};
+  if (!named.includes("%")) return { model: tuned + named, method };
   try {
     return { model: tuned + decodeURIComponent(named), method };
   } catch {

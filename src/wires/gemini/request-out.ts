@@ -2,8 +2,10 @@
 
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt } from "../adapt.ts";
 import { BUDGETS } from "../effort.ts";
+import { type Encoded, encoded, told } from "../encoded.ts";
 import { textsOf } from "../media.ts";
 import { hasOwn, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";

@@ -1,6 +1,8 @@
 /** Requests to servers: of `/api/chat`, and of `/api/generate` if they came so. */
 import type { Json, Message, Part, Request, ThinkingSettings, Tool } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out, told } from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt } from "../adapt.ts";
+import { type Encoded, encoded, told } from "../encoded.ts";
 import { mediaKind, outputText } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { defined, some, someOf, written } from "../read.ts";

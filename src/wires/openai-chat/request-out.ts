@@ -1,8 +1,10 @@
 /** A request for a server, written. */
 import type { Json, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
-import { type Abilities, adapt, type Encoded, encoded, type Out } from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { isSignature } from "../capsule.ts";
+import { type Encoded, encoded } from "../encoded.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";

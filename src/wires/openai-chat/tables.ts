@@ -49,9 +49,14 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
   content_filter: "content-filter",
   [FUNCTION_CALL]: "tool-calls",
   max_tokens: "length",
+  model_length: "length", // Mistral's, where the context is full
+  model_context_window_exceeded: "length", // Z.ai's
   tool_use: "tool-calls",
+  sensitive: "content-filter",
   error: "error",
   abort: "error",
+  network_error: "error",
+  insufficient_system_resource: "error", // DeepSeek's
 };
 
 export const wordOf = (reason: FinishReason): string => {

@@ -4,6 +4,7 @@
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import { Pile } from "../../core/pile.ts";
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
@@ -16,10 +17,12 @@ import { CustomInput } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import {
   BREAK,
+  COMPACTION,
   calledBy,
   defaultsOf,
   ENCRYPTED,
   instructionsOf,
+  isCompacting,
   isMinted,
   isSearch,
   mintedId,
@@ -44,6 +47,9 @@ interface Open {
   input?: CustomInput | undefined;
 }
 
+/** What an answer has beside what was said. */
+const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usage", "finish"]);
+
 /** Why an answer is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
 
@@ -65,14 +71,19 @@ export class ResponseAnswer extends Answer {
   /** Items that only this wire knows, by their ids; and in an answer that is not streamed, those that wait to take their places. */
   readonly #foreign = new Map<unknown, number>();
   readonly #late: [place: number, item: JsonObject][] = [];
+  /** The whole answer shall be one item that holds what was said: all text, so far. */
+  readonly #compacted: Pile | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
     super(WIRE, request, options);
+    this.#compacted = isCompacting(request) ? new Pile() : undefined;
   }
 
   override encode(event: Event): string {
     if (event.type !== "start" && !this.over) this.begin();
-    return super.encode(event);
+    if (!this.#compacted || SETTLING.has(event.type)) return super.encode(event);
+    if (event.type === "text") this.#compacted.add(event.text);
+    return "";
   }
 
   // The response
@@ -103,7 +114,18 @@ export class ResponseAnswer extends Answer {
     for (const step of ["created", "in_progress"]) this.#event(step, { response: this.#response });
   }
 
+  /** Whether there is such an item: a server of this API has made it itself. */
+  #compact(summary: string): boolean {
+    const sealed = sealCapsule({ thoughts: [{ thinking: summary }] });
+    if (sealed !== undefined) this.#done(this.#open("cmp", { type: COMPACTION, encrypted_content: sealed }), {});
+    return sealed !== undefined || this.#foreign.size > 0;
+  }
+
   finish({ reason }: Finish): void {
+    if (this.#compacted && !this.#compact(this.#compacted.toString())) {
+      this.fail({ code: "upstream", message: "the model wrote no summary, or one that is too long" });
+      return;
+    }
     const cut = CUT[reason];
     const status = cut ? "incomplete" : "completed";
     this.#closeReasoning();

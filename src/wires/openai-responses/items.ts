@@ -14,6 +14,15 @@ export const isMinted = (id: Json | undefined): boolean => /^[a-z]+_drgm/.test(t
 /** The kind of an item that is not sent, but named: it lies on the server that made it. */
 export const REFERENCE = "item_reference";
 
+// ---- Compaction: what was said is replaced by one item, which nobody but its server can read
+
+export const COMPACTION = "compaction";
+export const TRIGGER = "compaction_trigger";
+
+/** Whether the answer shall be that item. */
+export const isCompacting = ({ messages }: Pick<Request, "messages">): boolean =>
+  objectOf(own(messages.at(-1)?.state, ITEM)).type === TRIGGER;
+
 // ---- State
 
 /** What has to do with the API's own bookkeeping. */

@@ -14,14 +14,16 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { revealed, toolKind } from "../bridge.ts";
+import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
-import { mediaFromUrl } from "../media.ts";
+import { mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { someOf, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
+  COMPACTION,
   calledBy,
   defaultsOf,
   FOUND,
@@ -38,6 +40,7 @@ import {
   SEARCH,
   SEARCHING,
   TOOL,
+  TRIGGER,
   WIRE,
 } from "./items.ts";
 
@@ -89,6 +92,11 @@ function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInp
   return items.messages;
 }
 
+/** What any model is told where a server of this API would know what to do. */
+const SUMMARIZE = `Summarize the conversation so far. Whoever goes on with the work has nothing but your summary: say what the user wants, what was
+done and found out (with the names of files, commands and their results), what was decided and why, and what is left to do. Answer with the
+summary only, and call no tool.`;
+
 const isShort = ({ type, encrypted_content }: JsonObject): boolean => type === REFERENCE || (type === "reasoning" && !encrypted_content);
 
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
@@ -118,15 +126,28 @@ class Items {
     else if (type === "reasoning") this.#reasoning(item);
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
-    else if (type === "tool_search_output") this.#found(item);
+    else if (type === "tool_search_output" || type === "additional_tools") this.#found(item);
     else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
+    else if (type === COMPACTION) this.#summary(item);
+    else if (type === TRIGGER)
+      this.#push({ role: "user", content: [{ type: "text", text: SUMMARIZE }], state: [quietState(ITEM, item.value)] });
     else if (type === REFERENCE) this.#from.take(item.at, item.value);
     else this.#from.unknown(item, "item");
   }
 
-  /** What a search has loaded is there for everybody; this wire's servers read it in the item itself. */
+  /** What we sealed ourselves is text. */
+  #summary(item: Fields): void {
+    const [summary] = openCapsule(textOf(item.value.encrypted_content) ?? "")?.thoughts ?? [];
+    if (summary?.thinking) this.#push({ role: "user", content: [{ type: "text", text: summaryText(summary.thinking) }] });
+    else this.#from.take(item.at, item.value);
+  }
+
+  /** What a search, or the client itself, has loaded is there for everybody; this wire's servers read it in the item itself. */
   #found(item: Fields): void {
+    const { extra } = this.#from;
+    const before = extra.length;
     const found = readTools(item, this.#from);
+    for (const inner of extra.slice(before)) inner.kind = `#${inner.kind}`; // the item goes back whole
     for (const tool of found) {
       if (this.#tools.some(({ name }) => name === tool.name)) continue;
       this.#tools.push(withState(revealed(tool), [quietState(FOUND, true)]));

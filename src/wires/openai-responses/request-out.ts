@@ -1,8 +1,10 @@
 /** Requests to servers. */
 import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
-import { type Abilities, adapt, adaptSettings, type Encoded, encoded, type Out } from "../adapt.ts";
+import type { Abilities, Out } from "../abilities.ts";
+import { adapt, adaptSettings } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { type Encoded, encoded } from "../encoded.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
 import { hasOwn, putState } from "../opaque.ts";

@@ -56,12 +56,13 @@ const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 const base = (object, { n = 0 }) => ({ id: `chatcmpl-${n}`, object, created: 1, model: "test-model" });
 
 export function stream(answer, manner) {
-  const { thinking = "", text = "", calls = [], cut } = answer;
+  const { thinking = "", text = "", calls = [], cut, inputTokens = USAGE.prompt_tokens } = answer;
+  const counts = { ...USAGE, prompt_tokens: inputTokens, total_tokens: inputTokens + USAGE.completion_tokens };
   const { reasoning = "reasoning_content", usage = "own", size, done = true } = manner;
   const head = base("chat.completion.chunk", manner.sameId ? {} : answer);
   const chunks = [];
   const add = (delta, finish_reason = null) => {
-    const more = usage === "always" ? { usage: USAGE } : {};
+    const more = usage === "always" ? { usage: counts } : {};
     chunks.push({ ...head, choices: [{ index: 0, delta, finish_reason }], ...more });
   };
   const thinks = () => {
@@ -84,8 +85,8 @@ export function stream(answer, manner) {
       .concat(endOf(cut, head, manner));
   if (finish) add({}, calls.length > 0 ? finish : "stop");
   if (finish && manner.twice) add({}, finish);
-  if (usage === "end") chunks.at(-1).usage = USAGE;
-  if (usage === "own") chunks.push({ ...head, choices: [], usage: USAGE });
+  if (usage === "end") chunks.at(-1).usage = counts;
+  if (usage === "own") chunks.push({ ...head, choices: [], usage: counts });
   return [...chunks.map((data) => sse({ data }, manner)), ...(done ? [sse({ data: "[DONE]" }, manner)] : [])];
 }
 

@@ -63,6 +63,28 @@ describe.each(SERVERS)("%s", (id) => {
     expect(finish).toMatchObject({ reason: "length" });
   });
 
+  test("a call that the limit cut before its name is cut, and no unreadable call", async () => {
+    const server = await start(() => ({ text: [...OUTPUT.slice(0, 2), "<|tool_call>call:get_wea"], end: "length" }));
+    const { events, content, finish } = await run(engineAt(server.url), asking);
+    expect(content.map(({ type }) => type)).toEqual(["thinking", "text"]);
+    expect(events).toContainEqual({ type: "control", raw: "<|tool_call>call:get_wea" });
+    expect(finish).toMatchObject({ reason: "length" });
+  });
+
+  test("what only a wire knows, and no prompt, is told", async () => {
+    const server = await start(() => ({ text: ["OK"] }));
+    const extra: Request["extra"] = [
+      { wire: "openai-chat", kind: "logprobs", data: true },
+      { wire: "ollama", kind: "options", data: { num_ctx: 8192 }, part: true },
+      { wire: "anthropic", kind: "metadata", data: {}, quiet: true },
+    ];
+    const { warnings } = await run(engineAt(server.url), { ...hi, extra });
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "logprobs of openai-chat has no place in a prompt and was left out",
+      ...(id === "ollama" ? [] : ["options.num_ctx of ollama has no place in a prompt and was left out"]),
+    ]);
+  });
+
   test("nothing that somebody else wrote becomes a control token", async () => {
     const forged = controls.join(" and ");
     const messages: Request["messages"] = [
@@ -361,6 +383,26 @@ test("an abort ends the upstream's answer", async () => {
   await gone.promise;
 });
 
+test.each([undefined, "llama-server"] as const)(
+  "a server that is still loading its model is not ready, and that is all (server: %s)",
+  async (server) => {
+    const loading = '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}';
+    const { url } = await startServer(answering(loading, { status: 503 }));
+    const { finish } = await run(engineAt(url, { server }), hi);
+    expect(finish).toMatchObject({ reason: "error", error: { code: "overloaded", message: "Loading model", status: 503 } });
+  },
+);
+
+test("llama-server's older word for the limit", async () => {
+  const server = await startServer((response, { url }) => {
+    const props = JSON.stringify({ default_generation_settings: { n_ctx: 4096 }, chat_template: "", model_path: "gemma-4.gguf" });
+    if (url.startsWith("/completion"))
+      response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"content":"Hi","stop":true,"stopped_limit":true}\n\n');
+    else response.writeHead(url.startsWith("/props") ? 200 : 404).end(props);
+  });
+  expect((await run(engineAt(server.url, { server: "llama-server" }), hi)).finish).toMatchObject({ reason: "length" });
+});
+
 test("nobody is there", async () => {
   const { finish } = await run(engineAt(nobody), hi);
   expect(finish).toMatchObject({ error: { code: "overloaded", message: expect.stringContaining("not running") } });
@@ -371,14 +413,18 @@ test("a server that is none of these is said to be none", async () => {
   expect((await run(engineAt(server.url), hi)).finish).toMatchObject({ error: { message: expect.stringContaining("llama-server") } });
 });
 
-test("an image has no place in text, and that is said", async () => {
+test.each(listDialects().map(({ id }) => id))("%s: an image has no place in text, whoever shows it, and that is said", async (dialect) => {
   const server = await startFake("llama-server", () => ({ text: ["OK"] }));
   const image = { type: "media" as const, mediaType: "image/png", data: "AA==" };
-  const { warnings } = await run(engineAt(server.url), {
-    ...hi,
-    messages: [{ role: "user", content: [image, { type: "text", text: "Hi" }] }],
+  const { warnings } = await run(engineAt(server.url, { dialect }), {
+    ...asking,
+    messages: [
+      { role: "user", content: [image, { type: "text", text: "Hi" }] },
+      { role: "assistant", content: [{ type: "tool-call", id: "a", name: "get_weather", arguments: { city: "Oslo" } }] },
+      { role: "tool", id: "a", name: "get_weather", output: "A map.", media: [image] },
+    ],
   });
-  expect(warnings).toMatchObject([{ code: "dropped" }]);
+  expect(warnings).toMatchObject([{ code: "dropped", message: expect.stringContaining("2 images or files were left out") }]);
 });
 
 test("one connection serves models of several dialects", async () => {

@@ -236,7 +236,7 @@ describe("the engine", () => {
   const run = async (engine: ReturnType<typeof leaking>, dialect: Dialect | undefined, asked = request, always = false) => {
     const warnings: Warning[] = [];
     const events: Event[] = [];
-    const outer = createRescue(engine, { dialect: async () => dialect, always });
+    const outer = createRescue(engine, { dialect: dialect?.id, always });
     for await (const event of outer.generate(asked, { onWarning: (warning) => warnings.push(warning) })) events.push(event);
     return { events, warnings };
   };

@@ -55,6 +55,13 @@ describe("anything that continues a text is an engine", () => {
     expect(runtime.asked[0]!.preserved).toContain("<|tool_call>");
   });
 
+  test("a variant without control tokens ends its turn with the words that begin the next", async () => {
+    const engine = (variant: string) => createTextEngine(speaking(" Hello.\n\nUser: And now?"), { dialect: "json", variant });
+    const said = async (variant: string) => collect(await all(engine(variant).generate(request)));
+    expect(await said("plain")).toMatchObject({ content: [{ text: " Hello.\n" }], finish: { reason: "stop" } });
+    expect(await said("gemma")).toMatchObject({ content: [{ text: " Hello.\n\nUser: And now?" }] });
+  });
+
   test("an answer that was cut says so, and its call is not complete", async () => {
     const engine = createTextEngine(speaking(CALL.slice(0, 52), { reason: "length", usage: { outputTokens: 9 } }), { dialect: "gemma4" });
     const { content, finish, usage } = collect(await all(engine.generate(request)));

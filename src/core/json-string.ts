@@ -1,0 +1,60 @@
+/** Strings as JSON has them, and as models write them: a quote that nobody escaped closes one only before what may follow a string. */
+import { escapeJson } from "./json.ts";
+import type { Outcome, Reader } from "./reader.ts";
+
+/** What may stand behind a string. */
+export const BEHIND = ",}]:";
+const isBehind = (code: number | undefined): boolean => code === 44 || code === 58 || code === 93 || code === 125;
+const HEX = /^[0-9a-fA-F]*$/;
+
+export function inString(r: Reader, code: number): Outcome | undefined | true {
+  if (code === 92) {
+    const json = readEscape(r);
+    if (json === undefined) return r.cut();
+    r.say(json);
+    return true;
+  }
+  const char = String.fromCharCode(code);
+  r.pos++;
+  if (char !== r.quote) r.say(escapeJson(char));
+  else if (r.pos < r.stop && isBehind(r.codes[r.pos])) r.closeString();
+  else r.tail = "";
+  return true;
+}
+
+/** Behind a quote: it closes a key, and any other string only before one of these, a mark, or the end; elsewhere it is content. */
+export function closing(r: Reader, before: string, quote = r.quote): undefined | true {
+  const code = r.blanks();
+  if (r.from < r.pos) r.tail += r.run;
+  if (code === undefined) return undefined;
+  let closes = r.inKey || code === -1 || before.includes(String.fromCharCode(code));
+  if (!closes && code < 128 && r.marks.leads[code] === 1) {
+    const mark = r.match(r.marks);
+    if (mark === undefined) return undefined;
+    closes = mark !== "";
+  }
+  const tail = r.tail ?? "";
+  r.tail = undefined;
+  if (closes) {
+    r.closeString();
+    if (tail !== "") r.space(tail);
+  } else r.say(escapeJson(quote + tail));
+  return true;
+}
+
+/** Valid escapes stay as they are written; of an invalid one the backslash is dropped. */
+function readEscape(r: Reader): string | undefined {
+  const { pos, stop } = r;
+  if (pos + 1 >= stop) return undefined;
+  const char = r.slice(pos + 1, pos + 2);
+  if (char === "u") {
+    const hex = r.slice(pos + 2, Math.min(pos + 6, stop));
+    if (HEX.test(hex)) {
+      if (hex.length < 4) return undefined;
+      r.pos += 6;
+      return `\\u${hex}`;
+    }
+  }
+  r.pos += 2;
+  return '"\\/bfnrt'.includes(char) ? `\\${char}` : escapeJson(char);
+}

@@ -1,0 +1,184 @@
+/** The messages of a request, in what a target is able to say. Media that it does not take where they stand move, or become labels. */
+import type { Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
+import type { Abilities } from "./abilities.ts";
+import { readMalformed } from "./accumulate.ts";
+import { errorText, outputText, textsOf } from "./media.ts";
+import { hasOwn, withState } from "./opaque.ts";
+import { textOf } from "./read.ts";
+import type { Warnings } from "./warnings.ts";
+import type { WireProfile } from "./wire.ts";
+
+export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
+  messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
+
+/** In a bucket, or uploaded to the Files API: no other server can fetch it. */
+const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
+
+type Spoken = Exclude<Message, ToolResult>;
+
+/**
+ * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
+ * role become one message. Codex begins with two system texts, and tells the user's folder in a message of its own.
+ */
+function alternating(messages: readonly Message[], wire: WireId): Message[] {
+  const out: Message[] = [];
+  for (const message of messages) {
+    const last = out.at(-1);
+    const isNext = last?.role === message.role && !hasOwn(wire, last, message);
+    if (isNext && last.role !== "tool" && !hasCalls({ messages: [last] })) out[out.length - 1] = merged(last, message as Spoken, wire);
+    else out.push(message);
+  }
+  return out;
+}
+
+/** Texts that meet are paragraphs. */
+function merged(first: Spoken, next: Spoken, wire: WireId): Message {
+  const [end, begin, ...rest] = [first.content.at(-1), ...next.content] as (Part | undefined)[];
+  const areTexts = end?.type === "text" && begin?.type === "text" && !hasOwn(wire, end, begin);
+  const content = areTexts
+    ? [...first.content.slice(0, -1), withState({ ...end, text: `${end.text}\n\n${begin.text}` }, begin.state), ...rest]
+    : [...first.content, ...next.content];
+  return withState({ ...first, content } as Message, next.state);
+}
+
+/** A system text as the user's, with a label. */
+export const asUser = ({ content, state }: Exclude<Message, ToolResult | { role: "assistant" }>): Message => ({
+  role: "user",
+  content: content.map((part) => (part.type === "text" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part)),
+  ...(state ? { state } : {}),
+});
+
+/** What the target is told of the messages. */
+export function adaptMessages(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings): Message[] {
+  const out = new Messages(given, able, profile, warnings).out;
+  return profile.systemAnywhere === false ? alternating(out, able.wire) : out;
+}
+
+class Messages {
+  readonly out: Message[] = [];
+  readonly #able: Abilities;
+  readonly #profile: WireProfile;
+  readonly #warnings: Warnings;
+  readonly #answered = new Set<string>();
+  /** Media that moves behind the results of the round. */
+  #waiting: (Text | Media)[] = [];
+
+  constructor(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings) {
+    this.#able = able;
+    this.#profile = profile;
+    this.#warnings = warnings;
+    for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
+    const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
+    given.forEach((message, i) => {
+      if (message.role !== "tool") this.#release();
+      const isLate = first < 0 ? !able.systemAnywhere : i > first;
+      const { role } = message;
+      this.out.push(role === "tool" ? this.#returned(message) : role === "assistant" ? this.#said(message) : this.#spoken(message, isLate));
+    });
+    this.#release();
+  }
+
+  #release(): void {
+    if (this.#waiting.length > 0) this.out.push({ role: "user", content: this.#waiting });
+    this.#waiting = [];
+  }
+
+  #spoken(message: Exclude<Spoken, { role: "assistant" }>, isLate: boolean): Message {
+    const able = this.#able;
+    let { role, content } = message;
+    // Most content is text, which stays what it is.
+    if (content.some((part) => part.type !== "text" || part.text === ""))
+      content = content.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
+    if (role !== "user" && isLate && (!able.systemAnywhere || this.#profile.systemAnywhere === false)) {
+      this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
+      return asUser({ ...message, content });
+    }
+    if (role === "developer" && (!able.developer || this.#profile.developerRole === false)) role = "system";
+    return role === message.role && content === message.content ? message : { ...message, role, content };
+  }
+
+  #said(message: Message & { role: "assistant" }): Message {
+    const able = this.#able;
+    const warnings = this.#warnings;
+    const made: Media[] = [];
+    const content = message.content.flatMap((part): Part[] => {
+      if (part.type === "malformed") return [this.#unreadable(part)];
+      if (part.type === "thinking" && able.thinking?.(part) === false && !this.#profile.unsignedThinking) {
+        if (part.text !== "" || part.state) warnings.dropped("thinking that this server did not seal"); // it would refuse all of the request
+        return [];
+      }
+      if (part.type === "tool-call" && part.truncated && !able.cutCalls && !this.#answered.has(part.id)) {
+        warnings.dropped("a call that was cut");
+        return [];
+      }
+      if (part.type !== "media" || this.#takes(part, "assistant")) return this.#isNothing(part) ? [] : [part];
+      made.push(part);
+      return [];
+    });
+    if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
+    if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
+    return { ...message, content };
+  }
+
+  /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
+  #unreadable({ id, raw, state }: Malformed): Part {
+    const call = readMalformed(raw);
+    const { textArguments } = this.#able;
+    const isCall = id !== undefined && call?.name && (textArguments || this.#answered.has(id));
+    if (!isCall || !textArguments) this.#warnings.converted("a call that cannot be read", isCall ? "a call with its text inside" : "text");
+    if (!isCall) return { type: "text", text: `[unreadable tool call: ${raw}]` };
+    const args = call.arguments;
+    const said = textArguments ? { arguments: {}, json: textOf(args) ?? JSON.stringify(args) } : { arguments: { unreadable: args } };
+    return withState({ type: "tool-call", id, name: call.name, ...said }, state);
+  }
+
+  #returned({ media = [], ...result }: ToolResult): ToolResult {
+    const able = this.#able;
+    const { output, isError, name, id } = result;
+    if (typeof output !== "string" && !able.result?.(result)) {
+      if (!textsOf(output)) this.#warnings.converted("a tool result that is no text", "its JSON text");
+      result.output = outputText(output);
+    }
+    if (isError && !able.errors) {
+      this.#warnings.converted("a failed tool's result", 'text that begins with "Error:"');
+      result.output = errorText(output);
+    }
+    if (media.length === 0) return result;
+    if (able.resultMedia && media.every((part) => this.#takes(part, "tool"))) return { ...result, media };
+    this.#hoist(`media of the result of ${name || "a tool"}, call ${id}`, media, "media in a tool result");
+    return result;
+  }
+
+  /** A text without words that holds the place of what only another wire knows. */
+  #isNothing(part: Part): boolean {
+    if (part.type !== "text" || part.text !== "" || !part.state || hasOwn(this.#able.wire, part)) return false;
+    this.#warnings.foreign(part.state);
+    return true;
+  }
+
+  #takes(media: Media, role: Message["role"]): boolean {
+    return this.#able.media(media, role) && (this.#able.googleFiles === true || !GOOGLE_FILE.test(media.url ?? ""));
+  }
+  #labelled(media: Media, role: Message["role"]): Text | Media {
+    if (this.#takes(media, role)) return media;
+    const { mediaType, name, url } = media;
+    this.#warnings.converted(`media of the type ${mediaType}`, "a label");
+    return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
+  }
+  /** Shown by the user, behind the results of the round. */
+  #hoist(label: string, media: readonly Media[], what: string): void {
+    this.#waiting.push({ type: "text", text: `[${label}]` }, ...media.map((part) => this.#labelled(part, "user")));
+    this.#warnings.converted(what, "a user message behind it");
+  }
+}
+
+/** What is told where a wire has one place for each. */
+export const MIXED = "an answer with thinking or text behind its calls";
+export const SORTED = "thinking, text and calls, in this order";
+
+const RANK = { thinking: 0, text: 1, media: 1, "tool-call": 2, malformed: 2 } as const;
+export const isOutOfOrder = (parts: readonly Part[]): boolean =>
+  parts.some(({ type }, i) => {
+    const before = parts[i - 1]?.type ?? "thinking";
+    return RANK[type] < RANK[before] || (i > 0 && type === "thinking" && before === type);
+  });

@@ -1,0 +1,43 @@
+/** What all requests to servers end with. */
+import type { Abilities, Out } from "./abilities.ts";
+import { putExtra } from "./opaque.ts";
+import { isEmpty } from "./read.ts";
+import type { SchemaOut } from "./schema-out.ts";
+import type { Warnings } from "./warnings.ts";
+import { callIds, type Draft, type Headers, type WireContext, type WireOutput } from "./wire.ts";
+
+export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
+
+export function encoded(
+  { request, warnings, names, nulls, wrapped }: Out,
+  { wire }: Abilities,
+  path: string,
+  body: Draft,
+  headers?: Headers,
+): Encoded {
+  putExtra(wire, body, request, warnings);
+  const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
+    names: names.context,
+    warnings: warnings.list,
+    ids: callIds(request),
+  };
+  if (!isEmpty(nulls)) context.nulls = nulls;
+  if (wrapped) context.wrapped = wrapped;
+  return {
+    path,
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    context,
+  };
+}
+
+/** The request as the API counts its tokens: only these keys of it. */
+export function counted({ body, ...rest }: Encoded, path: string, keys: ReadonlySet<string>): Encoded {
+  return { ...rest, path, body: Object.fromEntries(Object.entries(body).filter(([key]) => keys.has(key))) };
+}
+
+/** A schema that was changed, with a word on all that it lost. */
+export function told({ schema, lost }: SchemaOut, what: string, warnings: Warnings): SchemaOut["schema"] {
+  for (const { path, keyword } of lost) warnings.add("schema", `${keyword} at ${path || "the top"} of ${what} was left out`);
+  return schema;
+}

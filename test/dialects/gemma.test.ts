@@ -1,0 +1,66 @@
+// Google's dialects: what the vectors leave open. Models drift to JSON's quotes, to Python's calls, or lose a quote.
+import { describe, expect, test } from "vitest";
+import type { JsonObject, Tool } from "../../src/core/nouns.ts";
+import { functiongemma } from "../../src/dialects/functiongemma.ts";
+import { gemma4 } from "../../src/dialects/gemma4.ts";
+import { lines } from "./scanning.ts";
+
+const Q = '<|"|>';
+const declared = (properties: JsonObject): Tool[] => [{ name: "f", parameters: { type: "object", properties } }];
+const tools = declared({ content: { type: "string" } });
+const read = (args: string, options = {}) => lines(gemma4, `<|tool_call>call:f${args}<tool_call|>`, options);
+const called = (value: unknown) => [`call f${JSON.stringify(value)}`, "control <tool_call|>"];
+
+describe("between ASCII quotes everything is content", () => {
+  test.each<[string, unknown]>([
+    ['{"content": "has } brace"}', { content: "has } brace" }],
+    ['{content:"a, b: c"}', { content: "a, b: c" }],
+    ["{content:'a, b'}", { content: "a, b" }],
+    ["{pattern:'a}b',n:1}", { pattern: "a}b", n: 1 }],
+    [`{"url":"https://x.y/a",'wait':true,k:${Q}v${Q}}`, { url: "https://x.y/a", wait: true, k: "v" }],
+    ['{tags:["a, b" , "c"],o:{"x":"{"}}', { tags: ["a, b", "c"], o: { x: "{" } }],
+    ["{content:'it's so'}", { content: "it's so" }],
+    ['{content:""}', { content: "" }],
+  ])("%s", (args, value) => expect(read(args)).toEqual(called(value)));
+
+  test("escapes are JSON's; what JSON does not know stays as it is", () => {
+    expect(read(String.raw`{content:"say \"hi\", \u00e9\n"}`)).toEqual(called({ content: 'say "hi", é\n' }));
+    expect(read(String.raw`{content:'\d+\.\w'}`)).toEqual(called({ content: String.raw`\d+\.\w` }));
+  });
+  test("what ends the block ends it", () => {
+    expect(read("{content:'tis}", { tools })).toEqual(["malformed bad-arguments"]);
+    expect(lines(gemma4, '<|tool_call>call:f{content:"a, ')).toEqual(['cut f{"content":"a, "}']);
+    expect(lines(functiongemma, '<start_function_call>call:f{a:"x, y"}<end_function_call>')).toEqual([
+      'call f{"a":"x, y"}',
+      "control <end_function_call>",
+    ]);
+  });
+  test("between the dialect's own quotes they are no quotes", () => {
+    expect(read(`{content:${Q}it's "so", \\n${Q}}`)).toEqual(called({ content: `it's "so", \\n` }));
+  });
+});
+
+test.each<[string, unknown]>([
+  [`(content=${Q}x, y)${Q})`, { content: "x, y)" }],
+  [`(content="x", n=2, on=true)`, { content: "x", n: 2, on: true }],
+  [`(content='(a)', l=[1,${Q}a${Q}], o={a:${Q}b${Q},c:{d:1}})`, { content: "(a)", l: [1, "a"], o: { a: "b", c: { d: 1 } } }],
+])("Python's form of a declared call may hold all values of the other: %s", (args, value) => {
+  expect(read(args, { tools })).toEqual(called(value));
+  expect(read(args)).toEqual(["malformed no-name"]);
+});
+
+test("a string may lack its first quote", () => {
+  expect(read(`{query:weather in Tokyo${Q}}`)).toEqual(called({ query: "weather in Tokyo" }));
+  expect(read(`{query: 12${Q} ,l:[a${Q},2]}`)).toEqual(called({ query: "12", l: ["a", 2] }));
+  expect(read(`{query:Paris, France${Q}}`)).toEqual(["malformed bad-arguments"]);
+});
+
+describe("types by schema, not by guess", () => {
+  test.each<[JsonObject, string, unknown]>([
+    [{ type: "array", prefixItems: [{ type: "string" }, { type: "integer" }] }, "[02134,7]", ["02134", 7]],
+    [{ type: "array", items: [{ type: "string" }, { type: "integer" }], additionalItems: { type: "string" } }, "[1,1,1]", ["1", 1, "1"]],
+    [{ type: "array", prefixItems: [{ type: "array", items: { type: "string" } }], items: { type: "string" } }, "[[1],2]", [["1"], "2"]],
+    [{ type: ["string", "integer"] }, "02134", "02134"],
+    [{ type: ["string", "integer"] }, "2134", 2134],
+  ])("%j: %s", (p, text, value) => expect(read(`{p:${text}}`, { tools: declared({ p }) })).toEqual(called({ p: value })));
+});

@@ -1,0 +1,146 @@
+// A model that refuses a setting is asked again as it wants it, once in a while, and the client is told what it cost.
+import { describe, expect, test } from "vitest";
+import type { Json, WireId } from "../../src/core/nouns.ts";
+import { startServer } from "../servers.ts";
+import { startUnlocked as startGateway } from "./recorded.ts";
+import { ask, json, remote } from "./start.ts";
+
+const CHAT = { choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] };
+const MESSAGE = {
+  id: "m1",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "Hi" }],
+  stop_reason: "end_turn",
+};
+const ANSWERS: Partial<Record<WireId, object>> = {
+  "openai-chat": CHAT,
+  "openai-responses": { id: "r", status: "completed", output: [] },
+  anthropic: { ...MESSAGE, usage: { input_tokens: 1, output_tokens: 1 } },
+  gemini: { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP", index: 0 }] },
+};
+
+type Body = Record<string, Json>;
+
+/** A server that refuses some bodies, in these words. */
+async function picky(wire: WireId, refuses: (body: Body) => object | undefined, status = 400) {
+  const bodies: Body[] = [];
+  const upstream = await startServer((response, { method, body }) => {
+    if (method === "GET") return void response.writeHead(404).end("{}");
+    const said = JSON.parse(body) as Body;
+    bodies.push(said);
+    const error = refuses(said);
+    response.writeHead(error ? status : 200, json).end(JSON.stringify(error ?? ANSWERS[wire]));
+  });
+  const { url } = await startGateway({ upstreams: { up: remote(upstream.url, wire) }, models: [{ name: "m", upstream: "up" }] });
+  return { bodies, post: (path: string, body: object) => ask(url, "POST", path, { headers: json, body: JSON.stringify(body) }) };
+}
+
+const limitOf = ({ max_tokens, max_completion_tokens, max_output_tokens, generationConfig }: Body): number =>
+  Number(max_tokens ?? max_completion_tokens ?? max_output_tokens ?? (generationConfig as Body | undefined)?.maxOutputTokens);
+const hi = [{ role: "user", content: "Hi" }];
+const said = (message: string, more: object = {}) => ({ error: { message, type: "invalid_request_error", ...more } });
+
+describe("a limit that is more than a model writes", () => {
+  test.each<[WireId, number, string]>([
+    [
+      "openai-chat",
+      16384,
+      "max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.",
+    ],
+    ["openai-chat", 8192, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]"],
+    [
+      "openai-chat",
+      16384,
+      "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the `context_window`",
+    ],
+    [
+      "openai-responses",
+      16384,
+      "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 32000 instead.",
+    ],
+    ["anthropic", 8192, "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022"],
+    ["gemini", 8192, "it has a maxOutputTokens value of 32000 but the supported range is from 1 (inclusive) to 8193 (exclusive)."],
+  ])("%s takes %i: it is lowered, and so from then on", async (wire, most, message) => {
+    const { bodies, post } = await picky(wire, (body) => (limitOf(body) > most ? said(message) : undefined));
+    for (let i = 0; i < 2; i++) {
+      const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 32000, messages: hi });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        expect.stringContaining(`the limit of 32000 tokens was lowered to ${most}`),
+      ]);
+    }
+    expect((await post("/v1/messages", { model: "m", max_tokens: 100, messages: hi })).headers["x-dragoman-warnings"] ?? "").not.toContain(
+      "lowered",
+    );
+    expect(bodies.map(limitOf)).toEqual([32000, most, most, 100]);
+  });
+  test("as FastAPI says it", async () => {
+    const detail = [
+      { type: "less_than_equal", loc: ["body", "max_tokens"], msg: "Input should be less than or equal to 8192", input: 32000 },
+    ];
+    const { bodies, post } = await picky("openai-chat", (body) => (limitOf(body) > 8192 ? { detail } : undefined), 422);
+    expect((await post("/v1/messages", { model: "m", max_tokens: 32000, messages: hi })).status).toBe(200);
+    expect(bodies.map(limitOf)).toEqual([32000, 8192]);
+  });
+  test("refused whatever it is: the client hears so, soon", async () => {
+    const { bodies, post } = await picky("openai-chat", (body) =>
+      said(`max_tokens is too large. This model supports at most ${limitOf(body) - 1} tokens`),
+    );
+    expect((await post("/v1/messages", { model: "m", max_tokens: 32000, messages: hi })).status).toBe(400);
+    expect(bodies).toHaveLength(5);
+  });
+});
+
+describe("sampling that a model does not take", () => {
+  const gemini = { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { temperature: 1, topP: 0.95, topK: 64 } };
+  const path = "/v1beta/models/m:generateContent";
+  const unsupported = (key: string) => said(`Unsupported parameter: '${key}' is not supported with this model.`, { param: key });
+
+  test("is left out, one after the other, and from then on", async () => {
+    const { bodies, post } = await picky("openai-chat", (body) => {
+      const key = ["top_p", "top_k"].find((key) => key in body);
+      return key === undefined ? undefined : unsupported(key);
+    });
+    for (let i = 0; i < 2; i++) expect((await post(path, gemini)).status).toBe(200);
+    expect(bodies.map(({ temperature, top_p, top_k }) => [temperature, top_p, top_k])).toEqual([
+      [1, 0.95, 64],
+      [1, undefined, 64],
+      [1, undefined, undefined],
+      [1, undefined, undefined],
+    ]);
+  });
+  test("of two that may not stand together one stays", async () => {
+    const both = said("`temperature` and `top_p` cannot both be specified for this model. Please use only one.");
+    const { bodies, post } = await picky("openai-chat", (body) => ("temperature" in body && "top_p" in body ? both : undefined));
+    const { headers } = await post(path, gemini);
+    expect(headers["x-dragoman-warnings"]).toContain("the model refuses topP: it was asked without");
+    expect(bodies.at(-1)).toMatchObject({ temperature: 1 });
+  });
+  test("goes to its own server as its client put it, whatever that refuses", async () => {
+    const { bodies, post } = await picky("openai-chat", ({ top_p }) => (top_p === undefined ? undefined : unsupported("top_p")));
+    for (let i = 0; i < 2; i++) expect((await post("/v1/chat/completions", { model: "m", messages: hi, top_p: 0.5 })).status).toBe(400);
+    expect((await post(path, gemini)).status).toBe(200);
+    expect((await post("/v1/chat/completions", { model: "m", messages: hi, top_p: 0.5 })).status).toBe(400);
+    expect(bodies).toHaveLength(5);
+  });
+  test("Anthropic never gets top_p beside a temperature, with thinking or without", async () => {
+    const { bodies, post } = await picky("anthropic", () => undefined);
+    for (const more of [{}, { thinkingConfig: { thinkingBudget: 8192 } }])
+      await post(path, { ...gemini, generationConfig: { ...gemini.generationConfig, ...more } });
+    for (const body of bodies) expect([body.temperature, body.top_p]).toEqual([1, undefined]);
+  });
+});
+
+test("a server that knows the limit only by its newer name is told so, by any client", async () => {
+  const { bodies, post } = await picky("openai-chat", (body) =>
+    "max_tokens" in body
+      ? said("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+      : undefined,
+  );
+  expect((await post("/v1/chat/completions", { model: "m", messages: hi, max_completion_tokens: 100 })).status).toBe(200);
+  expect((await post("/v1/messages", { model: "m", messages: hi, max_tokens: 100 })).status).toBe(200);
+  expect(bodies.slice(-2)).toMatchObject([{ max_completion_tokens: 100 }, { max_completion_tokens: 100 }]);
+  expect(bodies.length).toBeLessThanOrEqual(3);
+});
