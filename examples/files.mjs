@@ -24,6 +24,7 @@ const chat = createChat({
   },
 });
 
+if (process.stdin.isTTY) console.log(`Say what to do with the notes in ${folder}; Ctrl-D ends it.`);
 for await (const line of createInterface({ input: process.stdin })) {
   for await (const event of chat.send(line)) {
     if (event.type === "text") process.stdout.write(event.text);

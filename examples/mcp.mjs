@@ -5,7 +5,11 @@
 import { createChat, mcpTools } from "dragoman/chat";
 import { engineFor } from "./engine.mjs";
 
-const [server = "", question = "What can you do?", model] = process.argv.slice(2);
+const [server, question = "What can you do?", model] = process.argv.slice(2);
+if (server === undefined) {
+  console.error('usage: node examples/mcp.mjs "<command>" or <url> [question] [model]');
+  process.exit(2);
+}
 const [command, ...args] = server.split(" ");
 
 const mcp = await mcpTools(/^https?:/.test(server) ? { url: server } : { command, args });

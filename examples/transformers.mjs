@@ -5,7 +5,7 @@
 // Three of its settings destroy calls unless they are changed: special tokens are skipped, blanks around punctuation are "cleaned up" in
 // Llama's configurations, and special tokens are added to a prompt that has them.
 import { pathToFileURL } from "node:url";
-import { promptText } from "dragoman";
+import { getDialect, promptText } from "dragoman";
 import { createChat, defineTool } from "dragoman/chat";
 import { createTextEngine } from "dragoman/engines";
 
@@ -67,7 +67,9 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { AutoModelForCausalLM, AutoTokenizer, StoppingCriteria, TextStreamer } = await import("@huggingface/transformers");
   const tokenizer = await AutoTokenizer.from_pretrained(name);
   const model = await AutoModelForCausalLM.from_pretrained(name, { dtype: "q4" });
-  const engine = createTextEngine(transformersRuntime({ tokenizer, model, TextStreamer, StoppingCriteria }), { dialect });
+  const engine = createTextEngine(transformersRuntime({ tokenizer, model, TextStreamer, StoppingCriteria }), {
+    dialect: getDialect(dialect),
+  });
   const multiply = defineTool({
     name: "multiply",
     description: "Multiply two numbers.",

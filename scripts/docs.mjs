@@ -18,6 +18,14 @@ const block = (text) =>
     .join("\n");
 const inline = (text) => `\`${text.replaceAll("\n", "\\n")}\``;
 
+const names = await Promise.all(
+  dialects.map(async ({ id }) => {
+    const exported = Object.entries(await import(`../dist/dialects/${id}.js`));
+    return [id, exported.find(([, value]) => value.id === id)[0]];
+  }),
+);
+const nameOf = Object.fromEntries(names);
+
 const section = ({ id, title, models, variants, stops, example }) => `## ${id}
 
 ${title}. Spoken by ${models.join(", ")}.
@@ -26,6 +34,7 @@ ${block(example)}
 
 - variants: ${variants.map(inline).join(", ")}
 - stops: ${stops.map(inline).join(", ")}
+- alone: \`import { ${nameOf[id]} } from "dragoman/dialects/${id}"\`
 `;
 
 const page = `# The dialects
@@ -42,7 +51,9 @@ ${dialects.map((d) => `| [${d.id}](#${d.id.replaceAll(".", "")}) | ${d.models.jo
 
 Below, each example is rendered by the dialect itself: a thought, where the dialect keeps thoughts, and a call of \`get_weather\` with
 \`{"city": "Oslo", "days": 2}\`. Variants are revisions of the models' templates, the reference first; stops are the strings at which
-generation must end.
+generation must end. \`getDialect\` gives any dialect by its id, or by its id and a variant
+(\`getDialect("hermes/qwen2.5-7b-instruct")\`), with its [grammar](grammars.md). A [page](browser.md) that needs one of them imports it alone,
+without.
 
 ${dialects.map(section).join("\n")}`;
 

@@ -17,24 +17,34 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 20_650,
+    limit: 20_900,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
-    helpers: "scanText, scanStream, scannerStream",
+    names: { "index.js": "scanText, scanStream, scannerStream" },
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_450, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 19_750, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 44_100, files: ids.filter((id) => !LATER.includes(id)).map(file) },
-  { name: "all dialects", goal: 40_000, limit: 50_100, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 63_850, files: ["dialects/registry.js", "dialects/detect.js"] },
-  { name: "the five wires", goal: 28_000, limit: 55_050, files: ["wires/registry.js"] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 19_950, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 44_400, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "all dialects", goal: 40_000, limit: 50_600, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 64_650, files: ["dialects/registry.js", "dialects/detect.js"] },
+  {
+    name: "a chat in a page, with one dialect",
+    goal: 25_000,
+    files: [file("gemma4")],
+    names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
+  },
+  { name: "the five wires", goal: 28_000, limit: 54_850, files: ["wires/registry.js"] },
 ];
 
-async function gzippedSize({ files, helpers }) {
+// They come on top, where somebody calls them.
+const external = ["ajv", "ajv/*", "ajv-formats", "@modelcontextprotocol/*"];
+
+async function gzippedSize({ files, names = {} }) {
   const lines = files.map((file, i) => `export * as m${i} from "./dist/${file}";`); // "as": a name in two files is counted twice, not dropped
-  if (helpers) lines.push(`export { ${helpers} } from "./dist/index.js";`);
+  lines.push(...Object.entries(names).map(([file, some]) => `export { ${some} } from "./dist/${file}";`));
   const { outputFiles } = await build({
     stdin: { contents: lines.join("\n"), resolveDir: "." },
     bundle: true,
+    external,
     minify: true,
     format: "esm",
     target: "es2023",

@@ -13,11 +13,22 @@ const row = (name, code) => {
 const { output } = await build({ configFile: "examples/web/vite.config.mjs", logLevel: "error", build: { write: false } });
 for (const { fileName, code, source } of output) row(fileName.replace(/-[\w-]{8}(?=\.\w+$)/, ""), code ?? source);
 
-const page = 'export { createChat, defineTool } from "./dist/chat/index.js"; export { createWllama } from "./dist/engines/text/wllama.js";';
-const shares = { "Dragoman in it": ["ajv", "ajv/*", "ajv-formats"], "with ajv, which checks arguments": [] };
-for (const [name, external] of Object.entries(shares)) {
+const ajv = ["ajv", "ajv/*", "ajv-formats"];
+const page = `
+  export { createChat, defineTool } from "./dist/chat/browser.js";
+  export { createWllama } from "./dist/engines/text/wllama.js";
+  export { gemma4 } from "./dist/dialects/gemma4.js";`;
+const withGrammar = `${page} export { withGrammar } from "./dist/index.js";`;
+const shares = [
+  ["Dragoman in it", withGrammar, ajv],
+  ["without the grammar", page, ajv],
+  ["with every dialect instead", `${page} export { getDialect } from "./dist/index.js";`, ajv],
+  ["and with detection", `${page} export { getDialect, detectDialect } from "./dist/index.js";`, ajv],
+  ["Dragoman in it, with ajv for arguments", withGrammar, []],
+];
+for (const [name, contents, external] of shares) {
   const options = { bundle: true, minify: true, format: "esm", platform: "browser", target: "es2023", write: false };
-  const stdin = { contents: page, resolveDir: "." };
+  const stdin = { contents, resolveDir: "." };
   const { outputFiles } = await bundle({ ...options, stdin, external: ["node:*", "@modelcontextprotocol/*", ...external] });
   row(name, outputFiles[0].contents);
 }

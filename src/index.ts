@@ -6,9 +6,11 @@ export { type Clues, type Confidence, type Detection, detectDialect, dialectOfMo
 export type * from "./dialects/dialect.ts";
 export type { ModelType, SamplingDefaults } from "./dialects/families.ts";
 export { schemaGrammar } from "./dialects/grammar/calls.ts";
+export { withGrammar } from "./dialects/grammar/formats.ts";
 export { promptText } from "./dialects/prompt.ts";
 export { getDialect, listDialects } from "./dialects/registry.ts";
 export { scannerStream, scanStream, scanText } from "./dialects/scan/streams.ts";
+export { inVariant } from "./dialects/variant.ts";
 export { printBody } from "./wires/raw.ts";
 export { getWire, listWires } from "./wires/registry.ts";
 export type * from "./wires/wire.ts";

@@ -74,6 +74,28 @@ const bundled = async (contents: string) => {
   ).outputFiles[0]!.text;
 };
 
+describe("a page loads no dialect but its own", () => {
+  const engines = {
+    createTextEngine: "engines/browser.js",
+    createWllama: "engines/text/wllama.js",
+    createMediaPipe: "engines/text/mediapipe.js",
+  };
+
+  test.each(Object.entries(engines))("with %s", async (name, file) => {
+    const contents = `
+      export { ${name} } from "./dist/${file}";
+      export { gemma4 } from "./dist/dialects/gemma4.js";
+      export { promptText } from "./dist/index.js";`;
+    const stdin = { contents, resolveDir: "." };
+    const { metafile } = await build({ stdin, bundle: true, format: "esm", platform: "browser", write: false, metafile: true });
+    const loaded = Object.entries(Object.values(metafile.outputs)[0]!.inputs).flatMap(([path, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? path.replace("dist/", "") : [],
+    );
+    expect(loaded).toEqual(expect.arrayContaining(["dialects/gemma4.js", file.replace("browser", "text/text")]));
+    expect(loaded.filter((path) => /hermes|registry|detect|families|grammar/.test(path))).toEqual([]);
+  });
+});
+
 describe("esbuild bundles for a page", () => {
   test.each(forPages)("%s", async (_, file) => {
     expect(await bundled(`export * from "${file}"`)).not.toMatch(/require\("node:|from "node:/);
@@ -88,10 +110,11 @@ test("a chat over a text engine runs without Node, and its tool with it", async 
   const page = createContext({ AbortController, AbortSignal, performance, queueMicrotask, structuredClone });
   const source = `
     import { createChat, defineTool, mcpTools } from "./dist/chat/browser.js";
+    import { gemma4 } from "./dist/dialects/gemma4.js";
     import { createTextEngine } from "./dist/engines/browser.js";
     export async function paint() {
       const answers = ['<|tool_call>call:paint{color:<|"|>red<|"|>}<tool_call|>', "Done."];
-      const engine = createTextEngine({ async *generate() { yield answers.shift(); } }, { dialect: "gemma4" });
+      const engine = createTextEngine({ async *generate() { yield answers.shift(); } }, { dialect: gemma4 });
       const painted = [];
       const parameters = { type: "object", properties: { color: { type: "string" } } };
       const run = ({ color }) => { painted.push(color); return "ok"; };

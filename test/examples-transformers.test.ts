@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { transformersRuntime } from "../examples/transformers.mjs";
 import { collect } from "../src/core/fold.ts";
 import type { Event } from "../src/core/nouns.ts";
+import { hermes } from "../src/dialects/hermes.ts";
 import { createTextEngine } from "../src/engines/text/text.ts";
 
 interface StreamerOptions {
@@ -44,7 +45,7 @@ function standIn(pieces: readonly string[]) {
 
 async function ask(runtime: unknown, more: object = {}) {
   const events: Event[] = [];
-  const engine = createTextEngine(runtime as Parameters<typeof createTextEngine>[0], { dialect: "hermes" });
+  const engine = createTextEngine(runtime as Parameters<typeof createTextEngine>[0], { dialect: hermes });
   const tools = [{ name: "multiply", parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } } }];
   const request = {
     model: "",

@@ -74,6 +74,13 @@ test("mcp: a real server's tool", async () => {
   expect(output).toMatch(/echo.*\nget-sum \{"a":2,"b":40\}\n-> "The sum of 2 and 40 is 42\."\nIt is 42\.\n/);
 });
 
+test("mcp: without a server it says how it is called", async () => {
+  const child = spawn(process.execPath, ["examples/mcp.mjs"], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  for await (const text of child.stderr.setEncoding("utf8")) said += text;
+  expect(said).toMatch(/^usage: node examples\/mcp\.mjs .*\n$/);
+});
+
 test("handover: the second model hears what the first did", async () => {
   const first = await startModel((_, n): Doing[] => (n === 0 ? [{ call: "get_weather", with: { city: "Oslo" } }] : ["12 degrees, clear."]));
   const second = await startModel(() => ["No."]);

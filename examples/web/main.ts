@@ -1,8 +1,9 @@
 /** The colour-changing demo: a model in the page, and tools that change the page. */
 import { Wllama } from "@wllama/wllama";
 import wasm from "@wllama/wllama/esm/wasm/wllama.wasm?url";
-import type { Event } from "dragoman";
+import { type Event, withGrammar } from "dragoman";
 import { type ChatEvent, createChat, defineTool } from "dragoman/chat";
+import { gemma4 } from "dragoman/dialects/gemma4";
 import { createWllama } from "dragoman/engines/wllama";
 import model from "dragoman/models/tiny/dragoman-tiny.gguf?url";
 
@@ -62,7 +63,11 @@ try {
   answer.textContent = `The model cannot be loaded: ${(error as Error).message}`;
   throw error;
 }
-const chat = createChat({ engine: createWllama(wllama), tools: [paint, say], sampling: { temperature: 0 } });
+const chat = createChat({
+  engine: createWllama(wllama, { dialect: withGrammar(gemma4) }),
+  tools: [paint, say],
+  sampling: { temperature: 0 },
+});
 
 async function send(text: string): Promise<void> {
   for (const element of [answer, raw, events]) element.textContent = "";

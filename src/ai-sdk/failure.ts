@@ -1,3 +1,4 @@
+/** Errors as the AI SDK has them: `{ code: "overloaded", message }` becomes an `APICallError` that it may try again. */
 import { APICallError } from "@ai-sdk/provider";
 import type { ErrorCode, ErrorInfo } from "../core/nouns.ts";
 

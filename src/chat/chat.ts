@@ -343,6 +343,7 @@ export class Chat {
 
   /** For a turn that another process had: what this chat would send now. */
   async #stepOf(turn: Turn, step: number): Promise<Step> {
+    if (!this.#turns.includes(turn)) throw new Error("this is no turn of the chat: chat.turns has them");
     const answers = this.history.flatMap(({ role }, i) => (role === "assistant" && i >= turn.from && i < turn.to ? [i] : []));
     const { messages: _, ...settings } = await this.#request({ signal: AbortSignal.any([]) });
     return { engine: this.#options.engine, settings, messages: this.history, count: answers.at(step) ?? turn.to };

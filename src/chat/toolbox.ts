@@ -5,6 +5,7 @@ export class Toolbox {
   readonly #given: readonly (ChatTool | ToolSet)[];
 
   constructor(given: readonly (ChatTool | ToolSet)[]) {
+    if (given.some((one) => !("tools" in one) && !("tool" in one))) throw new Error("a tool of a chat is made with defineTool");
     this.#given = given;
     const names = this.#all().map(({ tool }) => tool.name);
     const double = names.find((name, i) => names.indexOf(name) < i);

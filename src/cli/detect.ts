@@ -1,5 +1,5 @@
 /** `dragoman detect`: a model's name or file in, its dialect out. */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { GgufError, readGguf, templateOf, textIn } from "../engines/gguf.ts";
@@ -38,6 +38,7 @@ Examples:
 async function detect(model: string, flags: DetectFlags): Promise<void> {
   const clues = await cluesOf(model);
   const found = detectDialect({ ...clues, ...(flags.sample !== undefined && { sample: await readText(flags.sample) }) });
+  if (!found && isPath(model) && !existsSync(model)) throw new Complaint(`there is no file ${visible(model)}, and its name says nothing`);
   if (!found) throw new Complaint(`cannot tell what ${visible(model)} speaks: ${whyNot(clues)}`);
   await send(process.stdout, flags.json ? `${jsonLine(found)}\n` : readable(found));
 }
@@ -52,6 +53,9 @@ function whyNot({ template, architecture }: FileClues): string {
 
 /** What must be a file; all else that is not there is a name, `x.gguf` too. */
 const FILES = /\.(?:json|jinja2?)$/i;
+
+/** Names on the hub have a slash, too, but in their midst. */
+const isPath = (model: string): boolean => /^(?:\.{0,2}|~|[a-z]:)[\\/]|\.gguf$/i.test(model);
 
 interface FileClues extends Clues {
   /** No clue, since base models have the same; but it helps whoever looks further. */

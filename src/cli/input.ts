@@ -21,20 +21,25 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
   EISDIR: "it is a directory, give a file",
-  EACCES: "you may not read it",
+  EACCES: "you may not",
+  EPERM: "you may not",
+  EEXIST: "it is no folder",
+  ENOTDIR: "it is in no folder",
 };
 
-export function unreadable(file: string, error: unknown): Complaint {
-  const name = file === STDIN ? "what is piped in" : visible(file);
-  return new Complaint(`cannot read ${name}: ${whyUnreadable(error)}`, { cause: error });
-}
-
-function whyUnreadable(error: unknown): string {
+const why = (error: unknown, absent: string): string => {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-  return REASONS[code] ?? String(error);
-}
+  return code === "ENOENT" ? absent : (REASONS[code] ?? String(error));
+};
+
+export const unreadable = (file: string, error: unknown): Complaint =>
+  new Complaint(`cannot read ${file === STDIN ? "what is piped in" : visible(file)}: ${why(error, "there is no such file")}`, {
+    cause: error,
+  });
+
+export const unwritable = (path: string, error: unknown): Complaint =>
+  new Complaint(`cannot write ${visible(path)}: ${why(error, "there is no such folder")}`, { cause: error });
 
 /** The whole text; a byte order mark is no part of JSON. */
 export async function readText(file?: string): Promise<string> {

@@ -15,7 +15,6 @@ import { type Output, paletteOf, visible, widthOfScreen } from "./terminal.ts";
 export interface ModelFlags {
   gpu?: boolean | string;
   dialect?: string;
-  variant?: string;
   context?: number;
   parallel?: number;
 }
@@ -39,7 +38,6 @@ export async function openModel(model: string, flags: ModelFlags = {}, output: N
       model,
       gpu: gpuOf(flags.gpu),
       dialect: flags.dialect,
-      variant: flags.variant,
       contextSize: flags.context,
       sequences: flags.parallel,
       onProgress: (progress) => bar.show(progress),

@@ -3,7 +3,7 @@
  * and as a test of the gateway.
  */
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import type { Part, Response } from "../core/nouns.ts";
@@ -29,7 +29,7 @@ export function addRecordings(program: Command): void {
       "\nExamples:\n  dragoman show recordings\n  dragoman show recordings/2026-01-31T12-00-00-000Z_anthropic_req_1a2b.json",
     )
     .action(async (path: string) => {
-      if (await isFolder(path)) return list(path, process.stdout);
+      if (await isFolder(path)) return list(await filesAt(path), process.stdout);
       show(await recordingIn(path), process.stdout);
     });
   program
@@ -50,9 +50,9 @@ export function addRecordings(program: Command): void {
     .description(
       "Plays recordings through the gateway of this version, and says whether the client would get the same bytes. The time, heartbeats, ids of exchanges and addresses of upstreams are not compared.",
     )
-    .argument("<files...>", "the recordings")
-    .addHelpText("after", "\nExample:\n  dragoman compare recordings/*.json")
-    .action(async (files: string[]) => compare(files, process.stdout));
+    .argument("<files or folders...>", "the recordings, or where they are")
+    .addHelpText("after", "\nExample:\n  dragoman compare recordings")
+    .action(async (paths: string[]) => compare((await Promise.all(paths.map(filesAt))).flat(), process.stdout));
 }
 
 async function recordingIn(file: string): Promise<Recording> {
@@ -65,6 +65,14 @@ async function recordingIn(file: string): Promise<Recording> {
 }
 
 const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+
+/** A folder stands for the recordings in it, the oldest first. */
+async function filesAt(path: string): Promise<string[]> {
+  if (!(await isFolder(path))) return [path];
+  const names = (await readdir(path)).filter(isRecording).toSorted();
+  if (names.length === 0) throw new Complaint(`there are no recordings in ${visible(path)}: dragoman serve --record keeps them`);
+  return names.map((name) => join(path, name));
+}
 
 async function replay(recording: Recording, fast: boolean | undefined, port: number): Promise<void> {
   const { createReplay } = await import("../gateway/recordings/replay.ts");
@@ -118,21 +126,19 @@ function differenceOf({ recorded, now }: Comparison): string {
 /** Prompts that share less than this are different conversations. */
 const RELATED = 0.5;
 
-/** The exchanges in a folder, the oldest first, and whether each began as an earlier one did. */
-async function list(folder: string, output: Output): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => isRecording(name)).toSorted();
-  if (names.length === 0) throw new Complaint(`there are no recordings in ${visible(folder)}: dragoman serve --record keeps them`);
+/** The exchanges of a folder, and whether each began as an earlier one did. */
+async function list(files: readonly string[], output: Output): Promise<void> {
   const palette = paletteOf(output);
   const prefixes = new Prefixes();
-  for (const name of names) {
-    const recording = await recordingIn(join(folder, name));
+  for (const file of files) {
+    const recording = await recordingIn(file);
     const [title = ""] = heading(recording, palette);
     const { anomalies } = accountOf(recording);
     const notes = [
       ...(recording.exchange.kind === "generate" ? prefixLines(prefixes.add(recording), palette) : []),
       ...anomalies.map((line) => palette.red(`! ${visible(line)}`)),
     ];
-    output.write(`${[title, palette.dim(name), ...notes].join("\n  ")}\n`);
+    output.write(`${[title, palette.dim(basename(file)), ...notes].join("\n  ")}\n`);
   }
 }
 

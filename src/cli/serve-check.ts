@@ -1,5 +1,6 @@
 /** `dragoman serve --check`: what would be served, and whether it would work, without serving it. */
 import type { Settings } from "../gateway/index.ts";
+import type { ModelRule } from "../gateway/models.ts";
 import { exposed } from "../gateway/options.ts";
 import { describeModel } from "./local-model.ts";
 import { PORT } from "./serve-flags.ts";
@@ -56,8 +57,16 @@ export async function check(settings: Settings, upstreams: readonly Upstream[], 
     await engine.close();
   }
   lines.push(...missing);
-  for (const { name, alias, upstream, model } of settings.models) {
-    lines.push(alias === undefined ? `model ${name}: ${upstream}${model === undefined ? "" : `, as ${model}`}` : `alias ${name}: ${alias}`);
-  }
+  lines.push(...settings.models.map(ruleLine));
   process.stdout.write(`${lines.map(visible).join("\n")}\n`);
+}
+
+/** What a rule says, in the words of the file: `model gemini-*: local, as qwen3; tools inband, max_tokens 8192`. */
+function ruleLine({ name, alias, upstream, model, sampling, thinking, ...rest }: ModelRule): string {
+  if (alias !== undefined) return `alias ${name}: ${alias}`;
+  const settings = { ...rest, thinking: thinking?.effort ?? thinking?.enabled, ...sampling };
+  const said = Object.entries(settings).flatMap(([key, value]) =>
+    value === undefined ? [] : `${key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} ${value}`,
+  );
+  return `model ${name}: ${upstream}${model === undefined ? "" : `, as ${model}`}${said.length > 0 ? `; ${said.join(", ")}` : ""}`;
 }

@@ -4,14 +4,8 @@ import type { Logger } from "pino";
 import { createRecorder, type Recorder, type Settings } from "../gateway/index.ts";
 import { SECRET_HEADER } from "../gateway/recordings/secrets.ts";
 import { Complaint } from "./complaint.ts";
+import { unwritable } from "./input.ts";
 import { visible } from "./terminal.ts";
-
-const WHY: Readonly<Record<string, string>> = {
-  EACCES: "you may not",
-  EPERM: "you may not",
-  EEXIST: "it is no folder",
-  ENOTDIR: "it is in no folder",
-};
 
 export function openRecorder(folder: string, { server, upstreams }: Settings, log: Logger): Recorder {
   const hidden = Object.values(upstreams).flatMap(({ key, headers = {} }) => [
@@ -22,8 +16,7 @@ export function openRecorder(folder: string, { server, upstreams }: Settings, lo
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw new Complaint(`--record: cannot write into ${visible(folder)}: ${WHY[code] ?? code}`, { cause: error });
+    throw new Complaint(`--record: ${unwritable(folder, error).message}`, { cause: error });
   }
   log.info(`recording exchanges into ${visible(folder)}`);
   return createRecorder({

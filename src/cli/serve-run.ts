@@ -1,6 +1,6 @@
 /** What `dragoman serve` does. In a file of its own, so that no other command loads a server. */
-import { watch } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { realpathSync, statSync, watch } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { Warning } from "../core/nouns.ts";
 import { MissingRuntime } from "../engines/llama/index.ts";
@@ -142,11 +142,19 @@ function reloadOnChange(
     }
   };
   process.on("SIGHUP", reload);
+  const stampOf = (): string => {
+    const { ino, mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    return `${ino} ${mtimeMs} ${size}`;
+  };
+  let stamp = stampOf();
   let timer: NodeJS.Timeout | undefined;
-  // The folder, not the file: editors put a new file in its place.
-  watch(dirname(resolve(file)), (_, name) => {
-    if (name !== null && name !== basename(file)) return;
+  const look = (): void => {
+    const now = stampOf();
+    if (now === stamp) return;
+    stamp = now;
     clearTimeout(timer);
     timer = setTimeout(reload, 200);
-  }).unref();
+  };
+  // Folders, not the file: editors put a new file in its place, and a link on the way may lead elsewhere.
+  for (const folder of new Set([file, realpathSync(file)].map((path) => dirname(resolve(path))))) watch(folder, look).unref();
 }

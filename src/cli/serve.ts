@@ -1,36 +1,18 @@
 /** `dragoman serve`: the gateway. */
-import { type Command, Option } from "commander";
-import { KNOWN } from "../engines/known.ts";
-import { listWires } from "../wires/registry.ts";
+import type { Command } from "commander";
 import { readCount, readPort } from "./input.ts";
+import { addModelOptions } from "./model-options.ts";
 import { CONFIG, PORT, type ServeFlags } from "./serve-flags.ts";
 
 export function addServe(program: Command): void {
-  program
+  const serve = program
     .command("serve")
     .summary("start the gateway: every client, one port, any upstream")
     .description(
       "Starts a server that speaks the APIs of OpenAI, Anthropic, Gemini and Ollama to clients, in front of a server that speaks any of them, or of a model that runs in it.",
-    )
-    .option(
-      "--upstream <url or name>",
-      `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, what runs on this machine, or else the embedded model`,
-    )
-    .addOption(
-      new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
-        ...listWires().map(({ id }) => id),
-        "completions",
-      ]),
-    )
-    .option("--upstream-key <env:NAME>", "the variable that has the upstream's key")
-    .option(
-      "--model <name or file>",
-      "the upstream's model that answers, whatever clients ask for; or a model to run here: a GGUF, its URL, hf:owner/repo[:quant], embedded",
-    )
-    .option("--gpu [kind]", "run the model on the GPU, or not at all: metal, cuda, vulkan, or any (default: if there is one)")
-    .option("--context <tokens>", "how long a conversation with the model may be", readCount)
+    );
+  addModelOptions(serve, "what runs on this machine, or else the embedded model")
     .option("--parallel <n>", "how many conversations with it run at once", readCount)
-    .option("--dialect <id>", "what it speaks; without it, what its file says")
     .option("--host <address>", "where to listen; beyond this machine only with a key (default: 127.0.0.1)")
     .option("--port <n>", `the port (default: ${PORT}, or the next one that is free)`, readPort)
     .option("--key <env:NAME...>", "the variable that has the key which clients must send")

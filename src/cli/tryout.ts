@@ -38,7 +38,7 @@ export interface Shell {
 export const POSIX: Shell = {
   curl: "curl",
   next: " \\\n  ",
-  file: (path) => `@${path}`,
+  file: (path) => (/^[\w@%+=:,./-]+$/.test(path) ? `@${path}` : `'@${path.replaceAll("'", "'\\''")}'`),
   command: (variables, command) => [...Object.entries(variables).map(([name, value]) => `${name}=${value}`), command].join(" "),
 };
 

@@ -3,7 +3,7 @@ import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
 import { urlProblem } from "../engines/remote.ts";
-import { usualKey } from "../gateway/config.ts";
+import { urlOf, usualKey } from "../gateway/config.ts";
 import { secretOf } from "../gateway/toml.ts";
 import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
 import { Complaint } from "./complaint.ts";
@@ -46,7 +46,7 @@ export function fromFlags(upstream: string, { upstreamWire: wire, upstreamKey }:
     if (known.keyVariable !== undefined && key === undefined) throw new Complaint(`${upstream} needs a key: set ${known.keyVariable}`);
     return { [upstream]: { urls: [known.url], wire: wire ?? known.wire, key, profile: known.profile } };
   }
-  const url = /^[\w.-]+:\d+(\/|$)/.test(upstream) ? `http://${upstream}` : upstream;
+  const url = urlOf(upstream);
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new Complaint(`--upstream must be a URL or one of ${Object.keys(KNOWN).join(", ")}; it is ${visible(upstream)}`);
   }

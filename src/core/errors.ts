@@ -1,3 +1,4 @@
+/** A request that cannot be read, on its way back to who sent it: `throw new BadRequest("messages must be a list")` is a 400 in the caller's wire. */
 import type { ErrorInfo } from "./nouns.ts";
 
 /** What `decodeRequest` throws: the caller's mistake, with an `ErrorInfo` that `encodeError` turns into the caller's own format. */

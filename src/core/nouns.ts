@@ -110,7 +110,7 @@ export interface Warning {
 
 export interface ThinkingSettings {
   enabled?: boolean;
-  effort?: "minimal" | "low" | "medium" | "high" | "max";
+  effort?: "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
   budget?: number;
   show?: boolean;
   keep?: boolean;

@@ -182,6 +182,7 @@ export const cohere = dialectOf({
   models: ["North Mini Code"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: [...ACTION, ...TEXT, ...THINKING],
   createScanner,
   render,
   tools: toolPieces,

@@ -4,7 +4,7 @@
  *     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
+import { createScanner, outputs, PRESERVED, STOPS, section, t } from "./deepseek.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
@@ -87,6 +87,7 @@ export const deepseekV31 = dialectOf({
   models: ["DeepSeek-V3.1", "DeepSeek-V3.1-Terminus"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

@@ -7,7 +7,7 @@
  *     ```<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import { createScanner, outputs, STOPS, section, t } from "./deepseek.ts";
+import { createScanner, outputs, PRESERVED, STOPS, section, t } from "./deepseek.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
@@ -96,6 +96,7 @@ export const deepseekV3 = dialectOf({
   models: ["DeepSeek-V3", "DeepSeek-R1", "DeepSeek-R1-Distill"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

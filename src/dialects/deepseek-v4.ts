@@ -9,7 +9,7 @@
  */
 import type { Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callBlock, createScanner, exampleBlock, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
+import { callBlock, createScanner, exampleBlock, PRESERVED, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
@@ -98,6 +98,7 @@ export const deepseekV4 = dialectOf({
   models: ["DeepSeek-V4", "DeepSeek-V4-Flash"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

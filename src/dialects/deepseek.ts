@@ -11,6 +11,10 @@ import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 
 const FENCE = "```";
 export const STOPS = ["<｜end▁of▁sentence｜>"];
+export const PRESERVED = [
+  ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
+  ...["<think>", "</think>"],
+];
 
 // ---- Scanning
 
@@ -102,10 +106,7 @@ export const createScanner = scannerOf({
 
 // ---- Rendering
 
-export const t = markup([
-  ...[...TURNS, ...STOPS, "<think>", "</think>"],
-  ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
-]);
+export const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
 
 export const section = (calls: readonly Pieces[]): Pieces =>
   calls.length > 0 ? t`<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>` : [];

@@ -18,7 +18,7 @@ export interface Clues {
 }
 
 export interface Detection {
-  /** The dialect. It may be one that this version does not have: ask `listDialects`. */
+  /** The dialect: `getDialect` takes the whole of this. */
   id: DialectId;
   /** Given where the family's template is a known revision. */
   variant?: string;

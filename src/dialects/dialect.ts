@@ -48,19 +48,23 @@ export interface Dialect {
   readonly variants: string[];
   /** Strings at which generation must stop. */
   readonly stops: readonly string[];
+  /** Tokens in which calls and thinking are written: who strips special tokens from the output must leave these. */
+  readonly preserved: readonly string[];
+  /** The revision that it is spoken in (`inVariant`); absent: the reference. */
+  readonly variant?: string;
   /** What must stop it besides, by variant: words that others may well write. */
   readonly variantStops?: Readonly<Record<string, readonly string[]>>;
   createScanner(options?: ScannerOptions): Scanner;
   /** What a good prompt needs beyond the template's bytes; engines call it before `render`. */
   adapt?(request: Request): Request;
   render(request: Request, options?: RenderOptions): Prompt;
-  renderTools(tools: readonly Tool[]): Prompt;
-  renderToolCall(call: RenderableCall): Prompt;
-  renderToolCalls(calls: readonly RenderableCall[]): Prompt;
-  renderToolResults(results: readonly RenderableResult[]): Prompt;
+  renderTools(tools: readonly Tool[], options?: VariantOptions): Prompt;
+  renderToolCall(call: RenderableCall, options?: VariantOptions): Prompt;
+  renderToolCalls(calls: readonly RenderableCall[], options?: VariantOptions): Prompt;
+  renderToolResults(results: readonly RenderableResult[], options?: VariantOptions): Prompt;
   renderThinking(text: string): Prompt;
   /** The convention explained to a model that was not trained on it. */
-  instructions(tools: readonly Tool[]): string;
+  instructions(tools: readonly Tool[], options?: VariantOptions): string;
   /** Throws if a call is required and there is no tool for it. */
   grammar?(tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions): Grammar;
 }
@@ -93,8 +97,12 @@ export interface ScannerOptions {
   mintId?: (n: number) => string;
 }
 
-export interface RenderOptions {
+export interface VariantOptions {
+  /** A revision of the template; unsaid: the reference. */
   variant?: string;
+}
+
+export interface RenderOptions extends VariantOptions {
   /** On by default. */
   addGenerationPrompt?: boolean;
   /** Overrides whether `request.thinking` is a wish to think. */

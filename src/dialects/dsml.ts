@@ -13,6 +13,7 @@ import { functionObject } from "./tools.ts";
 import { callsOf, textOf, unreadable } from "./transcript.ts";
 
 export const STOPS = ["<｜end▁of▁sentence｜>"];
+export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
 const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"];
 const WORDS = ["function_calls", "tool_calls"];
 /** Models put a blank into tags. */
@@ -47,7 +48,7 @@ export const createScanner = scannerOf({
 
 // ---- Rendering
 
-export const t = markup([...TURNS, ...STOPS, "<think>", "</think>", "｜DSML｜"]);
+export const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
 
 const invoke = (call: RenderableCall, nothing: string): Pieces => t`<｜DSML｜invoke name=${quoted(call.name)}>
 ${Object.keys(call.arguments).length === 0 ? nothing : []}${argumentTexts(call, /<\/?｜DSML｜/).map(

@@ -94,6 +94,7 @@ export const functiongemma = dialectOf({
   models: ["functiongemma-270m-it"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<start_function_call>", "<end_function_call>", QUOTE, ...STOPS],
   createScanner,
   adapt,
   render,

@@ -149,6 +149,7 @@ export const gemma4 = dialectOf({
   models: ["gemma-4"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<|tool_call>", "<tool_call|>", QUOTE, "<|channel>", "<channel|>", ...STOPS],
   createScanner,
   render,
   tools: gemma.tools,

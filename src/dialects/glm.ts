@@ -15,6 +15,7 @@ import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts
 import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
+const PRESERVED = ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
 
 // ---- Scanning
@@ -43,10 +44,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([
-  ...[...TURNS, ...STOPS, "/nothink", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
-  ...["<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
-]);
+const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>", "</tool_response>"]);
 
 interface Variant {
   /** What stands between any two things. */
@@ -125,6 +123,7 @@ export const glm = dialectOf({
   models: ["GLM-4.5", "GLM-4.6", "GLM-4.7"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

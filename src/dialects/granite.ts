@@ -111,6 +111,7 @@ export const granite = dialectOf({
   models: ["granite-3", "granite-4", "granite-20b-functioncalling"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<tool_call>", "<|tool_call|>", "<function_call>", "</tool_call>", "<think>", "</think>"],
   createScanner,
   render,
   tools: toolPieces,

@@ -306,6 +306,7 @@ export const harmony = dialectOf({
   models: ["gpt-oss-20b", "gpt-oss-120b"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: TOKENS,
   createScanner,
   render,
   tools: toolPieces,

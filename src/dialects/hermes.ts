@@ -13,7 +13,7 @@ import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { jsonCall, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
+import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
@@ -90,6 +90,7 @@ export const hermes = dialectOf({
   models: ["Qwen2.5", "Qwen3", "QwQ", "Hermes 2 Pro", "Hermes 3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

@@ -149,6 +149,7 @@ export const json = dialectOf({
   models: ["any chat model"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: [],
   variantStops: { plain: ["\nUser:"] },
   createScanner,
   render,

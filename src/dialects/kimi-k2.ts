@@ -77,7 +77,8 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
-const t = markup([...TURNS, ...STOPS, "<think>", "</think>", ...calls.marks, ARGUMENTS_BEGIN, ...MEDIA]);
+const PRESERVED = [...calls.marks, ARGUMENTS_BEGIN, "<think>", "</think>"];
+const t = markup(["[BOS]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;
@@ -145,6 +146,7 @@ export const kimiK2 = dialectOf({
   models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

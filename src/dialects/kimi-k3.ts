@@ -130,7 +130,7 @@ const CHOICES = { required: "You MUST call tools", none: "You MUST NOT call any 
 const EFFORT =
   "`thinking_effort` guides on how much to think in your thinking channel (not including the response channel), supported values include `low`, `medium`, `high`, and `max`.\nNow the system is invoked with ";
 /** The template knows three. */
-const EFFORTS = { minimal: "low", low: "low", medium: "high", high: "high", max: "max" } as const;
+const EFFORTS = { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "max", max: "max" } as const;
 
 const RAW_JSON = "Your response must be raw JSON data without markdown code blocks (```json) or any additional formatting.";
 
@@ -197,6 +197,7 @@ export const kimiK3 = dialectOf({
   models: ["Kimi-K3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<|open|>", "<|close|>", SEP, ...STOPS],
   createScanner,
   render,
   tools: toolPieces,

@@ -109,6 +109,7 @@ export const llama3 = dialectOf({
   models: ["Llama-3.1", "Llama-3.2", "Llama-3.3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<|python_tag|>"],
   createScanner,
   adapt: withJoinedTexts,
   render,

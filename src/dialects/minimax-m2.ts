@@ -18,6 +18,7 @@ import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.
 import { callsOf, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["[e~["];
+const PRESERVED = ["<minimax:tool_call>", "</minimax:tool_call>", "<think>", "</think>"];
 const TURNS = ["]~!b[", "]~b]"];
 
 // ---- Scanning
@@ -46,7 +47,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([...TURNS, ...STOPS, "<minimax:tool_call>", "</minimax:tool_call>", "<think>", "</think>"]);
+const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
 
 const VARIANTS = { "minimax-m2": t`]~!b[` };
 
@@ -123,6 +124,7 @@ export const minimaxM2 = dialectOf({
   models: ["MiniMax-M2"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

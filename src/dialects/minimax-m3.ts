@@ -20,6 +20,7 @@ import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, th
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
 const MARK = "]<]minimax[>[";
+const PRESERVED = [MARK, "<mm:think>", "</mm:think>"];
 const IMAGE = "]<]image[>[";
 const VIDEO = "]<]video[>[";
 const INVOKE = `${MARK}<invoke `;
@@ -51,7 +52,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([...TURNS, ...STOPS, MARK, IMAGE, VIDEO, "<mm:think>", "</mm:think>"]);
+const t = markup([...TURNS, ...STOPS, ...PRESERVED, IMAGE, VIDEO]);
 
 const VARIANTS = {
   "minimax-m3":
@@ -146,6 +147,7 @@ export const minimaxM3 = dialectOf({
   models: ["MiniMax-M3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

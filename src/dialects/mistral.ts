@@ -65,7 +65,7 @@ const readName: Step = (s) => {
   if (mark === "") return cut;
   if (mark === "[{") return calls.marked; // that was no name
   const name = s.word.trim();
-  if (name === "") return broken(s, "no-name", "the name is empty");
+  if (name === "" || (mark === "{" && /[\s(]/.test(name))) return broken(s, "no-name", "a name was expected");
   if (mark === ARGS) s.pos += mark.length;
   if (mark === ARGS || mark === "{") return calls.named(s, name);
   if (mark !== CALL_ID) return broken(s, "no-name", "nothing follows the name");
@@ -97,7 +97,7 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const IMAGES = { image: "[IMG]" };
-const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image]);
+const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, "[IMG_BREAK]", "[IMG_END]"]);
 
 const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
 
@@ -237,6 +237,7 @@ export const mistral = dialectOf({
   models: ["Ministral 3", "Magistral", "Devstral", "Mistral Small", "Mistral Large", "Codestral", "Mistral Nemo", "Mistral 7B v0.3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: [CALLS, ARGS, CALL_ID, "[THINK]", "[/THINK]"],
   createScanner,
   adapt: keepThinking,
   render,

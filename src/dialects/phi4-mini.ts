@@ -72,6 +72,7 @@ export const phi4Mini = dialectOf({
   models: ["Phi-4-mini", "Phi-4-multimodal", "firefunction-v2"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: [],
   createScanner,
   adapt: withJoinedTexts,
   render,

@@ -207,6 +207,7 @@ export const pythonic = dialectOf({
   models: ["LFM2", "LFM2.5", "Llama-4", "Olmo-3", "gemma-3"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: ["<|tool_call_start|>", "<|tool_call_end|>", "<|python_start|>", "<|python_end|>", "<think>", "</think>"],
   createScanner,
   adapt: keepThinking,
   render,

@@ -13,6 +13,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { type Spec, scannerOf, THINK_TAGS } from "./scan/table.ts";
 
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
+export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
 /** Behind the tag: a call as a JSON object. */
 export const jsonCall = jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked;
@@ -27,10 +28,7 @@ export const scannerOfCalls = (calls: Spec["calls"]) =>
     callsInThinking: "promote-if-unclosed",
   });
 
-export const t = markup([
-  ...["<|im_start|>", ...STOPS, "<think>", "</think>"],
-  ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"],
-]);
+export const t = markup(["<|im_start|>", ...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
 
 export const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
 export const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;

@@ -15,7 +15,7 @@ import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
-import { jsonCall, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
+import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
 import { element, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/params.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
@@ -216,6 +216,7 @@ export const qwen3Coder = dialectOf({
   models: ["Qwen3-Coder", "Qwen3.5", "Nemotron 3 Nano", "StepFun 3.5"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: (tools, variant) => variant.tools(tools),

@@ -4,12 +4,12 @@ import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
 import { deepseekV4 } from "./deepseek-v4.ts";
+import type { Detection } from "./detect.ts";
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { glm } from "./glm.ts";
-import { grammarOf } from "./grammar/calls.ts";
-import { FORMATS } from "./grammar/formats.ts";
+import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
@@ -24,9 +24,10 @@ import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
 import { seedOss } from "./seed-oss.ts";
+import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
-const WITHOUT_GRAMMARS: readonly Dialect[] = [
+const DIALECTS: readonly Dialect[] = [
   cohere,
   deepseekV3,
   deepseekV31,
@@ -50,20 +51,16 @@ const WITHOUT_GRAMMARS: readonly Dialect[] = [
   qwen3Coder,
   seedOss,
   xlam,
-];
-
-const DIALECTS: readonly Dialect[] = WITHOUT_GRAMMARS.map((dialect) => {
-  const format = FORMATS[dialect.id];
-  return format ? { ...dialect, grammar: grammarOf(format) } : dialect;
-});
+].map(withGrammar);
 
 export function listDialects(): Dialect[] {
   return [...DIALECTS];
 }
 
-/** Throws for an id that is not known: ask `listDialects` for those that are. */
-export function getDialect(id: string): Dialect {
+/** By its id, with a variant behind it or not (`hermes`, `hermes/qwen2.5-7b-instruct`), or as it was detected. Throws where it is not known. */
+export function getDialect(setting: string | Pick<Detection, "id" | "variant">): Dialect {
+  const [id, variant] = typeof setting === "string" ? setting.split(/\/(.*)/s) : [setting.id, setting.variant];
   const dialect = DIALECTS.find((dialect) => dialect.id === id);
   if (!dialect) throw new Error(`unknown dialect "${id}"; known: ${DIALECTS.map((dialect) => dialect.id).join(", ")}`);
-  return dialect;
+  return variant === undefined ? dialect : inVariant(dialect, variant);
 }

@@ -21,6 +21,7 @@ import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<seed:eos>"];
+const PRESERVED = ["<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"];
 
 // ---- Scanning
 
@@ -45,10 +46,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([
-  ...["<seed:bos>", "<seed:eos>", "<seed:pad>", "<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
-  ...["<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"],
-]);
+const t = markup([...["<seed:bos>", ...STOPS, "<seed:pad>", ...PRESERVED], ...["<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"]]);
 
 const VARIANTS = {
   "seed-oss": "You are Doubao, a helpful AI assistant. You may call one or more functions to assist with the user query.",
@@ -148,6 +146,7 @@ export const seedOss = dialectOf({
   models: ["Seed-OSS"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,

@@ -1,6 +1,6 @@
 /** Tools as text. */
 import type { JsonObject, Request, Tool } from "../core/nouns.ts";
-import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions } from "./dialect.ts";
+import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, VariantOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { type Pieces, plainText, prompt } from "./prompt.ts";
@@ -36,7 +36,8 @@ export interface Setting extends Omit<RenderOptions, "thinking"> {
 }
 
 /** What a dialect writes down; all else follows from it. Nothing is never asked for: no list is empty, and no thinking. */
-interface Definition<V> extends Pick<Dialect, "id" | "title" | "models" | "stops" | "variantStops" | "createScanner" | "adapt"> {
+interface Definition<V>
+  extends Pick<Dialect, "id" | "title" | "models" | "stops" | "variantStops" | "preserved" | "createScanner" | "adapt"> {
   /** Template revisions in circulation, and what is special about each. The first is the reference. */
   readonly variants: Readonly<Record<string, V>>;
   render(request: Request, variant: V, options: Setting): Rendered;
@@ -47,11 +48,10 @@ interface Definition<V> extends Pick<Dialect, "id" | "title" | "models" | "stops
 }
 
 export function dialectOf<V>({ variants, render, tools, calls, results, thinking, ...rest }: Definition<V>): Dialect {
-  const reference = variantOf(variants);
   const pieces =
     <T extends { readonly length: number }>(write: (all: T, variant: V) => Pieces) =>
-    (all: T): Prompt =>
-      all.length === 0 ? [] : prompt(write(all, reference));
+    (all: T, options?: VariantOptions): Prompt =>
+      all.length === 0 ? [] : prompt(write(all, variantOf(variants, options?.variant)));
   const renderTools = pieces(tools);
   const renderToolCalls = pieces(calls);
   const renderToolResults = pieces(results);
@@ -65,11 +65,16 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
       return prompt(options.bos ? bos : [], messages, options.addGenerationPrompt === false ? [] : open);
     },
     renderTools,
-    renderToolCall: (call) => renderToolCalls([call]),
+    renderToolCall: (call, options) => renderToolCalls([call], options),
     renderToolCalls,
     renderToolResults,
     renderThinking: pieces(thinking),
-    instructions: (tools) => explain(tools, renderToolCalls, renderToolResults),
+    instructions: (tools, options) =>
+      explain(
+        tools,
+        (calls) => renderToolCalls(calls, options),
+        (results) => renderToolResults(results, options),
+      ),
   };
 }
 

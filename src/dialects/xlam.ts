@@ -93,6 +93,7 @@ export const xlam = dialectOf({
   models: ["xLAM-2", "xLAM-1"],
   variants: VARIANTS,
   stops: STOPS,
+  preserved: [],
   createScanner,
   adapt,
   render,

@@ -37,6 +37,7 @@ const READERS: Readonly<Record<ServerId, Reader>> = {
       names: textsOf(props?.model_alias, props?.model_path),
       template: textsOf(props?.chat_template)[0],
       context: numberOf(settings.n_ctx),
+      vision: objectOf(props?.modalities).vision === true,
     };
   },
   ollama: async (http, model, options) => {

@@ -1,7 +1,7 @@
 /** `dragoman/engines` in a web page: all of it that needs no Node. */
 export type * from "./engine.ts";
 export { EngineError } from "./error.ts";
-export type { FoundDialect } from "./inband/dialects.ts";
+export type { DialectSetting, FoundDialect } from "./inband/dialects.ts";
 export { createInband, type InbandOptions } from "./inband/inband.ts";
 export { createRescue, type RescueOptions } from "./inband/rescue.ts";
 export { createScripted, type Script, type Scripted, type ScriptedOptions } from "./scripted.ts";

@@ -1,6 +1,6 @@
 /** What every engine offers: a request in, events out. `dragoman/engines` has those that need no runtime of their own. */
 import type { Event, Request, Warning, WireId } from "../core/nouns.ts";
-import type { Prompt } from "../dialects/dialect.ts";
+import type { Dialect, Prompt } from "../dialects/dialect.ts";
 import type { Headers, ModelInfo } from "../wires/wire.ts";
 
 export interface Engine {
@@ -20,8 +20,8 @@ export interface Engine {
   send?(path: string, options: SendOptions): Promise<RawAnswer>;
   /** What the server says of a model. Absent where nobody can be asked, as with cloud APIs. */
   about?(model: string, options?: CallOptions): Promise<About>;
-  /** The same engine for a model of this dialect (an id, `id/variant`, or `auto`). Only engines that read and write a dialect have it. */
-  speaking?(dialect: string): Engine;
+  /** The same engine for a model of this dialect; `auto`: as it finds out by itself. Only engines that read and write a dialect have it. */
+  speaking?(dialect: Dialect | "auto"): Engine;
 }
 
 /** Servers of open models, each with habits of its own. */
@@ -35,6 +35,8 @@ export interface About {
   template?: string | undefined;
   /** How many tokens it takes, prompt and answer together. */
   context?: number | undefined;
+  /** Whether it sees images. */
+  vision?: boolean | undefined;
 }
 
 export interface CallOptions {

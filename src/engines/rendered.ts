@@ -12,15 +12,16 @@ export interface Rendered {
 }
 
 /** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
-export function rendered(given: Request, dialect: Dialect, variant: string | undefined, carries?: (opaque: Opaque) => boolean): Rendered {
+export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
   const plain = withFunctions(given);
-  const stops = dialect.variantStops?.[variant ?? ""] ?? [];
+  const stops = dialect.variantStops?.[dialect.variant ?? ""] ?? [];
   const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
   const warnings = new Warnings("a prompt");
   warnings.foreignIn(request, request.tools, carries);
   let prompt: Prompt;
   try {
-    prompt = dialect.render(dialect.adapt?.(request) ?? request, variant === undefined ? {} : { variant });
+    const asked = dialect.adapt?.(request) ?? request;
+    prompt = continued(asked, dialect) ?? dialect.render(asked);
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
   }
@@ -32,13 +33,28 @@ export function rendered(given: Request, dialect: Dialect, variant: string | und
   return { request, prompt: prompt.filter((piece) => !piece.media), warnings: warnings.list };
 }
 
+/**
+ * A conversation that ends with an answer in words: the model goes on with it, so the prompt ends where the words do. Not beside a format,
+ * which holds from the first token on.
+ */
+function continued(request: Request, dialect: Dialect): Prompt | undefined {
+  const { messages, output } = request;
+  const last = messages.at(-1);
+  if (output || last?.role !== "assistant" || messages.length < 2) return undefined;
+  const texts = last.content.flatMap((part) => (part.type === "text" ? part.text : []));
+  const said = texts.join("").trimEnd();
+  if (said === "" || texts.length < last.content.length) return undefined;
+  const prompt = dialect.render(request, { addGenerationPrompt: false });
+  const at = prompt.findLastIndex(({ text, control }) => !control && text.includes(said));
+  const piece = prompt[at];
+  return piece && [...prompt.slice(0, at), { text: piece.text.slice(0, piece.text.lastIndexOf(said) + said.length) }];
+}
+
 const mediaIn = (message: Message): readonly unknown[] =>
   message.role === "tool" ? (message.media ?? []) : message.content.filter(({ type }) => type === "media");
 
 /** Tokens that the model writes or ends at: they must stay in the output, and nobody else may write them. */
-export const marksOf = (dialect: Dialect): readonly string[] => [
-  ...new Set([...(dialect.grammar?.([], "auto").preserved ?? []), ...dialect.stops]),
-];
+export const marksOf = ({ preserved, stops }: Dialect): readonly string[] => [...new Set([...preserved, ...stops])];
 
 export const contextError = (used: number, limit: number): ErrorInfo => ({
   code: "context-length",

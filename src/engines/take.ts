@@ -1,3 +1,4 @@
+/** From `tell`, which pushes events, to `generate`, which lets them be taken: `for await (const event of takeEvents(tell))`. */
 import type { Event } from "../core/nouns.ts";
 import type { Hear, Telling } from "./engine.ts";
 import { Inbox } from "./inbox.ts";

@@ -2,10 +2,11 @@
 import { Readable } from "node:stream";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
+import { ASIDE_MS, textOf } from "../engines/http.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
-import { aimed, type Models } from "./models.ts";
+import { aimed, type Models, type Target } from "./models.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import type { Route } from "./routes.ts";
@@ -20,7 +21,11 @@ export async function look(route: Route, models: Models, body: string): Promise<
       return encodeModel(route.wire, await known(models, route.id));
     case "show": {
       const { model, name } = parseObject(body);
-      return encodeShow(await known(models, String(model ?? name ?? "")));
+      const found = await known(models, String(model ?? name ?? ""));
+      const target = await models.resolve(found.id);
+      const theirs = await shownBy(target);
+      const about = theirs ? undefined : await target.engine.about?.(target.model);
+      return encodeShow(found, { tools: target.rule?.tools, vision: about?.vision }, theirs);
     }
     case "running":
       return { models: [] };
@@ -38,6 +43,14 @@ async function known(models: Models, id: string): Promise<ModelInfo> {
   const found = await models.find(id);
   if (!found) throw new Refusal(404, `there is no model "${id}"`);
   return found;
+}
+
+/** What Ollama says of a model that is its own; others that speak its API may not have this path. */
+async function shownBy({ engine, model }: Target): Promise<Record<string, unknown> | undefined> {
+  if (engine.wire !== "ollama" || !engine.send) return undefined;
+  const answer = await engine.send("/api/show", { body: JSON.stringify({ model }), signal: AbortSignal.timeout(ASIDE_MS) });
+  const text = await textOf(answer);
+  return answer.status === 200 ? parseObject(text) : undefined;
 }
 
 export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {

@@ -154,10 +154,13 @@ function readUpstream(table: Table): UpstreamSettings {
   };
 }
 
+/** `127.0.0.1:8000` is what people write, and no URL. */
+export const urlOf = (text: string): string => (/^[\w.-]+:\d+(\/|$)/.test(text) ? `http://${text}` : text);
+
 /** One, or several that take turns. */
 function readUrls(table: Table): string[] {
   const urls =
-    table.strings("url", true) ??
+    table.strings("url", true)?.map(urlOf) ??
     table.fail(`needs a url, or a model to run here (without one, the name must be one of ${Object.keys(KNOWN).join(", ")})`);
   const [problem] = urls.flatMap((url) => urlProblem(url) ?? []);
   return problem === undefined ? urls : table.fail(problem, "url");
@@ -211,7 +214,7 @@ function readModelFile(table: Table): string {
 const TOOLS = ["native", "inband", "off"] as const;
 const VALIDATE = ["off", "report"] as const;
 const RESCUE = ["auto", true, false] as const;
-const EFFORTS = ["minimal", "low", "medium", "high", "max"] as const;
+const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
 /** What each is called in a request, and what no server takes: less, or more. */
 const SAMPLING: Readonly<Record<string, readonly [name: keyof Sampling, least?: number, most?: number]>> = {
   temperature: ["temperature", 0],

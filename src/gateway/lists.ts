@@ -1,8 +1,10 @@
 /** Answers beside the chat: lists of models, and what Ollama's clients look at before they chat. */
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
+import type { About } from "../engines/engine.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import type { Modes } from "./modes.ts";
 
 /** OpenAI's and Anthropic's SDKs ask the same path: one answer has the fields of both. */
 export function encodeModelList(wire: WireId, models: readonly ModelInfo[]): unknown {
@@ -18,18 +20,28 @@ export function encodeModel(wire: WireId, model: ModelInfo): unknown {
   return listOf(data ?? models)[0];
 }
 
-/** `POST /api/show`: what its clients decide by is what the model can do, and how long its context is. */
-export const encodeShow = (model: ModelInfo): unknown => ({
-  ...fieldsOf(encodeModel("ollama", model)),
-  modelfile: "",
-  parameters: "",
-  template: "",
-  model_info: {
-    "general.architecture": "dragoman",
-    ...(model.contextLength === undefined ? {} : { "dragoman.context_length": model.contextLength }),
-  },
-  capabilities: ["completion", "tools", "thinking"],
-});
+/** `POST /api/show`: what its clients decide by is what the model can do, and how long its context is. `theirs`: what an Ollama says of it. */
+export function encodeShow(
+  model: ModelInfo,
+  { tools, vision }: Pick<Modes, "tools"> & Pick<About, "vision">,
+  theirs: Record<string, unknown> = {},
+): unknown {
+  const info = { "general.architecture": "dragoman", ...fieldsOf(theirs.model_info) };
+  const context = model.contextLength === undefined ? {} : { [`${info["general.architecture"]}.context_length`]: model.contextLength };
+  const able = Array.isArray(theirs.capabilities)
+    ? theirs.capabilities
+    : ["completion", "tools", "thinking", ...(vision ? ["vision"] : [])];
+  const others = able.filter((word) => word !== "tools");
+  return {
+    ...fieldsOf(encodeModel("ollama", model)),
+    modelfile: "",
+    parameters: "",
+    template: "",
+    ...theirs,
+    model_info: { ...info, ...context },
+    capabilities: tools === "off" ? others : tools === "inband" ? [...others, "tools"] : able,
+  };
+}
 
 /** The version of Ollama's API that we speak; codex asks for at least 0.13.4. */
 export const OLLAMA_VERSION = "0.20.0";

@@ -12,7 +12,7 @@ export interface Metrics {
 }
 
 const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-const PLACE = ["wire", "upstream", "model"] as const;
+const PLACE = ["wire", "upstream", "rule"] as const;
 type Place = Readonly<Record<(typeof PLACE)[number], string>>;
 
 /** What every exchange adds to is added up here: prom-client, which looks up the labels each time, hears of it when somebody asks. */
@@ -32,7 +32,7 @@ export function createMetrics(): Metrics {
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter({ name: `dragoman_${name}`, help, labelNames, registers });
 
-  const requests = counter("requests_total", "Exchanges that have ended", ["wire", "upstream", "model", "kind", "outcome"]);
+  const requests = counter("requests_total", "Exchanges that have ended", [...PLACE, "kind", "outcome"]);
   let streams = 0;
   new Gauge({
     name: "dragoman_streams_open",
@@ -54,7 +54,7 @@ export function createMetrics(): Metrics {
   const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
 
   const tallies: Tally[] = [];
-  const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((model) => newTally({ wire, upstream, model }, tallies))));
+  const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((rule) => newTally({ wire, upstream, rule }, tallies))));
   const seconds = (name: string, help: string, which: "first" | "total") =>
     new Told({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers }, () =>
       tallies.map(({ place, [which]: times }) => ({ place, times })),
@@ -98,10 +98,10 @@ export function createMetrics(): Metrics {
       tally.tokensIn += usage?.inputTokens ?? 0;
       tally.tokensOut += usage?.outputTokens ?? 0;
       tally.fragments += pieces;
-      if (wrong.length > 0) outside.inc({ wire, upstream, model: rule }, wrong.length);
+      if (wrong.length > 0) outside.inc({ wire, upstream, rule }, wrong.length);
       for (const how in made) {
         const many = made[how as keyof typeof made];
-        if (many > 0) calls.inc({ wire, upstream, model: rule, outcome: how }, many);
+        if (many > 0) calls.inc({ wire, upstream, rule, outcome: how }, many);
       }
     },
   };

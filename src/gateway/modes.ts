@@ -7,6 +7,7 @@
  * A layer is an engine around an engine. It is made once for each rule and upstream, not for each request.
  */
 import type { Request, Warning } from "../core/nouns.ts";
+import { getDialect } from "../dialects/registry.ts";
 import { around, warning } from "../engines/around.ts";
 import type { Engine } from "../engines/engine.ts";
 import { createInband } from "../engines/inband/inband.ts";
@@ -32,7 +33,8 @@ export const layered = (engine: Engine, modes: Modes): Engine => LAYERS.reduce((
 
 /** An engine that writes and reads a dialect itself is told which. */
 function inDialect(engine: Engine, { dialect }: Modes): Engine {
-  return engine.speaking && dialect !== undefined ? engine.speaking(dialect) : engine;
+  if (!engine.speaking || dialect === undefined) return engine;
+  return engine.speaking(dialect === "auto" ? "auto" : getDialect(dialect));
 }
 
 function inBand(engine: Engine, { tools, dialect }: Modes): Engine {

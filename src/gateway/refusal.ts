@@ -1,3 +1,4 @@
+/** What the gateway itself says no to, before any upstream is asked: `new Refusal(404, 'there is no model "x"')`, told in the caller's wire. */
 import type { ErrorCode, ErrorInfo } from "../core/nouns.ts";
 
 const CODES: Readonly<Record<number, ErrorCode>> = {

@@ -27,7 +27,8 @@ export function refusesThinking({ code, message, param = "" }: ErrorInfo): boole
 /** How a request can be put: as it is first, and at last without a word about thinking. */
 export function waysToThink(thinking: ThinkingSettings): readonly (ThinkingSettings | undefined)[] {
   const { effort, budget, ...rest } = thinking;
-  if (effort !== undefined) return [thinking, { ...rest, enabled: true, budget: BUDGETS[effort] }, undefined];
+  const less: ThinkingSettings[] = effort === "max" ? [{ ...rest, effort: "xhigh" }] : []; // most models know only one of the two
+  if (effort !== undefined) return [thinking, ...less, { ...rest, enabled: true, budget: BUDGETS[effort] }, undefined];
   if (budget !== undefined && budget > 0) return [thinking, { ...rest, enabled: true, effort: effortOf(budget) }, undefined];
   return [thinking, undefined];
 }

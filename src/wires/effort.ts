@@ -4,7 +4,14 @@ import type { ThinkingSettings } from "../core/nouns.ts";
 type Effort = NonNullable<ThinkingSettings["effort"]>;
 
 /** The figures of Google's own OpenAI endpoint. */
-export const BUDGETS: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576, max: 24_576 };
+export const BUDGETS: Readonly<Record<Effort, number>> = {
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
 
 export const effortOf = (budget: number): Effort =>
   budget < 0 ? "medium" : budget <= 1024 ? "minimal" : budget <= 4096 ? "low" : budget <= 16_384 ? "medium" : "high";

@@ -94,15 +94,14 @@ export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (nam
 
 // ---- Thinking
 
-/** Where two words mean the same, the last is written. */
 export const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
   none: { enabled: false },
   minimal: { effort: "minimal" },
   low: { effort: "low" },
   medium: { effort: "medium" },
   high: { effort: "high" },
+  xhigh: { effort: "xhigh" },
   max: { effort: "max" },
-  xhigh: { effort: "max" },
 };
 
 /** The word for how much thinking is wanted. */
@@ -112,8 +111,7 @@ export function effortWord({ enabled, effort, budget, keep }: ThinkingSettings, 
   if (effort === undefined && budget !== undefined) warnings.converted("a budget for thinking", "an effort");
   else if (budget !== undefined) warnings.dropped("thinking.budget");
   else if (enabled && effort === undefined) warnings.dropped("thinking.enabled");
-  const wanted = effort ?? (budget === undefined ? undefined : effortOf(budget));
-  return wanted && Object.keys(EFFORTS).findLast((word) => EFFORTS[word]?.effort === wanted);
+  return effort ?? (budget === undefined ? undefined : effortOf(budget));
 }
 
 // ---- Usage, told alike under two names

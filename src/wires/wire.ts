@@ -90,8 +90,8 @@ export interface StreamDecoder {
 export interface WireProfile {
   /** openai-chat: nothing that the official API would refuse (`top_k`, `reasoning_content`), however many other servers take it. */
   readonly official?: boolean;
-  /** openai-chat: the spelling of thinking in old messages; `false`: leave it out. Absent: as the server itself, or the client, spelled it. */
-  readonly thinkingField?: "reasoning_content" | "reasoning" | false;
+  /** openai-chat: the spelling of thinking in old messages. Absent: as the server itself, or the client, spelled it. */
+  readonly thinkingField?: "reasoning_content" | "reasoning";
   /** openai-chat: how the limit of the answer is called. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** openai-chat, openai-responses: `false`: the role is sent as `system`. */

@@ -433,6 +433,11 @@ describe("history is plain data", () => {
   });
 });
 
+test("a plain object is no tool of a chat, and is told how to become one", () => {
+  const plain = { name: "f", run: () => 1 };
+  expect(() => createChat({ engine: speaking("functiongemma", []), tools: [plain as never] })).toThrow("made with defineTool");
+});
+
 describe("promptOf", () => {
   test("is the exact prompt of every step, whatever came after", async () => {
     const engine = speaking("functiongemma", [
@@ -458,6 +463,12 @@ describe("promptOf", () => {
 
   test("there is none before the first turn", async () => {
     await expect(scriptedChat([]).chat.promptOf()).rejects.toThrow("no turn");
+  });
+
+  test("what is no turn of the chat has none", async () => {
+    const { chat } = scriptedChat([says("Hi")]);
+    await chat.send("hi").turn();
+    await expect(chat.promptOf(1 as never)).rejects.toThrow("no turn of the chat");
   });
 });
 

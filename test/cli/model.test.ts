@@ -127,6 +127,12 @@ describe("the page of dragoman start", () => {
     expect(text).not.toMatch(/\\$|^\s*\w+=\S+ \w/m);
   });
 
+  test("paths with blanks are quoted for the shell", () => {
+    expect(POSIX.file("docs/a.json")).toBe("@docs/a.json");
+    expect(POSIX.file("/Users/Anna O'Berg/a.json")).toBe(`'@/Users/Anna O'\\''Berg/a.json'`);
+    expect(POWERSHELL.file("C:\\Users\\Anna Berg\\a.json")).toBe('"@C:\\Users\\Anna Berg\\a.json"');
+  });
+
   test("says what the model is, what was found, and what to do", () => {
     const text = page(120);
     for (const word of [

@@ -74,6 +74,8 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   expect(await ask(second.url)).toBe(answer);
 
   expect(dragoman(["compare", file, file])).toEqual({ code: 0, stdout: `same     ${file}\n`.repeat(2), stderr: "" });
+  const inFolder = readdirSync(records).toSorted();
+  expect(dragoman(["compare", records]).stdout).toBe(inFolder.map((one) => `same     ${join(records, one)}\n`).join(""));
   const other = files.file("other.json", readFileSync(file, "utf8").replaceAll("hello", "hallo, you"));
   expect(dragoman(["compare", other])).toMatchObject({ code: 0 }); // it was said by the upstream, and so it is heard by the client
   const wrong = JSON.parse(readFileSync(file, "utf8")) as Recording;
@@ -85,8 +87,8 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
   });
 });
 
-test("show: a folder without recordings is one line", () => {
-  const { code, stderr } = dragoman(["show", tmpdir()]);
+test.each(["show", "compare"])("%s: a folder without recordings is one line", (command) => {
+  const { code, stderr } = dragoman([command, tmpdir()]);
   expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${tmpdir()}: dragoman serve --record keeps them\n`]);
 });
 

@@ -1,8 +1,10 @@
 // `dragoman serve` as a process of its own, in front of a server on loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import { startFake } from "../engines/completions/fakes.ts";
@@ -84,7 +86,7 @@ test("a URL: its wire is found, any model means the one there is, and the log ha
   });
   const metrics = await fetch(`${await url}/metrics`, { headers: { authorization: "Bearer sk-canary-gate" } });
   expect(await metrics.text()).toContain(
-    `dragoman_requests_total{wire="gemini",upstream="${new URL(server.url).host}",model="",kind="generate",outcome="ok"} 1`,
+    `dragoman_requests_total{wire="gemini",upstream="${new URL(server.url).host}",rule="",kind="generate",outcome="ok"} 1`,
   );
   expect(server.seen.at(-1)?.headers.authorization).toBe("Bearer sk-canary-up");
   child.kill("SIGTERM");
@@ -106,6 +108,27 @@ test("a file that changes is read again; one that is broken changes nothing", as
   expect(await line(({ msg }) => msg.includes("not taken over"))).toMatchObject({ msg: expect.stringContaining("dragoman.toml:1") });
   expect(await (await generate(await url)).text()).toContain("Two");
 });
+
+test.skipIf(process.platform === "win32")(
+  "a file behind links is read again when a link leads elsewhere, as in a ConfigMap (Windows: links need rights)",
+  async () => {
+    const [one, two] = [await upstream("One"), await upstream("Two")];
+    const folder = mkdtempSync(join(tmpdir(), "dragoman-links-"));
+    closeLater(() => rmSync(folder, { recursive: true }));
+    for (const [name, server] of Object.entries({ one, two })) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, "dragoman.toml"), `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);
+    }
+    symlinkSync("one", join(folder, "..data"));
+    symlinkSync("..data/dragoman.toml", join(folder, "dragoman.toml"));
+    const { url, line } = serve(["--config", join(folder, "dragoman.toml")]);
+    expect(await (await generate(await url)).text()).toContain("One");
+    symlinkSync("two", join(folder, "..next"));
+    renameSync(join(folder, "..next"), join(folder, "..data"));
+    await line(({ msg }) => msg.includes("read again"));
+    expect(await (await generate(await url)).text()).toContain("Two");
+  },
+);
 
 test("what only a restart changes is named when the file is read again", async () => {
   const server = await upstream();
@@ -198,7 +221,7 @@ test("a folder for recordings that cannot be written to is a mistake", async () 
   const server = await upstream();
   const file = files.file("no-folder", "");
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", "0", "--record", file];
-  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write into ${file}: it is no folder\n` });
+  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: --record: cannot write ${file}: it is no folder\n` });
 });
 
 test("a server that only completes text: the log says what its model is taken to speak, and why", async () => {
@@ -230,7 +253,7 @@ test("a rescued call is said in the log", async () => {
 describe("--check", () => {
   test("says what there is, without secrets, and nothing listens", async () => {
     const server = await startServer(answering('{"data":[{"id":"a"},{"id":"b"}]}'));
-    const text = `[server]\nkeys = ["env:GATE"]\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\nkey = "env:UP"\n[models."gemini-*"]\nmodel = "a"\n[aliases]\nx = "a"\n`;
+    const text = `[server]\nkeys = ["env:GATE"]\n[upstreams.up]\nurl = "${server.url}/v1"\nwire = "openai-chat"\nkey = "env:UP"\n[models."gemini-*"]\nmodel = "a"\ntools = "inband"\ndialect = "hermes"\nthinking = false\nmax_tokens = 8192\ntop_p = 0.9\n[aliases]\nx = "a"\n`;
     const child = spawn(process.execPath, [main, "serve", "--check", "--config", files.file("check.toml", text)], {
       env: envWith({ GATE: "sk-canary-1", UP: "sk-canary-2" }),
     });
@@ -241,7 +264,7 @@ describe("--check", () => {
     });
     expect(await once(child, "close")).toEqual([0, null]);
     expect(stdout).toBe(
-      `server: 127.0.0.1:8080, 1 key\nupstream up: ${server.url}/v1 speaks openai-chat (as configured), with a key\n  answers: 2 models\nmodel gemini-*: up, as a\nalias x: a\n`,
+      `server: 127.0.0.1:8080, 1 key\nupstream up: ${server.url}/v1 speaks openai-chat (as configured), with a key\n  answers: 2 models\nmodel gemini-*: up, as a; max_tokens 8192, tools inband, dialect hermes, thinking false, top_p 0.9\nalias x: a\n`,
     );
   });
   test("rules for upstreams that --upstream has replaced are left out, here and where it serves", async () => {

@@ -773,7 +773,7 @@ describe("the syntaxes of dialects to come", () => {
       required: ["path", "lines"],
     },
   };
-  const base = { words: ["<tool_call>"], preserved: [] };
+  const base = { words: ["<tool_call>"] };
   const formats: [string, CallFormat, string, (args: Record<string, string>) => string][] = [
     [
       "qwen3-coder",
@@ -828,7 +828,7 @@ describe("the syntaxes of dialects to come", () => {
   const good = { path: "a < b\n </c>", mode: "w", lines: "3", tags: '["x", "<y>"]', meta: '{"x": null}' };
 
   test.each(formats)("XML parameters: %s", (_, format, between, text) => {
-    const grammar = grammarOf(format)([file], "required");
+    const grammar = grammarOf(format, { preserved: [] })([file], "required");
     const { path, lines, mode } = good;
     for (const args of [good, { path, lines }, { path: "", mode, lines }]) expect(accepts(grammar, text(args)), text(args)).toBe(true);
     if (!format.section) expect(accepts(grammar, text(good) + between + text(good))).toBe(true);
@@ -846,20 +846,23 @@ describe("the syntaxes of dialects to come", () => {
 
   test("XML parameters: a call without arguments, and keys that are not declared", () => {
     const [, format, , text] = formats[1]!;
-    expect(accepts(grammarOf(format)([{ name: "write_file" }], "required"), text({}))).toBe(true);
-    const open = grammarOf(format)([{ name: "write_file", parameters: { type: "object", additionalProperties: true } }], "required");
+    expect(accepts(grammarOf(format, { preserved: [] })([{ name: "write_file" }], "required"), text({}))).toBe(true);
+    const open = grammarOf(format, { preserved: [] })(
+      [{ name: "write_file", parameters: { type: "object", additionalProperties: true } }],
+      "required",
+    );
     expect(accepts(open, text({ any: "thing", at: "all" }))).toBe(true);
   });
 
   test("Python literals", () => {
-    const grammar = grammarOf({
+    const format: CallFormat = {
       values: pythonValues,
       call: (name) => [`${name}(`, ARGUMENTS, ")"],
       between: ", ",
       section: { begin: "<|tool_call_start|>[", end: "]<|tool_call_end|>" },
       words: ["<|tool_call_start|>"],
-      preserved: [],
-    })([file, { name: "now" }], "required");
+    };
+    const grammar = grammarOf(format, { preserved: [] })([file, { name: "now" }], "required");
     const list = (...calls: string[]) => `<|tool_call_start|>[${calls.join(", ")}]<|tool_call_end|>`;
     for (const call of [
       "write_file(path='a', lines=3)",

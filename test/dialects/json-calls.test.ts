@@ -130,6 +130,11 @@ describe("mistral", () => {
     for (const text of ["[TOOL_CALLS]f[ARGS]", "[TOOL_CALLS]f[CALL_ID]abc", "[TOOL_CALLS]f{"])
       expect(lines(mistral, text)).toEqual(["cut f{}"]);
   });
+  test("prose before a brace is no name", () => {
+    for (const text of ['[TOOL_CALLS] is a mark, then {"a": 1}', '[TOOL_CALLS]f({"a": 1})'])
+      expect(lines(mistral, text)).toEqual(["malformed no-name"]);
+    expect(lines(mistral, '[TOOL_CALLS] f {"a": 1}')).toEqual(['call f{"a":1}']);
+  });
   test("a stray closer is control where it is a token, and text where it is a tag", () => {
     expect(lines(mistral, "a[/THINK]b</think>c")).toEqual(["text a", "control [/THINK]", "text b</think>c"]);
   });

@@ -18,6 +18,13 @@ function writtenBeside(name: string): string {
 
 const read = (text: string) => readConfig(text, "dragoman.toml", environment);
 
+test("a host and a port alone are a URL, as on the command line", () => {
+  expect(read('[upstreams.a]\nurl = ["127.0.0.1:8000", "box:8001/v1"]').upstreams.a?.urls).toEqual([
+    "http://127.0.0.1:8000",
+    "http://box:8001/v1",
+  ]);
+});
+
 test("a whole file", () => {
   const settings = read(`
 [server]

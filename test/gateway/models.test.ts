@@ -203,6 +203,48 @@ describe("lists", () => {
     expect(JSON.parse(shown.body)).toMatchObject({ capabilities: expect.arrayContaining(["tools"]) });
     expect((await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"x"}' })).status).toBe(404);
   });
+  test("of a model of Ollama's own, its clients hear what Ollama says, and what a rule makes of its tools and its context", async () => {
+    const own = {
+      details: { family: "qwen3" },
+      template: "{{ .Prompt }}",
+      model_info: { "general.architecture": "qwen3", "qwen3.context_length": 40960 },
+      capabilities: ["completion", "vision"],
+    };
+    const upstream = await startServer((response, request) => {
+      if (request.url === "/api/show") response.end(JSON.stringify(own));
+      else response.end('{"models":[{"model":"a"},{"model":"b"}]}');
+    });
+    const rules: ModelRule[] = [
+      { name: "band", upstream: "up", model: "a", tools: "inband", context: 8192 },
+      { name: "mute", upstream: "up", model: "a", tools: "off" },
+    ];
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") }, models: rules });
+    const show = async (model: string) =>
+      JSON.parse((await ask(url, "POST", "/api/show", { headers: json, body: JSON.stringify({ model }) })).body);
+    expect(await show("a")).toMatchObject(own);
+    expect(await show("mute")).toMatchObject({ capabilities: ["completion", "vision"] });
+    expect(await show("band")).toMatchObject({
+      capabilities: ["completion", "vision", "tools"],
+      template: own.template,
+      model_info: { "qwen3.context_length": 8192 },
+    });
+  });
+  test("of a model of llama-server's they hear whether it sees", async () => {
+    const props = { default_generation_settings: { n_ctx: 4096 }, modalities: { vision: true, audio: false } };
+    const upstream = await startServer((response, { url }) => {
+      if (url.startsWith("/props")) response.end(JSON.stringify(props));
+      else if (url === "/v1/models") response.end('{"data":[{"id":"m"}]}');
+      else response.writeHead(404).end();
+    });
+    const { url } = await startGateway({ upstreams: { up: remote(`${upstream.url}/v1`, "openai-chat") } });
+    const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"m"}' });
+    expect(JSON.parse(shown.body).capabilities).toEqual(["completion", "tools", "thinking", "vision"]);
+  });
+  test("what no tools are written for is not said to have some", async () => {
+    const { url } = await startGateway({ upstreams: { up: engine("m") }, models: [{ name: "m", upstream: "up", tools: "off" }] });
+    const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"m"}' });
+    expect(JSON.parse(shown.body).capabilities).toEqual(["completion", "thinking"]);
+  });
   test("every name that is answered for can be asked about, and knows the size of its model's context", async () => {
     const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] });
     const rules = [

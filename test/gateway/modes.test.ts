@@ -317,11 +317,11 @@ test("the limits of an upstream hold for all dialects that are spoken over it", 
   const engine = createUpstream("completions", { urls: [server.url], server: "llama-server", limits });
   closeLater(() => engine.close());
   const request = { model: "m", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }] };
-  const first = engine.speaking!("hermes").generate(request)[Symbol.asyncIterator]();
+  const first = engine.speaking!(getDialect("hermes")).generate(request)[Symbol.asyncIterator]();
   await first.next();
   await begun.promise;
   const events: Event[] = [];
-  for await (const event of engine.speaking!("gemma4").generate(request)) events.push(event);
+  for await (const event of engine.speaking!(getDialect("gemma4")).generate(request)) events.push(event);
   expect(events).toMatchObject([{ type: "finish", error: { code: "overloaded" } }]);
 });
 

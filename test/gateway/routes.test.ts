@@ -28,6 +28,15 @@ test.each<[string, object]>([
   expect(route(method, url)).toMatchObject(expected);
 });
 
+test.each([
+  ["POST", "/v1/messages/batches", "anthropic"],
+  ["POST", "/v1/projects/p/locations/us/publishers/google/models/m:streamGenerateContent", "gemini"],
+  ["POST", "/v1beta/cachedContents", "gemini"],
+  ["GET", "/v1beta/openai/models", "openai-chat"],
+])("%s %s is answered as its caller expects it", (method, url, wire) => {
+  expect(route(method, url)).toMatchObject({ wire });
+});
+
 describe("model names hold slashes and colons", () => {
   test.each([
     ["/v1beta/models/google/gemma-3:free:generateContent", "/v1beta/models/google/gemma-3:free:generateContent"],

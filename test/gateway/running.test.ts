@@ -82,7 +82,7 @@ test("numbers: what was done, under names that no client can make up", async () 
   await ended.promise;
   const { body, headers } = await ask(url, "GET", "/metrics");
   expect(headers["content-type"]).toContain("text/plain");
-  const place = 'wire="openai-chat",upstream="up",model="known-*"';
+  const place = 'wire="openai-chat",upstream="up",rule="known-*"';
   for (const line of [
     `dragoman_requests_total{${place},kind="generate",outcome="ok"} 1`,
     `dragoman_calls_total{${place},outcome="complete"} 1`,

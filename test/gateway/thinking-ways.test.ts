@@ -62,6 +62,15 @@ describe("a model that refuses how it is told to think", () => {
     expect((await post(effort)).status).toBe(200);
     expect(said).toEqual([expect.stringContaining('"adaptive"'), expect.stringContaining('"enabled"')]);
   });
+  test("takes the effort below the highest", async () => {
+    const { said, post } = await picky(
+      "openai-chat",
+      ({ reasoning_effort }) => reasoning_effort,
+      (how) => (how === '"max"' ? "Unsupported value: 'max' is not supported with this model, for reasoning_effort" : undefined),
+    );
+    expect((await post({ reasoning: { effort: "max" } })).status).toBe(200);
+    expect(said).toEqual(['"max"', '"xhigh"']);
+  });
   test("takes nothing at all", async () => {
     const { said, post } = await picky(
       "ollama",

@@ -181,7 +181,7 @@ describe("what the nouns hold", () => {
     expect(request).toMatchObject({
       model: "claude-x",
       maxTokens: 2048,
-      thinking: { enabled: true, show: false, effort: "max", keep: true },
+      thinking: { enabled: true, show: false, effort: "xhigh", keep: true },
       parallelCalls: false,
       toolChoice: "auto",
       stream: "sse",

@@ -254,7 +254,7 @@ describe("what chat completions cannot say", () => {
   });
   test.each<[string, NonNullable<Request["thinking"]>, string | undefined, string[]]>([
     ["off", { enabled: false }, "none", []],
-    ["an effort", { effort: "max" }, "xhigh", []],
+    ["an effort", { effort: "max" }, "max", []],
     ["a budget", { enabled: true, budget: 10_000 }, "medium", ["converted"]],
     ["on", { enabled: true }, undefined, ["dropped"]],
     ["shown and kept", { effort: "low", show: true, keep: true }, "low", ["dropped"]],

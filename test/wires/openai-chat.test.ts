@@ -239,7 +239,7 @@ describe("settings", () => {
       },
       maxTokens: 20,
       stop: ["END"],
-      thinking: { effort: "max" },
+      thinking: { effort: "xhigh" },
       output: { schema, name: "n", strict: true },
       extra: [{ wire: "openai-chat", kind: "user", data: null, quiet: true }],
     });

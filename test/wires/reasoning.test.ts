@@ -25,6 +25,27 @@ const read = (stream: string) => {
   return [...decoder.feed(stream), ...decoder.flush()];
 };
 
+test.each(["xhigh", "max"])("the effort %s is the same in all three APIs that have it, and the nearest elsewhere", (effort) => {
+  const asking: [WireId, object, (body: JsonObject) => unknown][] = [
+    ["openai-chat", { messages: [{ role: "user", content: "Hi" }], reasoning_effort: effort }, (body) => body.reasoning_effort],
+    ["openai-responses", { input: "Hi", reasoning: { effort } }, ({ reasoning }) => (reasoning as JsonObject).effort],
+    [
+      "anthropic",
+      { max_tokens: 9, messages: [{ role: "user", content: "Hi" }], output_config: { effort } },
+      (body) => (body.output_config as JsonObject).effort,
+    ],
+  ];
+  for (const [from, body] of asking) {
+    const request = getWire(from).decodeRequest({ path: PATHS[from] ?? "", query: {}, headers: {}, body: { model: "m", ...body } });
+    for (const [to, , effortIn] of asking) {
+      const { body: sent, context } = getWire(to).encodeRequest(request);
+      expect([effortIn(sent as JsonObject), context.warnings], `${from} to ${to}`).toEqual([effort, []]);
+    }
+    expect(getWire("gemini").encodeRequest(request).context.warnings).toMatchObject([{ message: `the effort ${effort} was sent as HIGH` }]);
+    expect(getWire("ollama").encodeRequest(request).body).toMatchObject({ think: effort === "max" ? "max" : "high" });
+  }
+});
+
 /** The last message that the server gets from a client which brings the whole answer back. */
 function back(client: WireId, answer: Response, profile?: WireProfile): JsonObject {
   const wire = getWire(client);

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import type { Asking, Chat } from "../../chat/index.ts";
 import type { ToolResult } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
+import { unwritable } from "../input.ts";
 import { type Palette, visible, visibleLines } from "../terminal.ts";
 import { Prose, row } from "./prose.ts";
 import { usageText, wholeResult } from "./screen.ts";
@@ -84,7 +85,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       try {
         writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`);
       } catch (error) {
-        throw new Complaint(`cannot write ${visible(file)}: ${(error as Error).message}`, { cause: error });
+        throw unwritable(file, error);
       }
       return { text: `${palette.dim(`saved to ${visible(file)}`)}\n` };
     },
@@ -150,7 +151,7 @@ function toolsText({ chat: { tools }, palette, width }: Talk): string {
 function turnAt(chat: Chat, argument: string) {
   if (argument === "") return chat.turns.at(-1);
   const turn = /^\d+$/.test(argument) ? chat.turns[Number(argument) - 1] : undefined;
-  if (!turn) throw new Complaint(`there is no turn ${visible(argument)}; there are ${chat.turns.length}`);
+  if (!turn) throw new Complaint(`there is no turn ${visible(argument)}: the conversation has ${count(chat.turns.length, "turn")}`);
   return turn;
 }
 

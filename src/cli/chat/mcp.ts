@@ -3,6 +3,7 @@
  *
  *     { "mcpServers": { "search": { "url": "https://search.example/mcp", "headers": { "authorization": "Bearer ${SEARCH_KEY}" } } } }
  */
+import { existsSync } from "node:fs";
 import { type ChatTool, type McpServer, type McpTools, mcpTools } from "../../chat/index.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
@@ -59,7 +60,7 @@ interface Wanted {
 
 async function serversOf(text: string): Promise<Wanted[]> {
   if (/^https?:\/\//.test(text)) return [{ server: { url: text } }];
-  if (/^\S+\.json$/.test(text)) return serversInFile(text);
+  if (/\.json$/i.test(text) && (!/\s/.test(text) || existsSync(text))) return serversInFile(text);
   const [command = "", ...args] = wordsOf(text);
   return [{ server: { command, args } }];
 }

@@ -1,16 +1,26 @@
 /** What a chat is made of, before the first word: the model, the tools, and what must be closed in the end. */
 import { existsSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Approval, type Chat, type ChatData, type ChatTool, createChat, readChat, type ToolSet } from "../../chat/index.ts";
-import type { ToolCall, Warning } from "../../core/nouns.ts";
+import {
+  type Approval,
+  type Chat,
+  type ChatData,
+  type ChatTool,
+  createChat,
+  defineTool,
+  readChat,
+  type ToolDefinition,
+  type ToolSet,
+} from "../../chat/index.ts";
+import type { JsonObject, ToolCall, Warning } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
 import { connectAll, systemWith, toolsOf } from "./mcp.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
 import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
+import { stateFolder } from "./state.ts";
 
 export interface ChatFlags extends SourceFlags {
   prompt?: string;
@@ -129,13 +139,6 @@ export async function loadChat(file: string): Promise<ChatData> {
   }
 }
 
-/** Where this program keeps what belongs to the user; whoever writes makes it. */
-export function stateFolder(name: string): string {
-  const base =
-    process.env.XDG_STATE_HOME || (process.platform === "win32" && process.env.LOCALAPPDATA) || join(homedir(), ".local", "state");
-  return join(base, "dragoman", name);
-}
-
 // ---- Tools of others
 
 /** The first of a name: what a user gives comes before what is built in. */
@@ -145,16 +148,27 @@ const withoutDoubles = (tools: readonly ChatTool[]): ChatTool[] =>
 /** A module whose exports are tools, or lists of them. */
 async function loadTools(file: string): Promise<ChatTool[]> {
   if (!existsSync(file)) throw new Complaint(`cannot read ${visible(file)}: there is no such file`);
-  let module: Record<string, unknown>;
+  let tools: ChatTool[];
   try {
-    module = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>;
+    const module = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>;
+    tools = [...new Set(Object.values(module).flat())].flatMap(toolOf);
   } catch (error) {
     throw new Complaint(`cannot load ${visible(file)}: ${(error as Error).message}`, { cause: error });
   }
-  const tools = [...new Set(Object.values(module).flat())].filter(isTool);
-  if (tools.length === 0) throw new Complaint(`${visible(file)} exports no tool: make one with defineTool of dragoman/chat`);
+  if (tools.length === 0) throw new Complaint(`${visible(file)} exports no tool: an object with name, parameters and run`);
   return tools;
 }
 
+/** What defineTool has made; or what it takes, for who runs `npx dragoman` has no package to import it from. */
+const toolOf = (value: unknown): ChatTool[] => (isTool(value) ? [value] : isDefinition(value) ? [defineTool(value)] : []);
+
 const isTool = (value: unknown): value is ChatTool =>
   typeof value === "object" && value !== null && "tool" in value && "check" in value && typeof value.check === "function";
+
+const isDefinition = (value: unknown): value is ToolDefinition<JsonObject> =>
+  typeof value === "object" &&
+  value !== null &&
+  "name" in value &&
+  typeof value.name === "string" &&
+  "run" in value &&
+  typeof value.run === "function";

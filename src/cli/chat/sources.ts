@@ -44,8 +44,7 @@ const connected = async (upstreams: Upstreams): Promise<Source[]> =>
   (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({ name, about: `at ${urls.join(", ")} (${wire})`, engine }));
 
 const HERE = "or run a model here: --model hf:owner/repo";
-const SPEAKER =
-  "a tiny model that speaks the format of tool calls and knows nothing; /model lists others, --model and --upstream bring one";
+const SPEAKER = "a tiny model that speaks the format of tool calls and knows nothing; --model and --upstream bring another";
 
 async function inProcess(model: string, flags: ModelFlags): Promise<Source> {
   const { engine, warnings } = await openModel(model, flags);

@@ -12,8 +12,9 @@ import { Editor } from "./editor.ts";
 import { Terminal } from "./offline.ts";
 import { Prose } from "./prose.ts";
 import { plainText, Screen } from "./screen.ts";
-import { type ChatFlags, type Person, type Setup, setUp, stateFolder } from "./setup.ts";
+import { type ChatFlags, type Person, type Setup, setUp } from "./setup.ts";
 import { CLEAR_LINE, Spinner } from "./spinner.ts";
+import { stateFolder } from "./state.ts";
 
 /** Where the words come from and go to. */
 export interface Streams {
@@ -240,7 +241,7 @@ class Conversation implements Person {
   }
 }
 
-function welcome({ chat, folder }: Setup, { speaker, palette, width }: Talk): string {
+function welcome({ chat, folder, sources }: Setup, { speaker, palette, width }: Talk): string {
   const { bold, cyan, dim } = palette;
   const { source, model } = speaker;
   const about = (text: string): string => {
@@ -253,7 +254,7 @@ function welcome({ chat, folder }: Setup, { speaker, palette, width }: Talk): st
   return [
     `\n${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}\n`,
     source.note === undefined ? "" : about(source.note),
-    about([count, ...files, "/help for more"].join(" · ")),
+    about([count, ...files, ...(sources.length > 1 ? ["/model lists other models"] : []), "/help for more"].join(" · ")),
     chat.turns.length > 0 ? about(`a conversation of ${chat.turns.length} turns goes on`) : "",
     "\n",
     ...examples.map((example, i) => `${dim(i === 0 ? "try" : "   ")}  ${cyan(example)}\n`),

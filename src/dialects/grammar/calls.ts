@@ -3,7 +3,7 @@
  * where it is armed by a trigger (`auto`) and where it holds from the first token on (`required`, a named tool).
  */
 import type { Json, JsonObject, Tool, ToolChoice } from "../../core/nouns.ts";
-import type { Grammar, GrammarOptions } from "../dialect.ts";
+import type { Dialect, Grammar, GrammarOptions } from "../dialect.ts";
 import { compactJson } from "../print.ts";
 import { blanks, literal, optional, Rules, until } from "./gbnf.ts";
 import { schemaRules } from "./schema.ts";
@@ -48,8 +48,6 @@ export interface CallFormat extends CallForm {
   readonly openers?: readonly string[];
   /** and the beginning of a call of this tool that no mark announces. */
   readonly bareOpener?: (name: string) => string;
-  /** Tokens of the format that a server must not strip. */
-  readonly preserved: readonly string[];
   readonly thinking?: { readonly open: string; readonly close: string };
   /** What the model may write before its calls, where it says nothing. */
   readonly lead?: string;
@@ -66,17 +64,19 @@ export const jsonCall = (name: string, key: "arguments" | "parameters" = "argume
   `{"name": ${compactJson(name)}, "${key}": `;
 
 /** Makes the `grammar` of a dialect. */
-export function grammarOf(format: CallFormat): (tools: readonly Tool[], toolChoice: ToolChoice, options?: GrammarOptions) => Grammar {
-  return (tools, toolChoice, options = {}) => {
-    const writer = new Writer(format, options);
+export function grammarOf(format: CallFormat, { preserved, variant }: Speaker): NonNullable<Dialect["grammar"]> {
+  return (tools, toolChoice, options) => {
+    const writer = new Writer(format, { ...(variant !== undefined && { variant }), ...options }, preserved);
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
-    const answer = options.output && !forced ? writer.answer(options.output) : undefined;
+    const answer = options?.output && !forced ? writer.answer(options.output) : undefined;
     if (forced || answer) return writer.whole([calls && writer.led(calls), answer].filter((body) => body !== undefined));
     if (calls) return writer.armed(calls);
     return toolChoice === "auto" ? writer.free() : writer.silent(tools);
   };
 }
+
+type Speaker = Pick<Dialect, "preserved" | "variant">;
 
 /** The tools that may be called, and whether one must be. */
 function choose(tools: readonly Tool[], choice: ToolChoice): { chosen: readonly Tool[]; forced: boolean } {
@@ -100,12 +100,14 @@ interface Calls {
 class Writer {
   readonly #format: CallFormat;
   readonly #options: GrammarOptions;
+  readonly #preserved: readonly string[];
   readonly #rules = new Rules();
   readonly #relaxed: Grammar["relaxed"] = [];
 
-  constructor(format: CallFormat, options: GrammarOptions) {
+  constructor(format: CallFormat, options: GrammarOptions, preserved: readonly string[]) {
     this.#format = format;
     this.#options = options;
+    this.#preserved = preserved;
   }
 
   /** The forms that calls may have: that of the variant, or any. */
@@ -240,7 +242,7 @@ class Writer {
 
   /** Nothing to hold the model to. */
   free(): Grammar {
-    return { gbnf: "", triggers: [], preserved: [...this.#format.preserved], relaxed: this.#relaxed };
+    return { gbnf: "", triggers: [], preserved: [...this.#preserved], relaxed: this.#relaxed };
   }
 
   #grammar(body: string, format: Json = this.#contents(body)): Grammar {
@@ -273,4 +275,4 @@ const CUSTOM: JsonObject = { type: "object", properties: { input: { type: "strin
 
 /** The grammar of structured output: one JSON value by this schema, and nothing else. */
 export const schemaGrammar = (schema: JsonObject): Grammar =>
-  grammarOf({ values: jsonValues, call: () => [], words: [], preserved: [] })([], "auto", { output: schema });
+  grammarOf({ values: jsonValues, call: () => [], words: [] }, { preserved: [] })([], "auto", { output: schema });

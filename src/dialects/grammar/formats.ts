@@ -2,14 +2,15 @@
  * How the calls of each dialect look to a grammar. They stand here and not in the dialects' own files, so that a page which imports one
  * dialect to scan and to render does not load what writes grammars.
  */
+
+import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
-import { ARGUMENTS, type CallForm, type CallFormat, jsonCall, type Piece, THINK } from "./calls.ts";
+import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
 import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
-const THINK_TAGS = [THINK.open, THINK.close];
 
 /** Hermes' calls, which others write too. */
 const TAGGED: CallFormat = {
@@ -18,7 +19,6 @@ const TAGGED: CallFormat = {
   between: "\n",
   loose: true,
   words: ["<tool_call>"],
-  preserved: ["<tool_call>", "</tool_call>", ...THINK_TAGS],
   thinking: THINK,
 };
 
@@ -30,7 +30,6 @@ const BARE: CallFormat = {
   loose: true,
   words: [], // nothing says that a call begins
   openers: ['{"name":'],
-  preserved: [],
   thinking: THINK,
 };
 
@@ -39,10 +38,6 @@ const DEEPSEEK = {
   section: { begin: "<｜tool▁calls▁begin｜>", end: "<｜tool▁calls▁end｜>" },
   words: ["<｜tool▁calls▁begin｜>"],
   openers: ["<｜tool▁call▁begin｜>", "<|tool_calls_begin|>", "<|tool_call_begin|>"],
-  preserved: [
-    ...["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
-    ...THINK_TAGS,
-  ],
   thinking: THINK,
 };
 
@@ -60,12 +55,9 @@ const dsml = (word: string, nothing?: string): CallFormat => ({
   section: { begin: `<｜DSML｜${word}>\n`, end: `\n</｜DSML｜${word}>` },
   words: [`<｜DSML｜${word}>`],
   openers: ["<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<｜DSML｜invoke"],
-  preserved: ["｜DSML｜", ...THINK_TAGS],
   thinking: THINK,
 });
 
-const COHERE_TEXT = ["<|START_TEXT|>", "<|END_TEXT|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"];
-const COHERE_THINKING = ["<|START_THINKING|>", "<|END_THINKING|>"];
 /** What stands before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
 /** Calls as the members of a list. */
@@ -82,7 +74,7 @@ const HARMONY_BODY: readonly Piece[] = [
   ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
 ];
 
-export const FORMATS: Readonly<Record<string, CallFormat>> = {
+const FORMATS: Readonly<Record<string, CallFormat>> = {
   cohere: {
     values: jsonValues,
     call: (name) => [
@@ -96,7 +88,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     loose: true,
     section: { begin: "<|START_ACTION|>[\n    ", end: "\n]<|END_ACTION|>" },
     words: ["<|START_ACTION|>"],
-    preserved: ["<|START_ACTION|>", "<|END_ACTION|>", ...COHERE_TEXT, ...COHERE_THINKING],
     thinking: { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
     answer: [["<|START_TEXT|>", "<|START_RESPONSE|>", ""], ARGUMENTS, ["<|END_TEXT|>", "<|END_RESPONSE|>", ""]],
   },
@@ -115,7 +106,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
     words: ["<start_function_call>"],
-    preserved: ["<start_function_call>", "<end_function_call>", "<escape>", "<start_function_response>", "<end_of_turn>"],
     stop: "<start_function_response>", // llama.cpp does not know that it ends the answer
   },
   gemma4: {
@@ -124,7 +114,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<|tool_call>"],
     openers: ["<call>"],
     bareOpener: (name) => `call:${name}{`,
-    preserved: ["<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>", "<turn|>", "<|tool_response>", "<eos>"],
     thinking: { open: "<|channel>thought\n", close: "<channel|>" },
     stop: "<|tool_response>",
   },
@@ -134,12 +123,10 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
     between: NEWLINE,
     words: ["<tool_call>"],
-    preserved: ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", ...THINK_TAGS],
     thinking: THINK,
   },
   granite: {
     ...TAGGED,
-    preserved: ["<tool_call>", "<|tool_call|>", "<function_call>", "</tool_call>"],
     variants: {
       "granite-3.1": { ...JSON_LIST, section: { begin: "<tool_call> [", end: "]" } },
       "granite-3.3": { ...JSON_LIST, section: { begin: "<|tool_call|> [", end: "]" }, words: ["<|tool_call|>"] },
@@ -169,7 +156,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
       "<\\|start\\|>assistant(\\s+to)",
       "<\\|start\\|>assistant(<\\|channel\\|>(?:commentary|analysis)\\s+to)",
     ],
-    preserved: ["<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>"],
     thinking: { open: "<|channel|>analysis<|message|>", close: "<|end|>" },
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
   },
@@ -186,10 +172,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     ],
     section: { begin: "<|tool_calls_section_begin|>", end: "<|tool_calls_section_end|>", optional: true },
     words: ["<|tool_calls_section_begin|>", "<|tool_call_begin|>"],
-    preserved: [
-      ...["<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>", "<|tool_call_end|>"],
-      ...["<|tool_call_argument_begin|>", ...THINK_TAGS],
-    ],
     thinking: THINK,
   },
   "kimi-k3": {
@@ -209,12 +191,11 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "<|open|>tools<|sep|>", end: "<|close|>tools<|sep|>" },
     words: ["<|open|>tools<|sep|>"],
     openers: ["<|open|>tools", "<|open|>call "],
-    preserved: ["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
     thinking: { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
     lead: "<|open|>response<|sep|><|close|>response<|sep|>",
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
-  llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="], preserved: ["<|python_tag|>"] },
+  llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
   "minimax-m2": {
     values: xmlValues({ open: (key) => `<parameter name=${quoted(key)}>`, close: "</parameter>", behind: "\n" }),
     call: (name) => [`<invoke name=${quoted(name)}>\n`, ARGUMENTS, "</invoke>"],
@@ -222,7 +203,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "<minimax:tool_call>\n", end: "\n</minimax:tool_call>" },
     words: ["<minimax:tool_call>"],
     openers: ["<invoke name="],
-    preserved: ["<minimax:tool_call>", "</minimax:tool_call>", ...THINK_TAGS],
     thinking: THINK,
   },
   "minimax-m3": {
@@ -232,7 +212,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: `${MINIMAX}<tool_call>\n`, end: `\n${MINIMAX}</tool_call>` },
     words: [`${MINIMAX}<tool_call>`],
     openers: [`${MINIMAX}<invoke `],
-    preserved: [MINIMAX, "<mm:think>", "</mm:think>"],
     thinking: { open: "<mm:think>", close: "</mm:think>" },
     lead: "</mm:think>", // so begins an answer without thinking
   },
@@ -240,7 +219,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     values: jsonValues,
     call: (name) => [`[TOOL_CALLS]${name}[ARGS]`, ARGUMENTS],
     words: ["[TOOL_CALLS]"],
-    preserved: ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"],
     thinking: { open: "[THINK]", close: "[/THINK]" },
     variants: {
       "mistral-small-3.2-2506": { call: (name) => [`[TOOL_CALLS]${name}[CALL_ID]`, NINE, "[ARGS]", ARGUMENTS] },
@@ -257,7 +235,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "functools[", end: "]" },
     words: ["functools"],
     openers: ["<|tool_call|>"],
-    preserved: [],
   },
   pythonic: {
     values: pythonValues,
@@ -267,7 +244,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<|tool_call_start|>"],
     openers: ["```tool_code"],
     bareOpener: (name) => `[${name}(`,
-    preserved: ["<|tool_call_start|>", "<|tool_call_end|>", "<|python_start|>", "<|python_end|>", ...THINK_TAGS],
     thinking: THINK,
     variants: {
       "vllm-llama4-pythonic": {
@@ -284,7 +260,6 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     between: "\n",
     words: ["<tool_call>"],
     openers: ["<function="],
-    preserved: ["<tool_call>", "</tool_call>", ...THINK_TAGS],
     thinking: THINK,
   },
   "seed-oss": {
@@ -292,8 +267,17 @@ export const FORMATS: Readonly<Record<string, CallFormat>> = {
     call: (name) => [`<seed:tool_call>\n<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
     between: "\n",
     words: ["<seed:tool_call>"],
-    preserved: ["<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
     thinking: { open: "<seed:think>", close: "</seed:think>" },
   },
   xlam: { ...BARE, ...JSON_LIST, section: { begin: "[", end: "]" } },
 };
+
+/**
+ * A dialect with its `grammar`, as `getDialect` gives it. Imported alone (`dragoman/dialects/gemma4`) it has none: what writes grammars is
+ * nearly as large as the dialect, and only some runtimes can hold a model to one.
+ */
+export function withGrammar(dialect: Dialect): Dialect {
+  const format = FORMATS[dialect.id];
+  if (!format) throw new Error(`there is no grammar for the dialect "${dialect.id}"`);
+  return { ...dialect, grammar: grammarOf(format, dialect) };
+}

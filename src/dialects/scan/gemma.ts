@@ -5,7 +5,7 @@
 import { escapeJson } from "../../core/json.ts";
 import { closing as closeQuote, inString } from "../../core/json-string.ts";
 import type { Syntax } from "../../core/reader.ts";
-import { innerSchema, type JsonType, type SchemaNode, schemaTypes } from "../../core/schema.ts";
+import { innerSchema, type SchemaNode, schemaTypes, typeOf } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readArguments, tooLong } from "./steps.ts";
@@ -134,13 +134,11 @@ function bareValue({ scalar, none }: GemmaCalls, text: string, schema: SchemaNod
   if (text === "null" || text === none) return "null";
   const types = schemaTypes(schema);
   const json = scalar(text);
-  const asIs = json === text || !/\d/.test(text); // `007` is no number where it may be a string
-  if (json !== undefined && (!types.includes("string") || (asIs && literalTypes(json).some((type) => types.includes(type))))) return json;
+  if (json !== undefined) {
+    const type = typeOf(JSON.parse(json));
+    const asIs = json === text || type !== "number"; // `007` is no number where it may be a string
+    if (!types.includes("string") || (asIs && types.some((one) => one === type || (one === "integer" && type === "number")))) return json;
+  }
   if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase();
   return `"${escapeJson(text)}"`;
-}
-
-function literalTypes(json: string): JsonType[] {
-  if (json === "null") return ["null"];
-  return json === "true" || json === "false" ? ["boolean"] : ["number", "integer"];
 }

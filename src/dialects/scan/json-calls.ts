@@ -14,6 +14,7 @@ import {
   closingThen,
   control,
   cut,
+  isCut,
   jsonArguments,
   leaveThinking,
   nameTooLong,
@@ -236,8 +237,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
         }
       }
       if (marked && (list || separated)) return closing;
-      const rest = s.ahead;
-      if (!s.last || rest === "" || !s.closer.startsWith(rest)) return release;
+      if (!isCut(s, [s.closer])) return release;
       s.pos = s.stop;
       return ended;
     };

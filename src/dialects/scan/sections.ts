@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/nouns.ts";
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, control, cut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
+import { broken, control, cut, isCut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
 
 /** Each kind of mark may be spelled in several ways. */
 export interface SectionMarks {
@@ -135,9 +135,6 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
 
   return { section, call, object, read, marks };
 }
-
-/** Whether the input ends inside one of these marks. */
-const isCut = (s: Scan, marks: readonly string[]): boolean => s.last && s.pos < s.stop && marks.some((mark) => mark.startsWith(s.ahead));
 
 /** The input ends, or a mark stands, where a header should go on. */
 export const headerCut = (s: Scan, mark: string): Step =>

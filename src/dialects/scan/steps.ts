@@ -160,7 +160,7 @@ export function closingThen(behind: Step, other?: Step): Step {
       if (s.table.closers.has(mark)) s.unclosed = false;
       return s.stops.list.includes(mark) ? stopThen(behind) : closed;
     }
-    if (s.last && s.pos < s.stop && s.table.closing.list.some((closer) => closer.startsWith(s.ahead))) {
+    if (isCut(s, s.table.closing.list)) {
       s.pos = s.stop;
       return control;
     }
@@ -171,6 +171,10 @@ export function closingThen(behind: Step, other?: Step): Step {
     return closer;
   };
 }
+
+/** Whether the input ends inside one of these marks. */
+export const isCut = (s: Scan, marks: readonly string[]): boolean =>
+  s.last && s.pos < s.stop && marks.some((mark) => mark.startsWith(s.ahead));
 
 /** What waits is text after all. */
 export const releaseBlanks: Step = (s) => {

@@ -7,6 +7,7 @@
  */
 import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
 import { promptText } from "../../dialects/prompt.ts";
+import { settingOf } from "../../dialects/variant.ts";
 import { readError } from "../../wires/errors.ts";
 import { getWire } from "../../wires/registry.ts";
 import type { Headers, ModelInfo } from "../../wires/wire.ts";
@@ -17,7 +18,7 @@ import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
 import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
-import { DialectFinder, type FoundDialect, settingOf } from "../inband/dialects.ts";
+import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
@@ -30,8 +31,8 @@ export interface CompletionsOptions {
   url: string | readonly string[];
   /** Absent: found by asking. */
   server?: ServerId | undefined;
-  /** An id, `id/variant`, or `auto`: found from the server's template and the model's name. */
-  dialect?: string | undefined;
+  /** `auto` unless it is said. */
+  dialect?: DialectSetting | undefined;
   key?: string | undefined;
   headers?: Headers | undefined;
   timeouts?: Timeouts | undefined;
@@ -44,12 +45,12 @@ export class Completions implements Engine {
   readonly #at: Connection;
   readonly #finder: DialectFinder;
 
-  constructor(at: Connection, dialect = "auto") {
+  constructor(at: Connection, dialect: DialectSetting = "auto") {
     this.#at = at;
     this.#finder = new DialectFinder(dialect, (model, options) => this.about(model, options));
   }
 
-  speaking(dialect: string): Engine {
+  speaking(dialect: DialectSetting): Engine {
     return new Completions(this.#at, dialect);
   }
 
@@ -62,16 +63,15 @@ export class Completions implements Engine {
   }
 
   async preview(asked: Request): Promise<Preview> {
-    const { dialect, variant } = await this.dialectOf(asked.model);
-    return { dialect: dialect.id, prompt: rendered(asked, dialect, variant).prompt };
+    const { dialect } = await this.dialectOf(asked.model);
+    return { dialect: dialect.id, prompt: rendered(asked, dialect).prompt };
   }
 
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { backend, tokens } = await this.#at.server(options);
-    const found = await this.dialectOf(asked.model, options);
-    const { dialect, variant } = found;
-    options.onDialect?.(settingOf(found));
-    const { request, prompt, warnings } = rendered(asked, dialect, variant, (opaque) => carries(backend, opaque));
+    const { dialect } = await this.dialectOf(asked.model, options);
+    options.onDialect?.(settingOf(dialect));
+    const { request, prompt, warnings } = rendered(asked, dialect, (opaque) => carries(backend, opaque));
     const tokenized = await tokens?.of(prompt, marksOf(dialect), asked.model, options);
     const used = tokenized?.ids.length;
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
@@ -79,7 +79,7 @@ export class Completions implements Engine {
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
     const text = tokenized?.ids ?? promptText(prompt, { neutralize: true });
-    const { job, warnings: more } = jobOf(request, found, backend, { prompt, text, limit });
+    const { job, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit });
     const sending = { ...options, body: JSON.stringify(backend.body(job)) };
     const events = answerEvents({
       ask: (listener) => this.#at.http.ask("POST", backend.path, sending, listener),
@@ -98,8 +98,8 @@ export class Completions implements Engine {
   async countTokens(asked: Request, options: CallOptions = {}): Promise<TokenCount> {
     try {
       const { tokens } = await this.#at.server(options);
-      const { dialect, variant } = await this.dialectOf(asked.model, options);
-      const counted = await tokens?.of(rendered(asked, dialect, variant).prompt, marksOf(dialect), asked.model, options);
+      const { dialect } = await this.dialectOf(asked.model, options);
+      const counted = await tokens?.of(rendered(asked, dialect).prompt, marksOf(dialect), asked.model, options);
       if (counted) return { tokens: counted.ids.length, exact: true };
     } catch (error) {
       if (options.signal?.aborted) throw this.#thrown(error);

@@ -1,7 +1,6 @@
 /** A request made into what a server that completes text is sent. */
 import type { JsonObject, Opaque, Request, Warning } from "../../core/nouns.ts";
-import type { Prompt } from "../../dialects/dialect.ts";
-import type { FoundDialect } from "../inband/dialects.ts";
+import type { Dialect, Prompt } from "../../dialects/dialect.ts";
 import { held } from "../inband/request.ts";
 import { marksOf, type Rendered } from "../rendered.ts";
 import type { Backend, Job } from "./backends.ts";
@@ -27,7 +26,7 @@ export const carries = ({ id }: Backend, { wire, kind }: Opaque): boolean => id 
 
 export function jobOf(
   request: Rendered["request"],
-  { dialect, variant }: Pick<FoundDialect, "dialect" | "variant">,
+  dialect: Dialect,
   backend: Backend,
   { prompt, text, limit }: { prompt: Prompt; text: Job["prompt"]; limit: number | undefined },
 ): { job: Job; warnings: readonly Warning[] } {
@@ -35,15 +34,13 @@ export function jobOf(
   // Ollama holds an answer to a schema, though to nothing else.
   const format = backend.id === "ollama" && output && tools.length === 0 ? (output.schema ?? { type: "object" }) : undefined;
   const { output: _, ...rest } = request;
-  const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, { prompt, variant });
+  const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, prompt);
   const lowered: Warning[] =
     maxTokens !== undefined && limit !== undefined && limit < maxTokens
       ? [{ code: "max-tokens", message: `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context` }]
       : [];
   const stripped: Warning[] =
-    backend.strips &&
-    tools.length > 0 &&
-    dialect.grammar?.(tools, "auto", variant === undefined ? {} : { variant }).triggers.some(({ value }) => CONTROL.test(value))
+    backend.strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value))
       ? [
           {
             code: "control-tokens",
@@ -52,10 +49,19 @@ export function jobOf(
         ]
       : [];
   const options = extra.find((opaque) => carries(backend, opaque))?.data ?? {};
-  const preserved = [...new Set([...(grammar?.preserved ?? []), ...marksOf(dialect)])];
   const stops = [...new Set([...dialect.stops, ...stop])];
   return {
-    job: { model, prompt: text, stops, maxTokens: limit, sampling, preserved, grammar, format, options: options as JsonObject },
+    job: {
+      model,
+      prompt: text,
+      stops,
+      maxTokens: limit,
+      sampling,
+      preserved: marksOf(dialect),
+      grammar,
+      format,
+      options: options as JsonObject,
+    },
     warnings: [...warnings, ...lowered, ...stripped],
   };
 }

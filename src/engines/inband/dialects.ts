@@ -1,33 +1,19 @@
 /** Which dialect the model behind an engine speaks: what the configuration says, or what the server's template and the model's name tell. */
-import type { Confidence, Detection } from "../../dialects/detect.ts";
-import { detectDialect } from "../../dialects/detect.ts";
+import { type Confidence, detectDialect } from "../../dialects/detect.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
-import { getDialect, listDialects } from "../../dialects/registry.ts";
+import { getDialect } from "../../dialects/registry.ts";
 import type { About, CallOptions, Engine } from "../engine.ts";
 
 export interface FoundDialect {
   readonly dialect: Dialect;
-  readonly variant?: string | undefined;
   /** Absent: it was configured. */
   readonly confidence?: Confidence;
   /** For people. */
   readonly why: string;
 }
 
-/** As it is configured: `hermes`, or `hermes/qwen2.5-7b-instruct`. */
-export const settingOf = ({ dialect, variant }: Pick<FoundDialect, "dialect" | "variant">): string =>
-  variant === undefined ? dialect.id : `${dialect.id}/${variant}`;
-
-/** What a setting says; `undefined`: it says `auto`. Throws where it names nothing. */
-export function configured(setting: string): FoundDialect | undefined {
-  if (setting === "auto") return undefined;
-  const [id = "", variant] = setting.split("/");
-  const dialect = getDialect(id);
-  if (variant !== undefined && !dialect.variants.includes(variant)) {
-    throw new Error(`unknown variant "${variant}" of ${id}; known: ${dialect.variants.join(", ")}`);
-  }
-  return { dialect, variant, why: "it is configured" };
-}
+/** A dialect, or what one is called: `hermes`, `hermes/qwen2.5-7b-instruct`; or `auto`: what the server and the model's name tell. */
+export type DialectSetting = Dialect | string;
 
 /** A server may be started again with another model. */
 const FRESH_MS = 300_000;
@@ -51,10 +37,11 @@ export class DialectFinder {
   readonly #fixed: FoundDialect | undefined;
   readonly #found = new Map<string, Entry>();
 
-  /** `setting`: a dialect's id, with `/variant` behind it or not; or `auto`. */
-  constructor(setting: string, about: Engine["about"]) {
+  /** Throws where the setting names nothing. */
+  constructor(setting: DialectSetting, about: Engine["about"]) {
     this.#about = about;
-    this.#fixed = configured(setting);
+    if (setting === "auto") return;
+    this.#fixed = { dialect: typeof setting === "string" ? getDialect(setting) : setting, why: "it is configured" };
   }
 
   /** `undefined`: nothing tells. Never throws: a server that does not answer tells nothing. What is known already comes without a promise. */
@@ -75,13 +62,8 @@ export class DialectFinder {
       (name) => detectDialect({ model: name, ...(about.template === undefined ? {} : { template: about.template }) }) ?? [],
     );
     const best = ORDER.flatMap((confidence) => detections.find((detection) => detection.confidence === confidence) ?? [])[0];
-    return best && foundOf(best);
+    return best && { dialect: getDialect(best), confidence: best.confidence, why: best.why };
   }
 }
 
 const ORDER: readonly Confidence[] = ["certain", "likely", "possible"];
-
-function foundOf({ id, variant, confidence, why }: Detection): FoundDialect | undefined {
-  const dialect = listDialects().find((known) => known.id === id);
-  return dialect && { dialect, variant, confidence, why };
-}

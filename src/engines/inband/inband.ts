@@ -11,13 +11,13 @@ import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, ServerId } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
-import { DialectFinder } from "./dialects.ts";
+import { DialectFinder, type DialectSetting } from "./dialects.ts";
 import { type Holding, held, withFunctions } from "./request.ts";
 import { callsAsText, type PartMake, resultsAsText } from "./text.ts";
 
 export interface InbandOptions {
-  /** An id, or `auto`: found out from the server and the model's name. */
-  dialect?: string | undefined;
+  /** `auto` unless it is said. */
+  dialect?: DialectSetting | undefined;
 }
 
 export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions = {}): Engine {

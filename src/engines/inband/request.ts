@@ -27,20 +27,15 @@ export interface Held {
 const ANY_OBJECT: JsonObject = { type: "object" };
 
 /** The grammar for what the request wants, if the server can hold a model to one; and a warning for everything that nobody will. */
-export function held(
-  dialect: Dialect,
-  request: Request & { tools: Tool[] },
-  holding: Holding | undefined,
-  { prompt, variant }: { prompt?: Prompt; variant?: string | undefined } = {},
-): Held {
+export function held(dialect: Dialect, request: Request & { tools: Tool[] }, holding: Holding | undefined, prompt?: Prompt): Held {
   const { tools, toolChoice = "auto", parallelCalls, output } = request;
   const wishes = wishesOf(request);
-  if (!holding || !dialect.grammar) return { warnings: wishes.map((wish) => unheld(wish, "the upstream takes no grammar")) };
+  if (!holding) return { warnings: wishes.map((wish) => unheld(wish, "the upstream takes no grammar")) };
+  if (!dialect.grammar) return { warnings: wishes.map((wish) => unheld(wish, `${dialect.id} was given without its grammar`)) };
   const choice = tools.length > 0 || toolChoice === "none" ? toolChoice : "auto";
   let grammar: Grammar;
   try {
     grammar = dialect.grammar(tools, choice, {
-      ...(variant === undefined ? {} : { variant }),
       ...(parallelCalls === undefined ? {} : { parallelCalls }),
       ...(prompt && thinkingIn(dialect, request, prompt)),
       ...(output && { output: output.schema ?? ANY_OBJECT }),

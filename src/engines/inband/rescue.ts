@@ -16,12 +16,12 @@ import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
 import { takeEvents } from "../take.ts";
 import { CodeTracker } from "./code.ts";
-import { DialectFinder, type FoundDialect } from "./dialects.ts";
+import { DialectFinder, type DialectSetting, type FoundDialect } from "./dialects.ts";
 import { leadsToCall, MAX_LEAD } from "./lead.ts";
 
 export interface RescueOptions {
-  /** An id, or `auto`: found out from the server and the model's name. Where nobody knows, nothing is touched. */
-  dialect?: string | undefined;
+  /** `auto` unless it is said; where nobody knows, nothing is touched. */
+  dialect?: DialectSetting | undefined;
   /** Also where the name only lets one guess the dialect; and thinking is taken out of answers to requests without tools, too. */
   always?: boolean | undefined;
 }

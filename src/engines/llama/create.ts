@@ -4,21 +4,22 @@ import type { LlamaContext, Llama as LlamaCpp, LlamaModel } from "node-llama-cpp
 import type { Sampling, Warning } from "../../core/nouns.ts";
 import { detectDialect } from "../../dialects/detect.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
-import { getDialect, listDialects } from "../../dialects/registry.ts";
+import { getDialect } from "../../dialects/registry.ts";
+import { inVariant } from "../../dialects/variant.ts";
 import { EngineError } from "../error.ts";
 import { type Gguf, templateOf, textIn } from "../gguf.ts";
+import type { DialectSetting } from "../inband/dialects.ts";
 import { checkGguf } from "./check.ts";
 import { withObjects } from "./embedded.ts";
-import { type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
+import { inOneVariant, type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
 import { type Gpu, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
 import { EMBEDDED, findModel } from "./source.ts";
 
 export interface LlamaOptions {
   /** A file, an https URL, `hf:owner/repo[:quant]`, or `embedded`: the model that comes with Dragoman. */
   model: string;
-  /** What the model speaks; without it, what its file says. */
-  dialect?: string | undefined;
-  variant?: string | undefined;
+  /** What the model speaks: `auto`, the default, is what its file says. */
+  dialect?: DialectSetting | undefined;
   /** `auto`, the default: if there is one that the installed node-llama-cpp can use. `true`: the same, but it must be. */
   gpu?: Gpu | undefined;
   /** How many tokens one conversation may have. */
@@ -72,7 +73,7 @@ export async function createLlama(options: LlamaOptions): Promise<Llama> {
     architecture: model.architecture,
     ...(template === undefined ? {} : { template }),
     dialect: spoken.dialect.id,
-    variant: spoken.variant,
+    variant: spoken.dialect.variant ?? "",
     why: spoken.why,
     contextSize: context.contextSize,
     sequences: context.totalSequences,
@@ -116,42 +117,34 @@ async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promi
 
 interface Spoken {
   dialect: Dialect;
-  variant: string;
   why: string;
   /** What its vendor advises. */
   sampling: Sampling | undefined;
   warnings: Warning[];
 }
 
-function dialectOf(path: string, file: Gguf, { dialect: id, variant }: LlamaOptions): Spoken {
+function dialectOf(path: string, file: Gguf, { dialect: setting }: LlamaOptions): Spoken {
   const template = templateOf(file);
   const inside = textIn(file.metadata, "general.name");
   // The file's own name has gone through more hands than the one inside, but also says more: what was quantized, and from what.
   const model = detectDialect({ model: basename(path) }) || inside === undefined ? path : inside;
   const found = detectDialect({ model, ...(template === undefined ? {} : { template }) });
-  const known = found && listDialects().some((dialect) => dialect.id === found.id) ? found : undefined;
-  const warnings: Warning[] = [];
-  if (id === undefined && !known) {
+  if (setting === undefined || setting === "auto") {
+    if (found) return { dialect: inOneVariant(getDialect(found)), why: found.why, sampling: found.sampling?.values, warnings: [] };
     const message =
       "neither its name nor its template says what it speaks: it is asked for JSON, as models without tools are; --dialect says otherwise";
-    warnings.push({ code: "dialect-unknown", message });
+    const warnings = [{ code: "dialect-unknown", message }];
+    return { dialect: inOneVariant(getDialect("json")), why: "nothing is known of it", sampling: undefined, warnings };
   }
-  const dialect = named(id ?? known?.id ?? "json");
-  const fits = known?.id === dialect.id ? known : undefined;
-  const chosen = variant ?? fits?.variant ?? dialect.variants[0] ?? "";
-  if (!dialect.variants.includes(chosen)) {
-    throw new EngineError({
-      code: "bad-request",
-      message: `${dialect.id} has no variant "${chosen}"; it has ${dialect.variants.join(", ")}`,
-    });
-  }
-  const why = id === undefined ? (known?.why ?? "nothing is known of it") : "as it was said";
-  return { dialect, variant: chosen, why, sampling: fits?.sampling?.values, warnings };
+  const said = typeof setting === "string" ? named(setting) : setting;
+  const fits = found?.id === said.id ? found : undefined;
+  const dialect = said.variant === undefined && fits?.variant !== undefined ? inVariant(said, fits.variant) : said;
+  return { dialect: inOneVariant(dialect), why: "as it was said", sampling: fits?.sampling?.values, warnings: [] };
 }
 
-function named(id: string): Dialect {
+function named(setting: string): Dialect {
   try {
-    return getDialect(id);
+    return getDialect(setting);
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: lineOf(error) }, { cause: error });
   }

@@ -7,11 +7,11 @@
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
 import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
+import { inVariant, settingOf } from "../../dialects/variant.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { closing } from "../finish.ts";
-import { configured } from "../inband/dialects.ts";
 import { held } from "../inband/request.ts";
 import { contextError, type Rendered, rendered } from "../rendered.ts";
 import { Answer, type Asked, Marks } from "./answer.ts";
@@ -68,6 +68,12 @@ export const SAMPLING: Sampling = { temperature: 0.8, topK: 40, topP: 0.95, minP
 /** So many of the last tokens count for penalties. */
 const PENALIZED = 64;
 
+/** The model is held to calls of one form: the reference's, unless another is said. */
+export function inOneVariant(dialect: Dialect): Dialect {
+  const [reference] = dialect.variants;
+  return dialect.variant === undefined && reference !== undefined ? inVariant(dialect, reference) : dialect;
+}
+
 /** What all dialects share that are spoken with one model. */
 class Machine {
   readonly vocabulary: Vocabulary;
@@ -100,11 +106,10 @@ export class LlamaEngine implements Llama {
     this.#marks = new Marks(model, machine.vocabulary, dialect);
   }
 
-  speaking(setting: string): LlamaEngine {
-    const found = configured(setting);
-    if (!found) return this;
-    const { dialect, variant = dialect.variants[0] ?? "", why } = found;
-    const facts = { ...this.facts, dialect: dialect.id, variant, why };
+  speaking(wanted: Dialect | "auto"): LlamaEngine {
+    if (wanted === "auto") return this;
+    const dialect = inOneVariant(wanted);
+    const facts = { ...this.facts, dialect: dialect.id, variant: dialect.variant ?? "", why: "it is configured" };
     return new LlamaEngine({ ...this.#loaded, dialect, facts, warnings: [] }, this.#machine);
   }
 
@@ -146,7 +151,7 @@ export class LlamaEngine implements Llama {
 
   #render(request: Request): Rendered {
     const { dialect, prepare } = this.#loaded;
-    return rendered(prepare?.(request) ?? request, dialect, this.facts.variant);
+    return rendered(prepare?.(request) ?? request, dialect);
   }
 
   // ---- One answer
@@ -160,7 +165,7 @@ export class LlamaEngine implements Llama {
       throw error;
     }
     onAnswer?.({ ok: true, headers: {}, warnings: started.warnings });
-    onDialect?.(`${this.facts.dialect}/${this.facts.variant}`);
+    onDialect?.(settingOf(this.#loaded.dialect));
     const { sequence, held, release } = await this.#machine.pool.take(started.tokens, signal);
     try {
       if (held < sequence.nextTokenIndex) await sequence.eraseContextTokenRanges([{ start: held, end: sequence.nextTokenIndex }]);
@@ -181,7 +186,7 @@ export class LlamaEngine implements Llama {
     const tokens = this.#machine.vocabulary.encode(prompt);
     const room = facts.contextSize - tokens.length;
     if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
-    const { grammar, warnings: more } = held(dialect, request, "gbnf", { prompt, variant: facts.variant });
+    const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
     const isHeld = grammar !== undefined && grammar.gbnf !== "";
     return {
       request,

@@ -2,7 +2,7 @@
  * `dragoman/engines/mediapipe`: a `.task` file in a web page, by MediaPipe's LLM inference (`@mediapipe/tasks-genai`).
  *
  *     const files = await FilesetResolver.forGenAiTasks("/wasm");
- *     const engine = createMediaPipe(await LlmInference.createFromModelPath(files, "/functiongemma.task"), { dialect: "functiongemma" });
+ *     const engine = createMediaPipe(await LlmInference.createFromModelPath(files, "/functiongemma.task"), { dialect: functiongemma });
  */
 import type { LlmInference } from "@mediapipe/tasks-genai";
 import { promptText } from "../../dialects/prompt.ts";

@@ -3,15 +3,14 @@
  * reads the answer.
  *
  *     const runtime: TextRuntime = { generate: (prompt) => llm.complete(promptText(prompt, { neutralize: true })) };
- *     const engine = createTextEngine(runtime, { dialect: "gemma4" });
+ *     const engine = createTextEngine(runtime, { dialect: gemma4 });
  */
 import type { Event, Request, Sampling, Usage } from "../../core/nouns.ts";
-import type { Grammar, Prompt } from "../../dialects/dialect.ts";
-import { getDialect } from "../../dialects/registry.ts";
+import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
+import { settingOf } from "../../dialects/variant.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing } from "../finish.ts";
-import { configured, settingOf } from "../inband/dialects.ts";
 import { type Holding, held } from "../inband/request.ts";
 import { marksOf, rendered } from "../rendered.ts";
 import { Writer } from "../writer.ts";
@@ -43,20 +42,23 @@ export interface TextEnd {
 }
 
 export interface TextEngineOptions {
-  dialect: string;
-  variant?: string | undefined;
+  /** One that was imported alone makes a small page; `getDialect` gives any of them by its name. */
+  dialect: Dialect;
   /** What the model is called. */
   model?: string | undefined;
 }
 
-export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, model = "text" }: TextEngineOptions): Engine {
-  const dialect = getDialect(id);
+/** A name would bring all dialects into the page. */
+const HOW = 'import one from "dragoman/dialects/gemma4", or get it by its name, getDialect("gemma4")';
+
+export function createTextEngine(runtime: TextRuntime, { dialect, model = "text" }: TextEngineOptions): Engine {
+  if (typeof dialect?.createScanner !== "function") throw new TypeError(`dialect must be a dialect itself: ${HOW}`);
 
   async function* answer(asked: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
-    const { request, prompt, warnings } = rendered(asked, dialect, variant);
-    const { grammar, warnings: more } = held(dialect, request, runtime.holding, { prompt, variant });
+    const { request, prompt, warnings } = rendered(asked, dialect);
+    const { grammar, warnings: more } = held(dialect, request, runtime.holding, prompt);
     onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more] });
-    onDialect?.(settingOf({ dialect, variant }));
+    onDialect?.(settingOf(dialect));
     const writer = new Writer(dialect, request, prompt);
     const { maxTokens, sampling = {}, stop = [] } = request;
     let end: TextEnd = { reason: "stop" };
@@ -65,7 +67,7 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
       end = said;
     };
     yield [{ type: "start", model }];
-    const preserved = [...new Set([...(grammar?.preserved ?? []), ...marksOf(dialect)])];
+    const preserved = marksOf(dialect);
     for await (const text of runtime.generate(prompt, { stops, maxTokens, sampling, grammar, preserved, signal, onEnd })) {
       const events = writer.write(text);
       if (events.length > 0) yield events;
@@ -79,12 +81,9 @@ export function createTextEngine(runtime: TextRuntime, { dialect: id, variant, m
     generate: (request, options = {}) => closing(options.signal, () => answer(request, options)),
     countTokens: async (request) => ({ tokens: estimateTokens(request), exact: false }),
     models: async () => [{ id: model }],
-    preview: async (request) => ({ dialect: id, prompt: rendered(request, dialect, variant).prompt }),
+    preview: async (request) => ({ dialect: dialect.id, prompt: rendered(request, dialect).prompt }),
     close: async () => runtime.close?.(),
-    speaking: (setting) => {
-      const found = configured(setting);
-      return found ? createTextEngine(runtime, { dialect: found.dialect.id, variant: found.variant, model }) : engine;
-    },
+    speaking: (other) => (other === "auto" ? engine : createTextEngine(runtime, { dialect: other, model })),
   };
   return engine;
 }

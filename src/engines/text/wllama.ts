@@ -3,19 +3,16 @@
  *
  *     const wllama = new Wllama({ default: "/wllama.wasm" });
  *     await wllama.loadModelFromUrl("/dragoman-tiny.gguf");
- *     const engine = createWllama(wllama);
+ *     const engine = createWllama(wllama, { dialect: withGrammar(gemma4) });
  */
-import { detectDialect } from "../../dialects/detect.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { BACKENDS } from "../completions/backends.ts";
 import type { Engine } from "../engine.ts";
-import { EngineError } from "../error.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
 /** What is used of a `Wllama` that has loaded its model. */
 export interface LoadedWllama {
   getModelMetadata(): { meta: Record<string, string> };
-  getChatTemplate(): string | null;
   createCompletion(params: { prompt: string; stream: true; abortSignal: AbortSignal }): Promise<AsyncIterable<WllamaChunk>>;
   exit(): Promise<void>;
 }
@@ -25,19 +22,9 @@ export interface WllamaChunk {
   usage?: { prompt_tokens: number; completion_tokens: number } | null;
 }
 
-/** The dialect is that of the model's template or name, unless it is said. */
-export function createWllama(wllama: LoadedWllama, options: Partial<TextEngineOptions> = {}): Engine {
-  const model = options.model ?? wllama.getModelMetadata().meta["general.name"] ?? "model";
-  return createTextEngine(wllamaRuntime(wllama), { ...dialectOf(wllama, model, options), model });
-}
-
-function dialectOf(wllama: LoadedWllama, model: string, { dialect, variant }: Partial<TextEngineOptions>): TextEngineOptions {
-  if (dialect !== undefined) return { dialect, variant };
-  const template = wllama.getChatTemplate() ?? undefined;
-  const found = detectDialect({ model, ...(template !== undefined && { template }) });
-  if (!found) throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${model}" speaks: set dialect` });
-  return { dialect: found.id, variant: variant ?? found.variant };
-}
+/** The model is called what its file says, unless another name is said. */
+export const createWllama = (wllama: LoadedWllama, options: TextEngineOptions): Engine =>
+  createTextEngine(wllamaRuntime(wllama), { model: wllama.getModelMetadata().meta["general.name"] ?? "model", ...options });
 
 /** wllama is llama-server in a worker: it takes what that takes, though no tokens, so no text may forge a control token. */
 const wllamaRuntime = (wllama: LoadedWllama): TextRuntime => ({

@@ -277,7 +277,6 @@ export class MessageAnswer extends Answer {
       if (event.type === "message_start") message = { ...(event.message as Draft) };
       else if (event.type === "content_block_start") blocks[at] = { ...(event.content_block as Draft) };
       else if (event.type === "content_block_delta") grow(blocks[at]!, citation ? { citations: [citation] } : piece);
-      else if (event.type === "content_block_stop") blocks[at] = { ...blocks[at], stopped: true };
       else if (event.type === "message_delta") {
         const [first, last] = [message.usage, event.usage].map(objectOf) as [Draft, Draft];
         const details = { ...objectOf(first.output_tokens_details), ...objectOf(last.output_tokens_details) };
@@ -285,11 +284,9 @@ export class MessageAnswer extends Answer {
         Object.assign(message, event.delta, { usage });
       }
     }
-    // What was never stopped was cut.
-    message.content = blocks.flatMap(({ stopped, partial_json: json, ...block }) => {
-      if (!stopped) return [];
-      return typeof json === "string" ? [{ ...block, input: argumentsValue({ arguments: objectOf(parsed(json)), json }) }] : [block];
-    });
+    message.content = blocks.map(({ partial_json: json, ...block }) =>
+      typeof json === "string" ? { ...block, input: argumentsValue({ arguments: objectOf(parsed(json)), json }) } : block,
+    );
     return message;
   }
 }

@@ -1,7 +1,7 @@
 /** What requests and answers of the Anthropic wire have in common: its tables, and the state that its blocks carry. */
-import type { FinishReason, Json, Opaque, Part, Text, ThinkingSettings, Usage } from "../../core/nouns.ts";
+import type { FinishReason, Json, Opaque, Part, Text, Usage } from "../../core/nouns.ts";
 import { opaque, ownState, putState, withState } from "../opaque.ts";
-import { listOf } from "../read.ts";
+import { listOf, words } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 export const WIRE = "anthropic";
@@ -29,13 +29,7 @@ export const USAGE = {
   thinking_tokens: "thinkingTokens",
 } as const satisfies Record<string, keyof Usage>;
 
-export const EFFORTS: Readonly<Record<string, NonNullable<ThinkingSettings["effort"]>>> = {
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "max",
-  max: "max",
-};
+export const EFFORTS: ReadonlySet<unknown> = words("low medium high xhigh max");
 
 export const SAMPLING = { temperature: "temperature", top_p: "topP", top_k: "topK" } as const;
 
@@ -61,9 +55,8 @@ export const DEFINED = "#defined";
 export const REDACTED = "data";
 export const CONTENT = "content";
 
-/** Kinds of extra: what a client asks of the API beside the body; the exact word for an effort. */
+/** The kind of an extra: what a client asks of the API beside the body. */
 export const HEADERS = "headers";
-export const EFFORT = "output_config.effort";
 
 // ---- State
 

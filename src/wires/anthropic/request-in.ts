@@ -25,22 +25,7 @@ import { opaque, putState, withState } from "../opaque.ts";
 import { defined, isEmpty, listOf, objectOf, someOf, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
-import {
-  BLOCK,
-  type Carried,
-  CONTENT,
-  DEFINED,
-  EFFORT,
-  EFFORTS,
-  HEADERS,
-  SAMPLING,
-  SOURCE,
-  signed,
-  TITLE,
-  TOOL,
-  VERSION,
-  WIRE,
-} from "./common.ts";
+import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -57,7 +42,7 @@ export function decodeRequest({ headers, body }: WireInput): Request {
   const { root } = from;
   if (objectOf(root.value.thread).type === "continue") throw new BadRequest(LOST);
   const config = root.inner("output_config");
-  const thinking = { ...readThinking(root, from), ...readEffort(config, from), ...readKeep(root) };
+  const thinking = { ...readThinking(root, from), ...readEffort(config), ...readKeep(root) };
   const changes: Json[] = [];
   const messages = conversation(root, "messages", "messages", (message) => readMessage(message, from, changes)).flat();
   const tools = readTools(root, from, changes);
@@ -310,12 +295,9 @@ function readThinking(root: Fields, from: Source): ThinkingSettings {
   return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: DISPLAY[display ?? ""] });
 }
 
-function readEffort(config: Fields, from: Source): ThinkingSettings {
-  const word = config.text("effort");
-  if (word === undefined) return {};
-  const effort = EFFORTS[word];
-  if (word !== effort) from.take(EFFORT, word, true); // between `high` and `max` the nouns have nothing
-  return effort ? { effort } : {};
+function readEffort(config: Fields): ThinkingSettings {
+  if (config.value.effort && !EFFORTS.has(config.value.effort)) return {}; // one that is yet to come goes along
+  return defined<ThinkingSettings>({ effort: config.text("effort") as ThinkingSettings["effort"] });
 }
 
 /** Whether thinking of earlier turns stays in the prompt: said in an edit of the context, which goes along as it is. */

@@ -12,21 +12,7 @@ import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
-import {
-  CONTENT,
-  DEFINED,
-  EFFORT,
-  EFFORTS,
-  HEADERS,
-  own,
-  REDACTED,
-  SAMPLING,
-  TOOL,
-  textBlocks,
-  VERSION,
-  WIRE,
-  withCitations,
-} from "./common.ts";
+import { CONTENT, DEFINED, HEADERS, own, REDACTED, SAMPLING, TOOL, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
 
 const NAME_RULE = { forbidden: /[^a-zA-Z0-9_-]/g, max: 128 };
 
@@ -309,14 +295,13 @@ const constrained = (schema: JsonObject, what: string, { request, warnings }: Ou
   request.from === WIRE ? schema : told(constrainedSchema(schema), what, warnings);
 
 function writeOutputConfig(out: Out): Draft | undefined {
-  const { output, thinking, extra } = out.request;
+  const { output, thinking } = out.request;
   const { warnings } = out;
   const effort = thinking?.effort === "minimal" ? "low" : thinking?.effort;
   if (effort !== thinking?.effort) warnings.converted("the effort minimal", "low");
   if (output && !output.schema) warnings.dropped("an answer in any JSON");
-  const exact = own(extra, EFFORT);
   return some<Draft>({
-    effort: typeof exact === "string" && EFFORTS[exact] === effort ? exact : effort,
+    effort,
     format: output?.schema && { type: "json_schema", schema: constrained(output.schema, "the output", out) },
   });
 }

@@ -179,11 +179,12 @@ function writeThinking({ request, warnings }: Out): Draft | undefined {
   const { enabled, effort, budget, show: includeThoughts, keep } = request.thinking ?? {};
   if (keep !== undefined) warnings.dropped("thinking.keep");
   const level = enabled === false || isOld(request) ? undefined : effort;
-  if (level === "max") warnings.converted("the effort max", "HIGH");
+  const isMore = level === "max" || level === "xhigh";
+  if (isMore) warnings.converted(`the effort ${level}`, "HIGH");
   if (level && budget !== undefined) warnings.dropped("thinking.budget beside an effort");
   return some<Draft>({
     includeThoughts,
     thinkingBudget: enabled === false ? 0 : level ? undefined : (budget ?? (effort ? BUDGETS[effort] : enabled ? -1 : undefined)),
-    thinkingLevel: level && (level === "max" ? "HIGH" : level.toUpperCase()),
+    thinkingLevel: level && (isMore ? "HIGH" : level.toUpperCase()),
   });
 }

@@ -75,7 +75,7 @@ function writeThinking(thinking: ThinkingSettings | undefined, warnings: Warning
   if (budget !== undefined) warnings.dropped("thinking.budget");
   if (keep === false) warnings.dropped("thinking.keep"); // it always is
   if (enabled === false) return false;
-  if (effort !== "minimal") return effort ?? enabled;
-  warnings.converted("the effort minimal", "low");
-  return "low";
+  const word = effort === "minimal" ? "low" : effort === "xhigh" ? "high" : effort;
+  if (word !== effort) warnings.converted(`the effort ${effort}`, `${word}`);
+  return word ?? enabled;
 }

@@ -43,9 +43,9 @@ const OFFICIAL: Abilities = {
 };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  const { official, maxTokensField = "max_completion_tokens", thinkingField } = profile;
+  const { official, maxTokensField = "max_completion_tokens" } = profile;
   const able = official ? OFFICIAL : ABLE;
-  const out = adapt(given, thinkingField === false ? { ...able, thinking: () => false } : able, profile);
+  const out = adapt(given, able, profile);
   askForJson(out);
   const { request, warnings, names } = out;
   const { model, messages, stream, thinking } = request;
@@ -76,13 +76,13 @@ function writeMessage(message: Message, out: Out): Draft {
   const said = message.content.filter((part) => part.type === "text" || part.type === "media");
   const { official, thinkingField } = out.profile;
   const details: Json[] = [];
-  let [thinking, field] = ["", thinkingField || undefined] as [string, string | undefined];
+  let [thinking, field] = ["", thinkingField] as [string, string | undefined];
   for (const part of message.content) {
     if (part.type === "thinking") {
       thinking += part.text;
       field ??= spellingOf(part.state);
     }
-    if (part.state && !official && thinkingField !== false) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
+    if (part.state && !official) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
   }
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
   const content = said.length === 0 && tool_calls ? null : writeContent(said);

@@ -305,7 +305,6 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
   if (!reasoning) return undefined;
   const [effort, summary] = [reasoning.json("effort"), reasoning.json("summary")];
   // Where there are several words for one thing, we say another.
-  if (effort === "max") from.take("reasoning.effort", effort, true);
   if (summary !== undefined && summary !== "auto") from.take("reasoning.summary", summary, true);
   return { ...(effort === undefined ? {} : reasoning.word("effort", EFFORTS)), ...(summary === undefined ? {} : { show: true }) };
 }

@@ -179,7 +179,6 @@ function settings(out: Out): Draft {
   const { request, warnings } = out;
   const { tools = [], toolChoice, parallelCalls, maxTokens, thinking, output, extra } = request;
   const nameOf = (name: string) => calledBy(tools, name, out.names.out).name;
-  const word = (key: string, given: unknown) => (own(extra, `reasoning.${key}`) === undefined ? given : undefined);
   return defined<Draft>({
     tools: someOf(writeTools(out, nameOf)),
     tool_choice: toolChoice && writeChoice(toolChoice, request, nameOf, false),
@@ -189,8 +188,8 @@ function settings(out: Out): Draft {
     reasoning:
       thinking &&
       defined<Draft>({
-        effort: word("effort", effortWord(thinking, warnings)),
-        summary: word("summary", thinking.show ? "auto" : undefined),
+        effort: effortWord(thinking, warnings),
+        summary: thinking.show && own(extra, "reasoning.summary") === undefined ? "auto" : undefined,
       }),
     text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.

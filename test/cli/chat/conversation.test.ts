@@ -99,6 +99,10 @@ describe("over streams", () => {
     await streams.type(`/save ${file}`, "Enter");
     await streams.shows("saved to");
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, messages: [{ role: "user" }, { role: "assistant" }] });
+    await streams.type(`/save ${join(state, "no", "folder.json")}`, "Enter");
+    await streams.shows("folder.json: there is no such folder");
+    await streams.type("/prompt 9", "Enter");
+    await streams.shows("there is no turn 9: the conversation has 1 turn");
     await streams.type("/prompt", "Enter");
     await streams.shows("/v1/chat/completions");
     await streams.shows('"remember me"');

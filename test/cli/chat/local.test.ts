@@ -46,6 +46,16 @@ test("/prompt shows the exact prompt, with its control tokens", async () => {
   await over;
 });
 
+test("where there is no other model, none is spoken of", async () => {
+  const streams = new Streams();
+  const over = chat({ model: "embedded", tools: true }, streams);
+  await streams.shows("knows nothing");
+  await streams.shows("› ");
+  expect(streams.output).not.toContain("/model");
+  await streams.type("C-d");
+  await over;
+});
+
 test("a file that is not there is one line", () => {
   expect(dragoman(["chat", "--model", "none.gguf", "-p", "hi"])).toEqual({
     code: 2,

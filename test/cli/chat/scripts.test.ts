@@ -154,6 +154,11 @@ test("a conversation that was saved goes on", async () => {
   expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("bad.json: this is no chat") });
 });
 
+test("--help names the folder of the files that the model may use", async () => {
+  const { stdout } = await chat(["--help"]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain(`write (default: ${join(state, "dragoman", "files")})`);
+});
+
 describe("--tool", () => {
   const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
 
@@ -171,9 +176,27 @@ describe("--tool", () => {
     expect(names).toContain("shout");
   });
 
+  test("a module that imports nothing: plain objects are tools, and their arguments are checked", async () => {
+    const file = files.file(
+      "plain.mjs",
+      `export const shout = { name: "shout", parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] }, run: ({ text }) => text.toUpperCase() };
+      export default [shout];`,
+    );
+    const good = await using("shout", { text: "hello" });
+    expect(await chat(["--upstream", good.url, "--tool", file, "-p", "x"])).toMatchObject({ code: 0, stdout: "It gave HELLO\n" });
+    const bad = await using("shout", { text: 1 });
+    expect(await chat(["--upstream", bad.url, "--tool", file, "-p", "x"])).toMatchObject({ stdout: expect.stringContaining("text") });
+  });
+
   test.each([
     ["that is not there", "none.mjs", undefined, "cannot read none.mjs: there is no such file"],
     ["without tools", "empty.mjs", "export const a = 1;", "exports no tool"],
+    [
+      "with a schema that is none",
+      "schema.mjs",
+      "export default { name: 'a', parameters: { type: 'thing' }, run() {} };",
+      "no JSON Schema",
+    ],
     ["with a fault", "fault.mjs", "throw new Error('broken module');", "broken module"],
   ])("a module %s", async (_, name, source, why) => {
     const { url } = await startModel(() => ["Hi"]);
@@ -210,7 +233,7 @@ describe("--mcp", () => {
 
   test("a file of servers: their variables, their folders, and their names before those of tools that are taken", async () => {
     const bad = fileURLToPath(new URL("../../chat/mcp-server.mjs", import.meta.url));
-    const file = files.file("mcp.json", {
+    const file = files.file("my servers.json", {
       mcpServers: {
         first: { command: process.execPath, args: [bad], cwd: state },
         "the second": { type: "stdio", command: process.execPath, args: [bad], cwd: state, env: { WHO: `\${WHO_IS_IT:-somebody}` } },

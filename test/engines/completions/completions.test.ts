@@ -413,6 +413,16 @@ test("a server that is none of these is said to be none", async () => {
   expect((await run(engineAt(server.url), hi)).finish).toMatchObject({ error: { message: expect.stringContaining("llama-server") } });
 });
 
+test.each(listDialects().map(({ id }) => id))("%s: a conversation that ends with an answer is gone on with", async (dialect) => {
+  const messages: Request["messages"] = [...hi.messages, { role: "assistant", content: [{ type: "text", text: '{"a": ' }] }];
+  for (const thinking of [undefined, { enabled: true }, { enabled: false }]) {
+    const server = await startFake("ollama", () => ({ text: ["1}"] }));
+    const { content } = await run(engineAt(server.url, { dialect }), { ...hi, messages, ...(thinking && { thinking }) });
+    expect(server.asked[0]?.prompt).toMatch(/\{"a":$/);
+    expect(content).toEqual([{ type: "text", text: "1}" }]);
+  }
+});
+
 test.each(listDialects().map(({ id }) => id))("%s: an image has no place in text, whoever shows it, and that is said", async (dialect) => {
   const server = await startFake("llama-server", () => ({ text: ["OK"] }));
   const image = { type: "media" as const, mediaType: "image/png", data: "AA==" };

@@ -84,7 +84,7 @@ describe("a model of random weights", () => {
     expect(prompt.split("The weather of a city")).toHaveLength(2);
     expect(prompt).toBe(promptText(getDialect("hermes").render(asked)));
     expect(await promptOf(layered(engine, { tools: "inband" }))).toBe(await promptOf(engine));
-    expect(() => engine.speaking!("hermes/none")).toThrow("unknown variant");
+    expect(() => layered(engine, { dialect: "hermes/none" })).toThrow("unknown variant");
   });
 
   test("streams: start, text in pieces, usage, one finish at the end", async () => {

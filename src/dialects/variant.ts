@@ -1,0 +1,23 @@
+/** A dialect in one revision of its models' template. In one word, as settings say it: `hermes/qwen2.5-7b-instruct`. */
+import type { Dialect, VariantOptions } from "./dialect.ts";
+
+/** The dialect in this revision, where nobody says otherwise. Throws if it has no such revision. */
+export function inVariant(dialect: Dialect, variant: string): Dialect {
+  const { id, variants, grammar } = dialect;
+  if (!variants.includes(variant)) throw new Error(`unknown variant "${variant}" of ${id}; known: ${variants.join(", ")}`);
+  const set = <O extends VariantOptions>(options?: O) => ({ ...options, variant: options?.variant ?? variant });
+  return {
+    ...dialect,
+    variant,
+    render: (request, options) => dialect.render(request, set(options)),
+    renderTools: (tools, options) => dialect.renderTools(tools, set(options)),
+    renderToolCall: (call, options) => dialect.renderToolCall(call, set(options)),
+    renderToolCalls: (calls, options) => dialect.renderToolCalls(calls, set(options)),
+    renderToolResults: (results, options) => dialect.renderToolResults(results, set(options)),
+    instructions: (tools, options) => dialect.instructions(tools, set(options)),
+    ...(grammar && { grammar: (tools, toolChoice, options) => grammar(tools, toolChoice, set(options)) }),
+  };
+}
+
+/** What `getDialect` gives this dialect for. */
+export const settingOf = ({ id, variant }: Pick<Dialect, "id" | "variant">): string => (variant === undefined ? id : `${id}/${variant}`);
