@@ -21,9 +21,9 @@ const entries = [
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_450, files: [file("gemma4")] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_500, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 19_950, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 44_400, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 44_450, files: ids.filter((id) => !LATER.includes(id)).map(file) },
   { name: "all dialects", goal: 40_000, limit: 50_600, files: ids.map(file) },
   { name: "the same with grammars and detection", goal: 40_000, limit: 64_650, files: ["dialects/registry.js", "dialects/detect.js"] },
   {

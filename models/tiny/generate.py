@@ -19,6 +19,7 @@ from values import NOUNS, PAST, WORDS, content, date, ident, iso_date, name, pat
 
 SLOT = re.compile(r"\{([-+.]?)(\w*)(?::=([^}]*))?\}")
 MARK = re.compile("[\ue000-\uf8ff]")
+BESIDE = re.compile(r"([a-z]*) ?\{[^}]*\}(?: ([a-z]+))?")
 WORD_SLOT = re.compile(r"\{(\w+)\}")
 OPEN_KINDS = {"text", "title", "query", "task", "content", "code", "expr", "command", "sql", "text_q", "phrase_q", "sentence_note", "phrase", "url", "path", "file"}
 QUESTION = re.compile(r"^(what|how|is|are|do|did|when|where|who|which|will|should|can|could|has|have|was|does|am|any|would|shall|may)\b", re.I)
@@ -164,12 +165,13 @@ class Generator:
 
     def estranged(self, instance, phrase):
         """The phrase with a word or two that nobody knows; what it has in common with the declaration stays, and so do the words that
-        say which value is which, or that stand for one."""
+        say which value is which, that stand for one, or that stand beside one and could be taken for a part of it."""
         if ":=" in phrase:
             return phrase
         declared = stems(instance.name + " " + instance.tool["description"])
         words = [m for part in re.finditer(r"[^{}]+(?![^{]*\})", phrase) for m in re.finditer(r"[a-z]{4,}", part[0])]
-        foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON | RELATIONS]
+        beside = {word for pair in BESIDE.findall(phrase) for word in pair}
+        foreign = [m[0] for m in words if m[0][:5] not in declared and m[0] not in STOP_WORDS | COMMON | RELATIONS | beside]
         if not foreign or not any(m[0][:5] in declared for m in words):
             return phrase
         for _ in range(1 + (self.rng.random() < 0.35)):
@@ -876,7 +878,7 @@ class Generator:
         tools = self.shuffled(tools, 8)
         clear = [one for one in tools if not any(other is not one and other.spec.key in CLASHES.get(one.spec.key, {one.spec.key}) | {one.spec.key} for other in tools)]
         asks = [ask for ask in (self.ask(instance, optional=0.35 if kind < 0.8 else 0.15) for instance in rng.sample(clear, min(len(clear), 2 if kind > 0.8 else 1))) if ask]
-        if kind < 0.12:
+        if kind < 0.13:
             self.declined(tools)
         elif len(asks) == 2:
             self.joined(asks, AND)
@@ -951,7 +953,7 @@ def painted(rng, arguments):
 
 
 DESK_RESULTS = {"get_time": clock, "calculate": calculated, "list_files": folder_listing, "read_file": file_text, "write_file": file_written, "change_background_color": painted}
-KINDS = ["desk"] * 2 + ["single"] * 52 + ["parallel"] * 14 + ["several"] * 12 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 6 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
+KINDS = ["desk"] * 2 + ["single"] * 52 + ["parallel"] * 14 + ["several"] * 12 + ["sequence"] * 3 + ["chain"] * 2 + ["clarify"] * 5 + ["decline"] * 7 + ["chat"] * 6 + ["listing"] * 2 + ["follow"] * 6
 TURNS = [0] * 5 + [1] * 4 + [2] * 4 + [3] * 3 + [4] * 2 + [5] * 2
 NAMED_KINDS = {"first", "name", "user", "thing", "title", "ident", "city", "place", "street", "room", "company", "product", "team", "service", "file", "word", "country", "song", "movie", "book", "animal", "plant", "food", "device", "subject", "topic", "pseudo", "version", "host", "branch"}
 UNNAMED = set("because until since about against during after before via through reason_for who_for next_to beside near up_to to from what when where which who at by on in of for with how as into via key value text it one other all the target input new old".split())

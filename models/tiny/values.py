@@ -228,7 +228,24 @@ def task(rng):
                       f"{verb} {name(rng)}" if verb in ("call", "email", "visit") else f"{verb} the {pick(rng, WORDS['noun'])} for {name(rng)}", f"{verb} the {pseudo(rng)}"])
 
 
+ALPHABETS = ["0123456789", "0123456789abcdef", "0123456789ABCDEF", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ABCDEFGHJKLMNPQRSTUVWXYZ23456789", "abcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"]
+GROUPS = [[8, 4, 4, 4, 12], [4, 4, 4, 4], [5, 5, 5], [2, 2, 2, 2, 2, 2], [4, 4, 4], [3, 3, 3], [6, 6], [4, 6, 5], [2, 4, 4, 4, 4, 2]]
+
+
+def serial(rng):
+    """A long code, as keys, checksums and addresses of devices are. Where it has few letters, pieces of it come again, and only their
+    places tell what follows."""
+    letters = pick(rng, ALPHABETS)
+    if rng.random() < 0.35:
+        letters = [pick(rng, letters) for _ in range(2 + int(rng.random() * 4))]
+    if rng.random() < 0.5:
+        return "".join(pick(rng, letters) for _ in range(7 + int(rng.random() * pick(rng, [8, 8, 16, 34]))))
+    return pick(rng, ["-", "-", "-", ":", ".", " ", "_"]).join("".join(pick(rng, letters) for _ in range(size)) for size in pick(rng, GROUPS))
+
+
 def ident(rng):
+    if rng.random() < 0.1:
+        return serial(rng)
     n = int(rng.random() * 9000) + 100
     letters = "".join(pick(rng, "ABCDEFGHJKLMNPQRSTUVWXYZ") for _ in range(2 + int(rng.random() * 2)))
     mixed = "".join(pick(rng, "abcdefghjkmnpqrstuvwxyz0123456789") for _ in range(6 + int(rng.random() * 3)))
@@ -369,7 +386,7 @@ def coordinate(rng, span):
     return int(number) if number == int(number) else number
 
 
-FUNCTIONS = {f.__name__: f for f in (name, date, iso_date, time, datetime, duration, phrase, title, text, query, task, ident, phone, user, email, domain, url, file, folder, path, version, ip, expr, sql, code, content, command, address, regex, hashtag, stem, pseudo, text_q, phrase_q, sentence_note, street_no, thing)}
+FUNCTIONS = {f.__name__: f for f in (name, date, iso_date, time, datetime, duration, phrase, title, text, query, task, serial, ident, phone, user, email, domain, url, file, folder, path, version, ip, expr, sql, code, content, command, address, regex, hashtag, stem, pseudo, text_q, phrase_q, sentence_note, street_no, thing)}
 QUOTABLE = {"text", "title", "query", "task", "content", "code", "expr", "command", "sql", "song", "movie", "book", "word", "regex", "phrase", "file", "path", "ident", "foreign_text", "text_q", "sentence_note", "thing"}
 QUOTES = ['"{}"', '"{}"', "'{}'", "“{}”", "`{}`", "«{}»"]
 
@@ -457,6 +474,8 @@ def unheard(rng, capital):
     kind = rng.random()
     if kind < 0.02:
         return pick(rng, WORDS[pick(rng, ["odd_name", "odd_city", "foreign_text"])])
+    if kind < 0.035:
+        return serial(rng) if rng.random() < 0.75 else " ".join([pick(rng, NOUNS) if rng.random() < 0.6 else pseudo(rng, 1)] * (2 + int(rng.random() * 3)))
     if kind < 0.16:
         out = " ".join(pseudo(rng) for _ in range(1 + (rng.random() < 0.3)))
         return out.title() if capital else out

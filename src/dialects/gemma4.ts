@@ -12,7 +12,7 @@ import { gemmaSyntax } from "./gemma-syntax.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import type { Step } from "./scan/scan.ts";
-import { control, speak, think, tooLong } from "./scan/steps.ts";
+import { closingThen, control, releaseBlanks, speak, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { type Content, leadingSystem, turnsOf } from "./transcript.ts";
@@ -54,12 +54,12 @@ const thinkTag: Step = (s) => {
   return mark !== "" || s.pos === s.stop ? control : think;
 };
 
-/** Slips at the beginning of the output: thinking without its opener, a call of a declared tool without its own. */
+/** Slips at the beginning of the output: thinking without its opener, a call of a declared tool without its own; behind such a call, too. */
 const start: Step = (s) => {
   const names = new Map(s.tools.flatMap(({ name }) => [`call:${name}{`, `<call>${name}{`].map((mark) => [mark, name] as const)));
   const mark = s.match(new Marks([`${LABEL}\n`, ...names.keys()]));
   if (mark === undefined) return undefined;
-  if (mark === "") return speak;
+  if (mark === "") return releaseBlanks;
   const name = names.get(mark);
   if (name === undefined) {
     s.pos += mark.length;
@@ -67,8 +67,9 @@ const start: Step = (s) => {
   }
   s.pos += mark.length - 1;
   s.bound(tooLong);
-  return calls.named(s, name);
+  return calls.named(s, name, behindBare);
 };
+const behindBare = closingThen(speak, start);
 
 const createScanner = scannerOf({
   calls: { "<|tool_call>": calls.call },

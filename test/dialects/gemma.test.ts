@@ -55,6 +55,13 @@ test("a string may lack its first quote", () => {
   expect(read(`{query:Paris, France${Q}}`)).toEqual(["malformed bad-arguments"]);
 });
 
+test("calls of declared tools without any mark are read one behind the other", () => {
+  const all = [...tools, { name: "g" }];
+  expect(lines(gemma4, "call:f{content:a}call:g{}\ncall:f{}", { tools: all })).toEqual(['call f{"content":"a"}', "call g{}", "call f{}"]);
+  expect(lines(gemma4, "call:g{} and call:f{}", { tools: all })).toEqual(["call g{}", "text  and call:f{}"]);
+  expect(lines(gemma4, "call:g{}\ncall:h{}", { tools: all })).toEqual(["call g{}", "text \ncall:h{}"]);
+});
+
 describe("types by schema, not by guess", () => {
   test.each<[JsonObject, string, unknown]>([
     [{ type: "array", prefixItems: [{ type: "string" }, { type: "integer" }] }, "[02134,7]", ["02134", 7]],

@@ -25,7 +25,7 @@ export interface GemmaSteps {
   /** Behind the opener. */
   readonly call: Step;
   /** Before the `{` behind a name. */
-  named(s: Scan, name: string): Step;
+  named(s: Scan, name: string, behind?: Step): Step;
 }
 
 const HEAD = "call:";
@@ -100,14 +100,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     return begin(s, name, keywords, 41, 61);
   };
 
-  const named = (s: Scan, name: string): Step => {
+  const named = (s: Scan, name: string, behind = closing): Step => {
     s.pos++;
-    return begin(s, name, syntax, 125, 58);
+    return begin(s, name, syntax, 125, 58, behind);
   };
 
-  const begin = (s: Scan, name: string, syntax: Syntax, close: 125 | 41, pair: 58 | 61): Step => {
+  const begin = (s: Scan, name: string, syntax: Syntax, close: 125 | 41, pair: 58 | 61, behind = closing): Step => {
     s.startCall(name);
-    const step = readArguments(s, syntax, marks, closing, s.schemaOf(name));
+    const step = readArguments(s, syntax, marks, behind, s.schemaOf(name));
     s.enter(close, pair);
     return step;
   };
