@@ -45,6 +45,10 @@ function continued(request: Request, dialect: Dialect): Prompt | undefined {
   const said = texts.join("").trimEnd();
   if (said === "" || texts.length < last.content.length) return undefined;
   const prompt = dialect.render(request, { addGenerationPrompt: false });
+  // A template may leave them out, and somebody else may have said the same.
+  const times = (some: Prompt): number => some.reduce((sum, { text, control }) => sum + (control ? 0 : text.split(said).length - 1), 0);
+  if (times(prompt) <= times(dialect.render({ ...request, messages: messages.slice(0, -1) }, { addGenerationPrompt: false })))
+    return undefined;
   const at = prompt.findLastIndex(({ text, control }) => !control && text.includes(said));
   const piece = prompt[at];
   return piece && [...prompt.slice(0, at), { text: piece.text.slice(0, piece.text.lastIndexOf(said) + said.length) }];

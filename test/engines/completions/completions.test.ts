@@ -423,6 +423,18 @@ test.each(listDialects().map(({ id }) => id))("%s: a conversation that ends with
   }
 });
 
+test.each(listDialects().map(({ id }) => id))(
+  "%s: an answer that its template shortens is not looked for in what somebody else said",
+  async (dialect) => {
+    const server = await startFake("ollama", () => ({ text: ["OK"] }));
+    for (const text of ["a</think>b", "<think>a</think>b", "<|channel>thought\na<channel|>b"]) {
+      const user = { role: "user" as const, content: [{ type: "text" as const, text: `Write ${text} for me` }] };
+      await run(engineAt(server.url, { dialect }), { ...hi, messages: [user, { role: "assistant", content: [{ type: "text", text }] }] });
+      expect(server.asked.at(-1)?.prompt).toContain(" for me");
+    }
+  },
+);
+
 test.each(listDialects().map(({ id }) => id))("%s: an image has no place in text, whoever shows it, and that is said", async (dialect) => {
   const server = await startFake("llama-server", () => ({ text: ["OK"] }));
   const image = { type: "media" as const, mediaType: "image/png", data: "AA==" };
