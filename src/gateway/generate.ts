@@ -126,8 +126,8 @@ abstract class Answering implements Speaker {
     return this.question.target.engine.wire !== this.passage.route.wire;
   }
 
-  #heed({ without = [], ...lesson }: Lesson): void {
-    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without } : lesson);
+  #heed({ without = [], media = [], ...lesson }: Lesson): void {
+    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without, media } : lesson);
     this.question = { ...this.question, request };
     this.passage.exchange.warnings.push(...warnings);
   }
