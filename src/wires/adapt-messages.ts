@@ -51,14 +51,18 @@ export function withResultsFirst(messages: Message[]): Message[] {
   const out: Message[] = [];
   let said: Message[] = [];
   let calls: readonly string[] = [];
+  let isMoved = false;
   for (const message of messages) {
     if (message.role === "assistant") {
       out.push(...said, message);
       said = [];
       calls = callIds({ messages: [message] });
-    } else (message.role === "tool" && calls.includes(message.id) ? out : said).push(message);
+    } else if (message.role === "tool" && calls.includes(message.id)) {
+      isMoved ||= said.length > 0;
+      out.push(message);
+    } else said.push(message);
   }
-  return [...out, ...said];
+  return isMoved ? [...out, ...said] : messages;
 }
 
 /** A system text as the user's, with a label. */
