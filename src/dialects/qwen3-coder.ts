@@ -17,7 +17,7 @@ import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./
 import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
 import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
 import { element, NAME } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,

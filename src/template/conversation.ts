@@ -29,8 +29,10 @@ export interface Form {
   readonly noSystem?: true;
   /** A list of parts also where there is nothing but text. */
   readonly parts?: true;
-  /** A description of every tool and property, and parameters of every tool. */
+  /** A description of every tool and property, parameters of every tool, elements of every list. */
   readonly described?: true;
+  /** A type of every property, also where the schema allows anything. */
+  readonly typed?: true;
   /** In schemas, null as the word that Python prints for it. */
   readonly nullsAsWords?: true;
   /** What was said beside calls as the end of the thinking. */
@@ -147,29 +149,28 @@ function plainJson(value: Tree, sheet: Sheet): Json {
 
 /** A template that prints tools as JSON gets them as they are; one that walks through their properties gets one type for each. */
 function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
-  const { parameters = form.described && { type: "object", properties: {} } } = tool;
+  const { parameters = form.described && { type: "object" } } = tool;
   if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);
-  const single = singleTypes(parameters, form);
-  return functionTool(form.described ? { description: "", ...tool, parameters: described(single) } : { ...tool, parameters: single });
+  if (!form.described) return functionTool({ ...tool, parameters: singleTypes(parameters, form) });
+  return functionTool({ description: "", ...tool, parameters: singleTypes(described(parameters), form) });
 }
 
 function described(schema: JsonObject): JsonObject {
-  if (!isObject(schema.properties)) return schema;
-  const properties = Object.entries(schema.properties).map(([name, property]) => [
+  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, property]) => [
     name,
-    isObject(property) ? { ...property, description: property.description ?? "" } : property,
+    isObject(property)
+      ? { ...property, description: property.description ?? "", ...(property.type === "array" && { items: property.items ?? {} }) }
+      : property,
   ]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 function singleTypes(schema: JsonObject, form: Form, root = schema): JsonObject {
+  const inside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, form, root)]));
+  if (typeof schema.type === "string" || (schema.type === undefined && !form.typed)) return inside;
   const types = schemaTypes({ schema, root });
-  const type = types.find((one) => one !== "null") ?? types[0] ?? "string"; // a template would fail without any
-  return {
-    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, form, root)])),
-    type: typeof schema.type === "string" ? schema.type : type,
-    ...(types.length > 1 && types.includes("null") && { nullable: true }),
-  };
+  const type = types.find((one) => one !== "null") ?? types[0] ?? (schema === root ? "object" : "string");
+  return { ...inside, type, ...(types.length > 1 && types.includes("null") && { nullable: true }) };
 }
 
 function insideOf(key: string, value: Json, form: Form, root: JsonObject): Json {

@@ -61,6 +61,7 @@ const SINGLE: readonly Form[] = [
   { alternating: true },
   { noSystem: true },
   { parts: true },
+  { typed: true },
   { described: true },
   { nullsAsWords: true },
   { saidInThinking: true },

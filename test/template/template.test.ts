@@ -82,10 +82,25 @@ describe("what templates stumble over is put right", () => {
     [{ enum: ["x"] }, "string"],
     [{ $ref: "#/$defs/list" }, "array"],
     [{ description: "anything" }, "string"],
-  ])("a property without a type gets one: %j", async (property, type) => {
+  ])("a property without a type gets one where the template fails without: %j", async (property, type) => {
     const parameters = { type: "object", properties: { a: property }, $defs: { list: { type: "array" } } };
-    const template = "{{ tools[0].function.parameters.properties.a.type | tojson }}";
-    expect(await dumpedTool({ name: "f", parameters }, template)).toBe(type);
+    const a = "tools[0].function.parameters.properties.a";
+    expect(await dumpedTool({ name: "f", parameters }, `{{ ${a}.type | upper | lower | tojson }}`)).toBe(type);
+    expect(await dumpedTool({ name: "f", parameters }, `{{ ${a} | tojson }}`)).toEqual(property);
+  });
+  test("a tool without parameters is not given any", async () => {
+    const template = "{{ tools[0].function.parameters | tojson }}{# properties #}";
+    expect(await dumpedTool({ name: "f", parameters: {} }, template)).toEqual({});
+    expect(await dumpedTool({ name: "f", parameters: { type: "object" } }, template)).toEqual({ type: "object" });
+    for (const parameters of [{}, { type: "object" }]) {
+      const failing = `{% for p in tools[0].function.parameters.properties | items %}{% endfor %}${template}`;
+      expect(await dumpedTool({ name: "f", parameters }, failing)).toEqual({ ...parameters, properties: {} });
+    }
+  });
+  test("a list has elements where the template fails without", async () => {
+    const parameters = { type: "object", properties: { a: { type: "array" } } };
+    const template = "{% set a = tools[0].function.parameters.properties.a %}{{ a['items']['type'] | upper | tojson }}";
+    expect(await dumpedTool({ name: "f", parameters }, template)).toBe("STRING");
   });
   test("no tools are an empty list for a template that walks through them without looking", async () => {
     expect(await renderWithTemplate("{% if tools is none %}{{ raise_exception('no') }}{% endif %}ok", asked([user]))).toBe("ok");
