@@ -10,7 +10,9 @@ import type { Engine } from "../engine.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
 /** What is used of `LlmInference`. */
-export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close" | "setOptions"> & {
+export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close"> & {
+  /** `undefined` takes an option back. */
+  setOptions(options: { temperature?: number | undefined; topK?: number | undefined; randomSeed?: number | undefined }): Promise<void>;
   generateResponse(query: string, listener: (partial: string, done: boolean) => void): Promise<string>;
 };
 
@@ -20,7 +22,10 @@ export const createMediaPipe = (inference: MediaPipeInference, options: TextEngi
 /** MediaPipe takes one prompt at a time, so the next waits; and it counts the prompt's tokens into its limit, so an answer has none of its own. */
 function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
   let last: Promise<unknown> = Promise.resolve();
+  /** MediaPipe keeps an option until it is taken back, and what the page itself has set is not ours to take. */
+  let unset: Record<string, undefined> = {};
   return {
+    takes: ["temperature", "topK", "seed"],
     async *generate(prompt, { sampling, signal }) {
       const before = last;
       let over = (): void => {};
@@ -31,11 +36,13 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
         await before;
         if (signal?.aborted) return;
         const { temperature, topK, seed } = sampling;
-        await inference.setOptions({
+        const asked = {
           ...(temperature !== undefined && { temperature }),
           ...(topK !== undefined && { topK }),
           ...(seed !== undefined && { randomSeed: seed }),
-        });
+        };
+        await inference.setOptions({ ...unset, ...asked });
+        unset = Object.fromEntries(Object.keys(asked).map((option) => [option, undefined]));
         yield* pieces(inference, promptText(prompt, { neutralize: true }), signal);
       } finally {
         over();
