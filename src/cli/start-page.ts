@@ -32,12 +32,12 @@ const SPEAKER = " It speaks the format of tool calls. It is no language model: i
 const REAL = "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF";
 
 export function summaryOf({ url, engine: { facts }, call, found, readyMs }: Started) {
-  const { id, dialect, bytes, path, contextSize } = facts;
+  const { id, dialect, bytes, path, context } = facts;
   return {
     url,
     readyMs: Math.round(readyMs),
     wires: TRYOUTS.map(({ wire }) => wire),
-    model: { id, dialect, bytes, path, contextSize },
+    model: { id, dialect, bytes, path, context },
     found,
     call: { asked: QUESTION, ...call, ms: Math.round(call.ms) },
     try: Object.fromEntries(TRYOUTS.map((tryout) => [tryout.wire, curlOf(tryout, url, id)])),
