@@ -62,7 +62,7 @@ export function startPage(started: Started, output: Output, shell = usualShell()
   for (const tryout of TRYOUTS) page.command(tryout.title, curlOf(tryout, url, id, shell));
   page.line(dim(page.wrapped('To stream: "stream": true in the file; with Gemini, streamGenerateContent?alt=sse in the URL.', 2)));
   page.heading("Go on");
-  page.command("talk to it in the terminal", "npx dragoman chat");
+  page.command("talk to it in the terminal", `npx dragoman chat --upstream ${url}`);
   page.command("a real model in this process, 2.5 GB", `npx dragoman serve --model ${REAL}`);
   page.command("a model behind another server", "npx dragoman serve --upstream http://127.0.0.1:8000/v1");
   page.heading("With a real model, point a client at it");
