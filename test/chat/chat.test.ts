@@ -342,11 +342,38 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
+  test.each([
+    ["the tokens are counted", { countTokens: () => new Promise<never>(() => {}) }, undefined],
+    ["a policy works", {}, () => new Promise<never>(() => {})],
+    ["the models are listed", { models: () => new Promise<never>(() => {}) }, undefined],
+  ])("while %s", async (_, hanging, policy) => {
+    const abort = new AbortController();
+    const engine = { ...createScripted([says("Hi")]), ...hanging };
+    const chat = createChat({ engine, context: { limit: 10, policy } });
+    const turn = chat.send("hello ".repeat(50), { signal: abort.signal }).turn();
+    setImmediate(() => abort.abort());
+    expect(await turn).toMatchObject({ reason: "aborted" });
+    expect(() => chat.undo()).not.toThrow();
+  });
+
   test("before it began", async () => {
     const { chat } = scriptedChat([says("Hi")]);
     expect(await chat.send("hi", { signal: AbortSignal.abort() }).turn()).toMatchObject({ reason: "aborted" });
     expect(chat.history).toEqual([user("hi")]);
   });
+});
+
+test.each([
+  ["required", "auto"],
+  [{ name: "paint" }, "auto"],
+  [{ allowed: ["paint"], required: true }, { allowed: ["paint"] }],
+  ["none", "none"],
+] as const)("a call that must be is made once a turn, and then the model may answer in words: %j", async (toolChoice, then) => {
+  const turn = [[...calls("paint", { color: "red" }), toolCalls], says("Red.")];
+  const { chat, engine } = scriptedChat([...turn, ...turn], { toolChoice: toolChoice as never });
+  expect(await chat.send("red").turn()).toMatchObject({ reason: "stop", steps: 2 });
+  await chat.send("again").turn();
+  expect(engine.requests.map((request) => request.toolChoice)).toEqual([toolChoice, then, toolChoice, then]);
 });
 
 describe("tools that somebody else runs", () => {
@@ -364,6 +391,29 @@ describe("tools that somebody else runs", () => {
     ]);
     expect(paired(chat.history)).toBe(true);
     await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call waits");
+  });
+
+  test("undo takes back an answer and its results, not those of tools that ran here; also after it was saved", async () => {
+    const options = { tools: [paint, remote] };
+    const { chat } = scriptedChat([script, says("ok")], options);
+    await chat.send("go").turn();
+    const before = structuredClone(chat.history);
+    await chat.answer([{ id: "a", output: "here" }]).turn();
+    const { chat: again } = scriptedChat([says("ok"), says("well"), says("fine")], { ...options, data: readChat(chat.save()) });
+    for (const one of [chat, again]) {
+      one.undo();
+      expect(one.history).toEqual(before);
+    }
+    expect(await again.answer([{ id: "a", output: "there" }]).text()).toBe("ok");
+    expect(resultsOf(again)).toMatchObject([{ id: "a", output: "there" }, { id: "b" }]);
+    again.undo();
+    await again.send("never mind").turn();
+    expect(resultsOf(again)).toMatchObject([
+      { id: "a", isError: true },
+      { id: "b", output: { color: "red" } },
+    ]);
+    again.undo();
+    expect(again.history).toEqual(before);
   });
 
   test("whoever sends other words instead leaves an error as their result", async () => {
@@ -428,6 +478,9 @@ describe("history is plain data", () => {
     [{ version: 1, messages: [{ role: "robot" }] }, "messages[0].role"],
     [{ version: 1, messages: [{ role: "user", content: [{ type: "song" }] }] }, "messages[0].content[0].type"],
     [{ version: 1, messages: [{ role: "tool", id: "a" }], turns: [] }, "messages[0] must have"],
+    [{ version: 1, messages: [], turns: [{}] }, "turns[0] must have from and to"],
+    [{ version: 1, messages: [], turns: [{ from: 0, to: 1 }] }, "turns[0] must have from and to"],
+    [{ version: 1, messages: [], turns: [{ from: 0, to: 0, steps: 1 }] }, "turns[0] must have steps, model and reason"],
   ])("what no chat has written is refused: %j", (value, why) => {
     expect(() => readChat(value)).toThrow(why);
   });
