@@ -139,7 +139,11 @@ export class Chat {
 
   /** Asks again without new words: after an error, or after `max-steps`. */
   resume(options: SendOptions = {}): Reply {
-    return this.#reply(() => [], options);
+    return this.#reply(() => {
+      const { waiting } = this.#history;
+      if (waiting.length > 0) throw new Error(`these calls wait for chat.answer: ${waiting.join(", ")}`);
+      return [];
+    }, options);
   }
 
   /** The exact prompt of a turn's last step, or of another, where the engine renders one; what its server was sent otherwise. */

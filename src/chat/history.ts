@@ -46,13 +46,18 @@ export class History {
     return this.#insert(this.#openCalls().map((call) => known?.get(call.id ?? "") ?? failure(call, why)));
   }
 
+  /** The ids of calls that wait for a result. */
+  get waiting(): (string | undefined)[] {
+    return this.#openCalls().map(({ id }) => id);
+  }
+
   addResults(results: readonly OpenResult[]): string[] {
     const open = this.#openCalls();
     const given = new Map(results.map((result) => [result.id, result]));
     const missing = open.filter(({ id }) => !given.has(id ?? ""));
     if (open.length === 0) throw new Error("no call waits for a result");
     if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
-      throw new Error(`each of these calls needs one result: ${open.map(({ id }) => id).join(", ")}`);
+      throw new Error(`each of these calls needs one result: ${this.waiting.join(", ")}`);
     return this.#insert(
       open.flatMap((call) => {
         const result = given.get(call.id ?? "");

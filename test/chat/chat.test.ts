@@ -238,6 +238,18 @@ describe("what a tool gives", () => {
       { output: "disk full", isError: true },
     ],
     ["what JSON cannot hold", () => 1n, { isError: true }],
+    ["a map", () => new Map([["a", 1]]), { output: "the tool returned something (Map) that JSON cannot hold", isError: true }],
+    ["an answer that nobody has read", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
+    ["an error", () => new Error("bad"), { output: expect.stringContaining("(Error)"), isError: true }],
+    [
+      "a generator",
+      async function* () {
+        yield "one";
+      },
+      { output: expect.stringContaining("(AsyncGenerator)"), isError: true },
+    ],
+    ["an object without members", () => ({}), { output: {} }],
+    ["a date", () => new Date(0), { output: "1970-01-01T00:00:00.000Z" }],
     ["a function", () => () => 1, { isError: true, output: expect.stringContaining("function") }],
   ])("%s", async (_, run, result) => {
     expect(await resultWith(run)).toMatchObject(result);
@@ -391,6 +403,13 @@ describe("tools that somebody else runs", () => {
     ]);
     expect(paired(chat.history)).toBe(true);
     await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call waits");
+  });
+
+  test("nobody resumes while they wait: no model is asked with a call that has no result", async () => {
+    const { chat, engine } = scriptedChat([script, says("ok")], { tools: [paint, remote] });
+    await chat.send("go").turn();
+    await expect(chat.resume().turn()).rejects.toThrow("these calls wait for chat.answer: a");
+    expect(engine.requests).toHaveLength(1);
   });
 
   test("undo takes back an answer and its results, not those of tools that ran here; also after it was saved", async () => {
