@@ -149,6 +149,8 @@ export class Chat {
   /** The exact prompt of a turn's last step, or of another, where the engine renders one; what its server was sent otherwise. */
   async promptOf(turn: Turn | undefined = this.#turns.at(-1), step = -1): Promise<Asking> {
     if (!turn) throw new Error("there is no turn yet");
+    const steps = Math.max(turn.steps, 1);
+    if (step >= steps || step < -steps) throw new Error(`the turn has no step ${step}: it has ${turn.steps}`);
     const { engine, settings, messages, count } = stepsOf.get(turn)?.at(step) ?? (await this.#stepOf(turn, step));
     const request: Request = { ...settings, messages: this.#withSystem(messages.slice(0, count)) };
     return engine.preview ? { request, sent: await engine.preview(request) } : { request };

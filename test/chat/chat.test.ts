@@ -528,6 +528,8 @@ describe("promptOf", () => {
     expect(await textOf()).toMatch(/<start_function_response>response:paint\{color:<escape>red<escape>\}<end_function_response>$/);
     expect((await chat.promptOf(turn, 0)).request).toEqual(engine.requests[0]);
     expect((await chat.promptOf()).request).toEqual(engine.requests[2]);
+    await expect(chat.promptOf(turn, 3)).rejects.toThrow("the turn has no step 3: it has 2");
+    await expect(chat.promptOf(turn, -4)).rejects.toThrow("no step");
     // A chat that was loaded has only its history: it says what it would send.
     const loaded = createChat({ engine, model: "m", tools: [paint], data: chat.save() });
     expect(await loaded.promptOf(loaded.turns[0], 0)).toEqual(await chat.promptOf(turn, 0));

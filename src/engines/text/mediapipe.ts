@@ -29,6 +29,7 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
     async *generate(prompt, { sampling, signal }) {
       const before = last;
       let over = (): void => {};
+      let isOurs = true;
       last = new Promise<void>((resolve) => {
         over = resolve;
       });
@@ -43,20 +44,22 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
         };
         await inference.setOptions({ ...unset, ...asked });
         unset = Object.fromEntries(Object.keys(asked).map((option) => [option, undefined]));
-        yield* pieces(inference, promptText(prompt, { neutralize: true }), signal);
+        isOurs = false;
+        yield* pieces(inference, promptText(prompt, { neutralize: true }), signal, over);
       } finally {
-        over();
+        if (isOurs) over();
       }
     },
     close: async () => inference.close(),
   };
 }
 
-/** What the listener hears, one piece after the other. Who stops listening stops the model. */
+/** What the listener hears, one piece after the other. Who stops listening stops the model, which takes a while: `over` when it has. */
 async function* pieces(
   inference: MediaPipeInference,
   text: string,
   signal: AbortSignal | undefined,
+  over: () => void,
 ): AsyncGenerator<string, void, undefined> {
   const heard: string[] = [];
   let wake = (): void => {};
@@ -71,6 +74,7 @@ async function* pieces(
     .finally(() => {
       finished = true;
       wake();
+      over();
     });
   answer.catch(() => {}); // heard below
   try {

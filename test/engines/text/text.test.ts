@@ -199,22 +199,28 @@ describe("MediaPipe", () => {
 
   function inference(text: string) {
     const seen = { options: [] as unknown[], prompts: [] as string[], cancelled: 0, running: 0, closed: false };
+    let stopping = false;
     const fake: MediaPipeInference = {
       async setOptions(options) {
         seen.options.push(options);
       },
       async generateResponse(query, listener) {
-        expect(++seen.running).toBe(1); // one at a time
+        if (++seen.running > 1) throw new Error("Previous invocation or loading is still ongoing.");
+        stopping = false;
         seen.prompts.push(query);
         for (const piece of piecesOf(text)) {
-          await Promise.resolve();
+          await new Promise(setImmediate); // it stops when it is able to
+          if (stopping) break;
           listener(piece, false);
         }
         listener("", true);
         seen.running--;
         return text;
       },
-      cancelProcessing: () => void seen.cancelled++,
+      cancelProcessing: () => {
+        stopping = true;
+        seen.cancelled++;
+      },
       close: () => {
         seen.closed = true;
       },
@@ -250,6 +256,19 @@ describe("MediaPipe", () => {
       ["topK"],
       [],
     ]);
+  });
+
+  test("who comes after one that was stopped waits until it has stopped", async () => {
+    const { fake, seen } = inference("one two three four five");
+    const engine = createMediaPipe(fake, { dialect: gemma4 });
+    const stopped = await all(engine.generate({ ...request, stop: ["two"] }));
+    expect(collect(stopped).finish).toEqual({ reason: "stop", stop: "two" });
+    for await (const event of engine.generate(request)) if (event.type === "text") break;
+    expect(collect(await all(engine.generate(request)))).toMatchObject({
+      content: [{ text: "one two three four five" }],
+      finish: { reason: "stop" },
+    });
+    expect(seen.cancelled).toBe(2);
   });
 
   test("an abort stops it", async () => {
