@@ -10,6 +10,7 @@ import { createChat, defineTool } from "dragoman/chat";
 import { createTextEngine } from "dragoman/engines";
 
 export const transformersRuntime = ({ tokenizer, model, TextStreamer, StoppingCriteria }) => ({
+  takes: ["maxTokens", "temperature", "topP", "topK"],
   async *generate(prompt, { maxTokens = 1024, sampling: { temperature = 0, topP, topK }, stops }) {
     const pieces = [];
     let said = "";

@@ -5,8 +5,8 @@ const TOOL = { name: "write_file", description: "Writes a file", parameters: { t
 const SYSTEM = "You are a helpful assistant with access to tools.";
 const QUESTION = "Write test.txt with the content Hello World";
 
-/** A request for so many chunks, at once or paced; the upstream reads both from what it is sent. */
-const chat = ({ chunks, paced }) => ({
+/** A request for so many chunks, and when they come: the upstream reads both from what it is sent. */
+const chat = ({ chunks, temperature }) => ({
   path: "/v1/chat/completions",
   body: {
     model: "m",
@@ -18,16 +18,16 @@ const chat = ({ chunks, paced }) => ({
     stream: true,
     stream_options: { include_usage: true },
     max_tokens: chunks,
-    temperature: paced ? 1 : 0,
+    temperature,
   },
 });
-const gemini = ({ chunks, paced }) => ({
+const gemini = ({ chunks, temperature }) => ({
   path: "/v1beta/models/m:streamGenerateContent?alt=sse",
   body: {
     systemInstruction: { parts: [{ text: SYSTEM }] },
     contents: [{ role: "user", parts: [{ text: QUESTION }] }],
     tools: [{ functionDeclarations: [{ name: TOOL.name, description: TOOL.description, parametersJsonSchema: TOOL.parameters }] }],
-    generationConfig: { maxOutputTokens: chunks, temperature: paced ? 1 : 0 },
+    generationConfig: { maxOutputTokens: chunks, temperature },
   },
 });
 export const WIRES = { chat, gemini };

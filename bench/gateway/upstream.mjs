@@ -1,6 +1,6 @@
-// The upstream of the benchmark: OpenAI chat, a stream of so many chunks as the request's `max_tokens` says, all at once or one every 4 ms
-// (`temperature: 1`). As real servers do it: every answer has an id and a time of its own, and the tokens are counted in a chunk of their own
-// for who asks. With `--obfuscation`, every chunk also has random characters of a random length, as OpenAI's have: no two chunks are alike then.
+// The upstream of the benchmark: OpenAI chat, a stream of so many chunks as the request's `max_tokens` says. Its `temperature` says when they
+// come: 0, at once, each written by itself; 0.5, at once, all of them in one piece; 1, one every 4 ms. As real servers do it: every answer has an
+// id and a time of its own, and the tokens are counted in a chunk of their own for who asks. With `--obfuscation`, every chunk also has random characters of a random length, as OpenAI's have: no two chunks are alike then.
 import { createServer } from "node:http";
 
 const PACE_MS = 4;
@@ -57,13 +57,16 @@ const server = createServer((request, response) => {
     const counts = stream_options?.include_usage === true;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.socket.setNoDelay(true);
-    if (temperature !== 1) {
-      let all = answer.first();
-      for (let n = 0; n < count; n++) all += answer.word();
-      return void response.end(all + answer.last(counts));
+    if (temperature === 0.5) {
+      const words = Array.from({ length: count }, () => answer.word());
+      return void response.end(answer.first() + words.join("") + answer.last(counts));
     }
     response.write(answer.first());
     let n = 0;
+    if (temperature === 0) {
+      while (n++ < count) response.write(answer.word());
+      return void response.end(answer.last(counts));
+    }
     const timer = setInterval(() => {
       if (n++ < count) return void response.write(answer.word());
       clearInterval(timer);

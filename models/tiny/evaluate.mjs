@@ -74,7 +74,7 @@ const plain = modes.includes("plain") ? await plainly() : undefined;
 const failures = [];
 for (const id of values.dialects.split(",")) {
   const dialect = getDialect(id);
-  const engine = await createLlama({ model: file, dialect: id, gpu: false, threads: 1, sequences: 1, sampling: { temperature: 0 } });
+  const engine = await createLlama({ model: file, dialect: id, gpu: false, threads: 1, parallel: 1, sampling: { temperature: 0 } });
   for (const set of sets) {
     const cases = readFileSync(set, "utf8")
       .split("\n")

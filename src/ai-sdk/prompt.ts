@@ -48,7 +48,7 @@ export interface Asked {
 export function readCall(model: string, options: LanguageModelV3CallOptions): Asked {
   const warnings: SharedV3Warning[] = [];
   const unsupported = (feature: string): void => void warnings.push({ type: "unsupported", feature });
-  const own = (options.providerOptions?.dragoman ?? {}) as DragomanCallOptions;
+  const own = readOwn(options.providerOptions?.dragoman ?? {}, unsupported);
   const format = options.responseFormat;
   const tools = readTools(options, unsupported);
   const request: Request = {
@@ -66,6 +66,22 @@ export function readCall(model: string, options: LanguageModelV3CallOptions): As
     }),
   };
   return { request, warnings };
+}
+
+const KINDS: Readonly<Record<keyof DragomanCallOptions, "object" | "boolean" | "number">> = {
+  thinking: "object",
+  parallelCalls: "boolean",
+  minP: "number",
+  repeatPenalty: "number",
+};
+
+/** Other providers spell these otherwise: what is none of ours is said. */
+function readOwn(given: object, unsupported: (feature: string) => void): DragomanCallOptions {
+  const isOurs = ([key, value]: [string, unknown]): boolean =>
+    Object.hasOwn(KINDS, key) && typeof value === KINDS[key as keyof typeof KINDS];
+  const all = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
+  for (const entry of all) if (!isOurs(entry)) unsupported(`providerOptions.dragoman.${entry[0]}: ${JSON.stringify(entry[1])}`);
+  return Object.fromEntries(all.filter(isOurs));
 }
 
 function readSampling(options: LanguageModelV3CallOptions, own: DragomanCallOptions): { sampling?: Sampling } {

@@ -4,30 +4,39 @@
  *     const dragoman = createDragoman(await createLlama({ model: "embedded" }));
  *     const { text } = await generateText({ model: dragoman("any"), prompt: "Hi", tools });
  */
-import type {
-  LanguageModelV3,
-  LanguageModelV3CallOptions,
-  LanguageModelV3GenerateResult,
-  LanguageModelV3StreamPart,
-  LanguageModelV3StreamResult,
-  SharedV3Warning,
+import {
+  type LanguageModelV3,
+  type LanguageModelV3CallOptions,
+  type LanguageModelV3GenerateResult,
+  type LanguageModelV3StreamPart,
+  type LanguageModelV3StreamResult,
+  NoSuchModelError,
+  type ProviderV3,
+  type SharedV3Warning,
 } from "@ai-sdk/provider";
 import { createFold } from "../core/fold.ts";
-import type { Event, Finish } from "../core/nouns.ts";
+import type { Event, Finish, Warning } from "../core/nouns.ts";
 import type { Engine } from "../engines/engine.ts";
 import { failure } from "./failure.ts";
 import { readCall } from "./prompt.ts";
 import { readable } from "./readable.ts";
 import { contentOf, extensionsOf, finishReason, malformedWarnings, PartStream, usageOf } from "./stream.ts";
 
-export interface Dragoman {
+export interface Dragoman extends ProviderV3 {
   (modelId: string): LanguageModelV3;
-  languageModel(modelId: string): LanguageModelV3;
 }
 
 export function createDragoman(engine: Engine): Dragoman {
   const languageModel = (modelId: string): LanguageModelV3 => new EngineModel(engine, modelId);
-  return Object.assign(languageModel.bind(undefined), { languageModel });
+  const none = (modelType: "embeddingModel" | "imageModel") => (modelId: string) => {
+    throw new NoSuchModelError({ modelId, modelType });
+  };
+  return Object.assign(languageModel.bind(undefined), {
+    specificationVersion: "v3" as const,
+    languageModel,
+    embeddingModel: none("embeddingModel"),
+    imageModel: none("imageModel"),
+  });
 }
 
 class EngineModel implements LanguageModelV3 {
@@ -76,10 +85,12 @@ class EngineModel implements LanguageModelV3 {
   /** The answer from its first event on. One that begins with an error is thrown: before anything was said the SDK may try again. */
   async #ask(options: LanguageModelV3CallOptions): Promise<{ events: AsyncIterable<Event>; warnings: SharedV3Warning[] }> {
     const { request, warnings } = readCall(this.modelId, options);
+    const warn = ({ message }: Warning): void => void warnings.push({ type: "other", message });
     const answer = this.#engine.generate(request, {
       signal: options.abortSignal,
       headers: given(options.headers),
-      onAnswer: ({ warnings: said }) => warnings.push(...said.map(({ message }) => ({ type: "other" as const, message }))),
+      onAnswer: ({ warnings: said }) => said.forEach(warn),
+      onWarning: warn,
     });
     const events = answer[Symbol.asyncIterator]();
     const first = await events.next();

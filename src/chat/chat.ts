@@ -8,7 +8,7 @@
  * ends, the history holds what was said, and every call in it has its result.
  */
 import { createFold } from "../core/fold.ts";
-import type { Event, Media, Message, Request, Text, ToolResult, Usage, Warning } from "../core/nouns.ts";
+import type { Event, Media, Message, Request, Text, ToolChoice, ToolResult, Usage, Warning } from "../core/nouns.ts";
 import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError } from "../engines/finish.ts";
@@ -126,8 +126,9 @@ export class Chat {
   send(input: string | readonly (Text | Media)[], options: SendOptions = {}): Reply {
     const content: (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
     return this.#reply(() => {
-      this.#history.closeCalls("The user went on without a result.");
+      const answered = this.#history.closeCalls("The user went on without a result.");
       this.#history.add({ role: "user", content });
+      return answered;
     }, options);
   }
 
@@ -138,12 +139,18 @@ export class Chat {
 
   /** Asks again without new words: after an error, or after `max-steps`. */
   resume(options: SendOptions = {}): Reply {
-    return this.#reply(() => {}, options);
+    return this.#reply(() => {
+      const { waiting } = this.#history;
+      if (waiting.length > 0) throw new Error(`these calls wait for chat.answer: ${waiting.join(", ")}`);
+      return [];
+    }, options);
   }
 
   /** The exact prompt of a turn's last step, or of another, where the engine renders one; what its server was sent otherwise. */
   async promptOf(turn: Turn | undefined = this.#turns.at(-1), step = -1): Promise<Asking> {
     if (!turn) throw new Error("there is no turn yet");
+    const steps = Math.max(turn.steps, 1);
+    if (step >= steps || step < -steps) throw new Error(`the turn has no step ${step}: it has ${turn.steps}`);
     const { engine, settings, messages, count } = stepsOf.get(turn)?.at(step) ?? (await this.#stepOf(turn, step));
     const request: Request = { ...settings, messages: this.#withSystem(messages.slice(0, count)) };
     return engine.preview ? { request, sent: await engine.preview(request) } : { request };
@@ -173,20 +180,21 @@ export class Chat {
     this.#rest();
     const turn = this.#turns.pop();
     if (!turn) return undefined;
-    this.#history.cut(turn.from);
+    this.#history.cut(turn.from, turn.answered);
     return turn;
   }
 
   // ---- A turn
 
-  #reply(begin: () => void, options: SendOptions): Reply {
+  /** `begin` says which calls of the turn before have got their results. */
+  #reply(begin: () => string[], options: SendOptions): Reply {
     return new Reply(() => this.#turn(begin, options));
   }
 
-  async *#turn(begin: () => void, options: SendOptions): AsyncGenerator<ChatEvent, Turn, undefined> {
+  async *#turn(begin: () => string[], options: SendOptions): AsyncGenerator<ChatEvent, Turn, undefined> {
     this.#rest();
     const from = this.#history.all.length;
-    begin();
+    const answered = begin();
     this.#busy = true;
     const abort = new AbortController();
     const forward = (): void => abort.abort();
@@ -205,7 +213,8 @@ export class Chat {
       options.signal?.removeEventListener("abort", forward);
       const known = new Map(await Promise.all([...results].map(async ([id, result]) => [id, await result] as const)));
       if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.", known);
-      turn = { from, to: this.#history.all.length, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
+      const place = { from, to: this.#history.all.length, ...(answered.length > 0 ? { answered } : {}) };
+      turn = { ...place, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
       stepsOf.set(turn, steps);
       this.#turns.push(turn);
       this.#busy = false;
@@ -240,7 +249,7 @@ export class Chat {
       let request: Request;
       try {
         request = await this.#request(turn);
-        const left = await this.#fit(request, tight);
+        const left = await this.#fit(request, tight, turn.signal);
         if (left > 0) {
           yield { type: "left-out", messages: left };
           request = await this.#request(turn);
@@ -305,18 +314,20 @@ export class Chat {
 
   async #request({ tools, signal }: Pick<TurnState, "tools" | "signal">): Promise<Request> {
     const { engine, thinking, sampling, maxTokens, stop, toolChoice, parallelCalls, output, extra } = this.#options;
-    this.#model ??= (await engine.models({ signal }))[0]?.id ?? "default";
+    this.#model ??= (await unlessAborted(signal, engine.models({ signal })))[0]?.id ?? "default";
     const set = { thinking, sampling, maxTokens, stop, parallelCalls, output, extra };
     // Tools that were declared before stay declared: prompts are cached by their beginning, and some servers refuse calls of unknown tools.
     await unlessAborted(signal, this.#tools.refresh());
     const known = this.tools;
+    const isAnswered = this.#history.sent.at(-1)?.role === "tool";
+    const choice: ToolChoice | undefined = tools === false ? "none" : toolChoice && isAnswered ? loosened(toolChoice) : toolChoice;
     const declared = known.length > 0 && (tools !== false || this.history.some(({ role }) => role === "tool"));
     return {
       model: this.#model,
       stream: "sse",
       ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)),
       ...(declared ? { tools: known.map(({ tool }) => tool) } : {}),
-      ...(declared && tools === false ? { toolChoice: "none" as const } : declared && toolChoice ? { toolChoice } : {}),
+      ...(declared && choice ? { toolChoice: choice } : {}),
       messages: this.#withSystem(this.#history.sent),
     };
   }
@@ -327,17 +338,18 @@ export class Chat {
   }
 
   /** Leaves out what the context has no room for; says how many messages that were. `tight`: the server has just said that it is too much. */
-  async #fit(request: Request, tight: boolean): Promise<number> {
+  async #fit(request: Request, tight: boolean, signal: AbortSignal): Promise<number> {
     const { context, engine, maxTokens } = this.#options;
     if (!context) return 0;
     const { limit, policy = dropOldest } = context;
     const room = limit - Math.min(maxTokens ?? limit * ANSWER_SHARE, limit / 2);
     if (!tight && estimateTokens(request) * 2 < room) return 0; // no need to count
-    const { tokens } = await engine.countTokens(request);
+    const { tokens } = await unlessAborted(signal, engine.countTokens(request, { signal }));
     if (!tight && tokens <= room) return 0;
     const around = estimateTokens({ ...request, messages: this.#withSystem([]) });
     const goal = tight ? Math.min(room, tokens) / 2 : room;
-    const blocks = await policy(blocksOf(this.#history.sent, Math.max(tokens - around, 1)), { tokens: Math.max(goal - around, 0) });
+    const left = { tokens: Math.max(goal - around, 0), signal };
+    const blocks = await unlessAborted(signal, policy(blocksOf(this.#history.sent, Math.max(tokens - around, 1)), left));
     return this.#history.send(blocks.flatMap(({ messages }) => messages));
   }
 
@@ -352,6 +364,12 @@ export class Chat {
   #rest(): void {
     if (this.#busy) throw new Error("a turn is under way: read its events to the end, or abort it");
   }
+}
+
+/** A call that must be is made once: a model that had to make one at every step could never answer in words. */
+function loosened(choice: ToolChoice): ToolChoice {
+  if (typeof choice === "string") return choice === "required" ? "auto" : choice;
+  return "name" in choice ? "auto" : { allowed: choice.allowed };
 }
 
 interface TurnState extends SendOptions {

@@ -14,6 +14,8 @@ export interface Block {
 export interface Room {
   /** Room for all blocks together. */
   readonly tokens: number;
+  /** Aborts with the turn: nobody waits for a policy any longer. */
+  readonly signal: AbortSignal;
 }
 
 /** Gets the conversation so far, without the system text, and gives what is sent instead: blocks of it, and others if it likes. */

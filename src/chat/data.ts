@@ -14,6 +14,8 @@ export interface Turn {
   /** Its messages in the history: from the first to before the last. */
   readonly from: number;
   readonly to: number;
+  /** The calls of the turn before that had no result until this one: theirs are not counted into `from`. */
+  readonly answered?: readonly string[];
   /** How often the model was asked. */
   readonly steps: number;
   readonly model: string;
@@ -42,7 +44,7 @@ export function readChat(value: unknown): ChatData {
   if (data.version !== 1) throw new Error(`this is no chat that version 1 has saved: version is ${JSON.stringify(data.version)}`);
   if (data.system !== undefined && typeof data.system !== "string") throw new Error("system must be text");
   for (const [i, message] of listAt(data.messages, "messages").entries()) checkMessage(message, `messages[${i}]`);
-  for (const [i, turn] of listAt(data.turns, "turns").entries()) objectAt(turn, `turns[${i}]`);
+  for (const [i, turn] of listAt(data.turns, "turns").entries()) checkTurn(turn, `turns[${i}]`, data.messages as unknown[]);
   return structuredClone(data) as unknown as ChatData;
 }
 
@@ -58,6 +60,17 @@ function checkMessage(value: unknown, path: string): void {
     const part = objectAt(value, `${path}.content[${i}]`);
     if (!PARTS.has(part.type)) throw new Error(`${path}.content[${i}].type must be one of ${[...PARTS].join(", ")}`);
   }
+}
+
+function checkTurn(value: unknown, path: string, messages: readonly unknown[]): void {
+  const { from, to, answered = [], steps, model, reason, usage } = objectAt(value, path);
+  const isPlace = (place: unknown): place is number => Number.isInteger(place) && (place as number) >= 0;
+  if (!isPlace(from) || !isPlace(to) || from > to || to > messages.length)
+    throw new Error(`${path} must have from and to, places in messages`);
+  if (!isPlace(steps) || typeof model !== "string" || typeof reason !== "string")
+    throw new Error(`${path} must have steps, model and reason`);
+  objectAt(usage, `${path}.usage`);
+  listAt(answered, `${path}.answered`);
 }
 
 function objectAt(value: unknown, path: string): Record<string, unknown> {

@@ -34,36 +34,45 @@ export class History {
     return Math.max(before - messages.length, 0);
   }
 
-  /** Takes back what came behind so many messages. */
-  cut(length: number): void {
-    this.all.length = length;
+  /** Leaves so many messages, not counting the results of these calls, which go as well. */
+  cut(length: number, answered: readonly string[] = []): void {
+    const rest = this.all.slice(0, length + answered.length);
+    this.all.splice(0, this.all.length, ...rest.filter((message) => message.role !== "tool" || !answered.includes(message.id)));
     this.#sent = [...this.all];
   }
 
-  /** The calls that have no result yet get one: the one that is known by now, or why there is none. */
-  closeCalls(why: string, known?: ReadonlyMap<string, ToolResult | undefined>): void {
-    this.add(...this.#openCalls().map((call) => known?.get(call.id ?? "") ?? failure(call, why)));
+  /** The calls that have no result yet get one: the one that is known by now, or why there is none. Gives their ids, as `addResults` does. */
+  closeCalls(why: string, known?: ReadonlyMap<string, ToolResult | undefined>): string[] {
+    return this.#insert(this.#openCalls().map((call) => known?.get(call.id ?? "") ?? failure(call, why)));
   }
 
-  /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */
-  addResults(results: readonly OpenResult[]): void {
+  /** The ids of calls that wait for a result. */
+  get waiting(): (string | undefined)[] {
+    return this.#openCalls().map(({ id }) => id);
+  }
+
+  addResults(results: readonly OpenResult[]): string[] {
     const open = this.#openCalls();
     const given = new Map(results.map((result) => [result.id, result]));
     const missing = open.filter(({ id }) => !given.has(id ?? ""));
     if (open.length === 0) throw new Error("no call waits for a result");
     if (missing.length > 0 || given.size !== open.length || results.length !== given.size)
-      throw new Error(`each of these calls needs one result: ${open.map(({ id }) => id).join(", ")}`);
-    const { asked, since } = this.#lastAnswer();
-    const order = asked.map(({ id }) => id);
-    const all = [
-      ...since,
-      ...open.flatMap((call) => {
+      throw new Error(`each of these calls needs one result: ${this.waiting.join(", ")}`);
+    return this.#insert(
+      open.flatMap((call) => {
         const result = given.get(call.id ?? "");
         return call.type === "tool-call" && result ? [{ role: "tool" as const, name: call.name, ...result }] : [];
       }),
-    ];
-    all.sort((a, b) => order.indexOf("id" in a ? a.id : "") - order.indexOf("id" in b ? b.id : ""));
+    );
+  }
+
+  /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */
+  #insert(results: readonly ToolResult[]): string[] {
+    const { asked, since } = this.#lastAnswer();
+    const order = asked.map(({ id }) => id);
+    const all = [...since, ...results].sort((a, b) => order.indexOf("id" in a ? a.id : "") - order.indexOf("id" in b ? b.id : ""));
     for (const list of [this.all, this.#sent]) list.splice(list.length - since.length, since.length, ...all);
+    return results.map(({ id }) => id);
   }
 
   #openCalls(): Asked[] {

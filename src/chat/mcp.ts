@@ -50,11 +50,18 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   const { StreamableHTTPClientTransport, StreamableHTTPError } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
   const { openSession } = await import("./mcp-session.ts");
   const { url, headers = {} } = server;
+  if (!URL.canParse(url)) throw new Error(`the URL of an MCP server is none: ${url}`);
   return openSession(server, {
     name: url,
     open: () => ({
       transport: new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport,
-      why: ({ message, cause }) => (cause instanceof Error ? `${message}: ${cause.message}` : message),
+      why: (error) => {
+        const { message, cause } = error;
+        // Of a refusal, the SDK's words hold what the server said, but not the status.
+        if (error instanceof StreamableHTTPError && error.code && error.code > 0)
+          return `it answers ${error.code}, ${message.replace(/^.*endpoint: /, "")}`.replace(/, $/, "");
+        return cause instanceof Error ? `${message}: ${cause.message}` : message;
+      },
     }),
     // Nothing tells a client over HTTP that the server has ended, but a stream that breaks is a hint.
     asksWhetherAlive: true,

@@ -103,8 +103,15 @@ function jsonOf(value: unknown): Json {
   if (value === undefined) return DONE;
   const text = JSON.stringify(value);
   if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
+  if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
   return JSON.parse(text) as Json;
 }
+
+/** `Map`, `Response`, `AsyncGenerator`. */
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** JSON makes an empty object of maps, streams, responses and errors. */
+const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value)) || "toJSON" in value;
 
 export function failure(asked: Asked, message: string): ToolResult {
   const name = asked.type === "tool-call" ? asked.name : readMalformed(asked.raw)?.name || "unknown";

@@ -38,8 +38,8 @@ export async function openModel(model: string, flags: ModelFlags = {}, output: N
       model,
       gpu: gpuOf(flags.gpu),
       dialect: flags.dialect,
-      contextSize: flags.context,
-      sequences: flags.parallel,
+      context: flags.context,
+      parallel: flags.parallel,
       onProgress: (progress) => bar.show(progress),
     });
     bar.clear();
@@ -157,9 +157,9 @@ export function sizeOf(bytes: number | undefined): string {
 
 /** What was loaded, in one line. */
 export function describeModel({ facts }: Llama): string {
-  const { id, bytes, dialect, variant, why, contextSize, sequences, gpu } = facts;
+  const { id, bytes, dialect, variant, why, context, parallel, gpu } = facts;
   const place = gpu === false ? "on the CPU" : `with ${gpu}`;
-  return `model ${id}: ${sizeOf(bytes)}, ${place}, speaks ${dialect} (${variant}; ${why}), ${contextSize} tokens, ${sequences} at once`;
+  return `model ${id}: ${sizeOf(bytes)}, ${place}, speaks ${dialect} (${variant}; ${why}), ${context} tokens, ${parallel} at once`;
 }
 
 /** A line for people: the warning, and what it is about. */

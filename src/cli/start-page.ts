@@ -32,12 +32,12 @@ const SPEAKER = " It speaks the format of tool calls. It is no language model: i
 const REAL = "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF";
 
 export function summaryOf({ url, engine: { facts }, call, found, readyMs }: Started) {
-  const { id, dialect, bytes, path, contextSize } = facts;
+  const { id, dialect, bytes, path, context } = facts;
   return {
     url,
     readyMs: Math.round(readyMs),
     wires: TRYOUTS.map(({ wire }) => wire),
-    model: { id, dialect, bytes, path, contextSize },
+    model: { id, dialect, bytes, path, context },
     found,
     call: { asked: QUESTION, ...call, ms: Math.round(call.ms) },
     try: Object.fromEntries(TRYOUTS.map((tryout) => [tryout.wire, curlOf(tryout, url, id)])),
@@ -62,7 +62,7 @@ export function startPage(started: Started, output: Output, shell = usualShell()
   for (const tryout of TRYOUTS) page.command(tryout.title, curlOf(tryout, url, id, shell));
   page.line(dim(page.wrapped('To stream: "stream": true in the file; with Gemini, streamGenerateContent?alt=sse in the URL.', 2)));
   page.heading("Go on");
-  page.command("talk to it in the terminal", "npx dragoman chat");
+  page.command("talk to it in the terminal", `npx dragoman chat --upstream ${url}`);
   page.command("a real model in this process, 2.5 GB", `npx dragoman serve --model ${REAL}`);
   page.command("a model behind another server", "npx dragoman serve --upstream http://127.0.0.1:8000/v1");
   page.heading("With a real model, point a client at it");

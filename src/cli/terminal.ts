@@ -70,7 +70,7 @@ function escapeOf(char: string): string {
 }
 
 /** Nothing of this is hidden, which is seen sooner. */
-const PLAIN = /^[ -~→]*$/;
+const PLAIN = /^[ -~]*$/;
 
 /** The text on one line, nothing in it hidden. */
 export const visible = (text: string): string => (PLAIN.test(text) ? text : text.replace(HIDDEN, escapeOf));

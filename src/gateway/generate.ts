@@ -91,8 +91,6 @@ abstract class Answering implements Speaker {
    */
   #thinking: Thinking | undefined;
   #way = 0;
-  /** Calls that are being looked at. */
-  readonly #checks: Promise<void>[] = [];
 
   constructor(passage: Passage, question: Question) {
     this.passage = passage;
@@ -126,8 +124,8 @@ abstract class Answering implements Speaker {
     return this.question.target.engine.wire !== this.passage.route.wire;
   }
 
-  #heed({ without = [], ...lesson }: Lesson): void {
-    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without } : lesson);
+  #heed({ without = [], media = [], ...lesson }: Lesson): void {
+    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without, media } : lesson);
     this.question = { ...this.question, request };
     this.passage.exchange.warnings.push(...warnings);
   }
@@ -270,11 +268,7 @@ abstract class Answering implements Speaker {
 
   #finish(): void {
     this.#over = true;
-    if (this.#checks.length === 0) this.end();
-    else
-      Promise.all(this.#checks)
-        .then(() => this.end())
-        .catch((error: unknown) => this.#fail(error));
+    this.end();
   }
 
   /** Names the calls that are not what their tool's schema asks for. */
@@ -282,8 +276,8 @@ abstract class Answering implements Speaker {
     const { request, target } = this.question;
     const tool = truncated || target.rule?.validate === "off" ? undefined : request.tools?.find((known) => known.name === name);
     if (!tool) return;
-    const { outside } = this.passage.exchange;
-    this.#checks.push(outsideSchema(tool, args).then((why) => void (why !== undefined && outside.push({ name, why }))));
+    const { exchange, checks } = this.passage;
+    checks.push(outsideSchema(tool, args).then((why) => void (why !== undefined && exchange.outside.push({ name, why }))));
   }
 
   /** A fault of ours: nobody shall take what was sent for the whole. */

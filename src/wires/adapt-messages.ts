@@ -2,11 +2,11 @@
 import type { Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
-import { errorText, outputText, textsOf } from "./media.ts";
+import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
 import { textOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
-import type { WireProfile } from "./wire.ts";
+import { callIds, type WireProfile } from "./wire.ts";
 
 export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
   messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
@@ -39,6 +39,30 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
     ? [...first.content.slice(0, -1), withState({ ...end, text: `${end.text}\n\n${begin.text}` }, begin.state), ...rest]
     : [...first.content, ...next.content];
   return withState({ ...first, content } as Message, next.state);
+}
+
+/**
+ * With the results of each round right behind its calls, and behind them what was said in between: gemini-cli shows an image between the
+ * result that it belongs to and the next.
+ */
+export function withResultsFirst(messages: Message[]): Message[] {
+  const isScattered = messages.some(({ role }, i) => role === "tool" && i > 0 && !/^(tool|assistant)$/.test(messages[i - 1]!.role));
+  if (!isScattered) return messages;
+  const out: Message[] = [];
+  let said: Message[] = [];
+  let calls: readonly string[] = [];
+  let isMoved = false;
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      out.push(...said, message);
+      said = [];
+      calls = callIds({ messages: [message] });
+    } else if (message.role === "tool" && calls.includes(message.id)) {
+      isMoved ||= said.length > 0;
+      out.push(message);
+    } else said.push(message);
+  }
+  return isMoved ? [...out, ...said] : messages;
 }
 
 /** A system text as the user's, with a label. */
@@ -161,9 +185,8 @@ class Messages {
   }
   #labelled(media: Media, role: Message["role"]): Text | Media {
     if (this.#takes(media, role)) return media;
-    const { mediaType, name, url } = media;
-    this.#warnings.converted(`media of the type ${mediaType}`, "a label");
-    return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
+    this.#warnings.converted(`media of the type ${media.mediaType}`, "a label");
+    return labelOf(media);
   }
   /** Shown by the user, behind the results of the round. */
   #hoist(label: string, media: readonly Media[], what: string): void {

@@ -125,7 +125,7 @@ export interface WireContext {
 }
 
 /** The ids of a request's calls. */
-export function callIds({ messages }: Request): string[] {
+export function callIds({ messages }: Pick<Request, "messages">): string[] {
   const ids: string[] = [];
   for (const message of messages)
     if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);

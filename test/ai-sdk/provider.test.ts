@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createDragoman } from "../../src/ai-sdk/index.ts";
 import type { Event, Request } from "../../src/core/nouns.ts";
-import { createScripted } from "../../src/engines/index.ts";
+import { createScripted, type Engine } from "../../src/engines/index.ts";
 import { versions } from "./versions.ts";
 
 const call = (id: string, index: number, city: string): Event[] => [
@@ -80,6 +80,35 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
     expect(result.steps[0]!.usage.inputTokenDetails).toMatchObject({ cacheReadTokens: 60, noCacheTokens: 40 });
     expect(result.finishReason).toBe("stop");
     expect(said(engine.requests)).toEqual(history);
+  });
+
+  it("is a provider, for registries and as what others fall back to; it has no other models", async () => {
+    const dragoman = createDragoman(createScripted(() => [{ type: "text", text: "Hi" }, finish("stop")]));
+    const registry = ai.createProviderRegistry({ dragoman });
+    const custom = ai.customProvider({ languageModels: {}, fallbackProvider: dragoman });
+    for (const model of [registry.languageModel("dragoman:any"), custom.languageModel("any")])
+      expect((await ai.generateText({ model, prompt: "Hello" })).text).toBe("Hi");
+    for (const none of [dragoman.embeddingModel, dragoman.imageModel])
+      expect(() => none("any")).toThrow(/No such (embedding|image)Model: any/);
+  });
+
+  it("warns of options of its own that are none, and of what an engine says late", async () => {
+    const scripted = createScripted(() => [{ type: "text", text: "Hi" }, finish("stop")]);
+    const engine: Engine = {
+      ...scripted,
+      async *generate(request, options) {
+        yield* scripted.generate(request, options);
+        options?.onWarning?.({ code: "late", message: "a call was read out of the text" });
+      },
+    };
+    const providerOptions = { dragoman: { reasoningEffort: "low", thinking: "low", minP: 0.1 } };
+    const { warnings } = await ai.generateText({ model: createDragoman(engine)("any"), prompt: "Hello", providerOptions });
+    expect(warnings).toEqual([
+      { type: "unsupported", feature: 'providerOptions.dragoman.reasoningEffort: "low"' },
+      { type: "unsupported", feature: 'providerOptions.dragoman.thinking: "low"' },
+      { type: "other", message: "a call was read out of the text" },
+    ]);
+    expect(scripted.requests[0]).toMatchObject({ sampling: { minP: 0.1 } });
   });
 
   it("gives what a call carries back with the call, and not with its result", async () => {

@@ -238,6 +238,18 @@ describe("what a tool gives", () => {
       { output: "disk full", isError: true },
     ],
     ["what JSON cannot hold", () => 1n, { isError: true }],
+    ["a map", () => new Map([["a", 1]]), { output: "the tool returned something (Map) that JSON cannot hold", isError: true }],
+    ["an answer that nobody has read", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
+    ["an error", () => new Error("bad"), { output: expect.stringContaining("(Error)"), isError: true }],
+    [
+      "a generator",
+      async function* () {
+        yield "one";
+      },
+      { output: expect.stringContaining("(AsyncGenerator)"), isError: true },
+    ],
+    ["an object without members", () => ({}), { output: {} }],
+    ["a date", () => new Date(0), { output: "1970-01-01T00:00:00.000Z" }],
     ["a function", () => () => 1, { isError: true, output: expect.stringContaining("function") }],
   ])("%s", async (_, run, result) => {
     expect(await resultWith(run)).toMatchObject(result);
@@ -342,11 +354,38 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(paired(chat.history)).toBe(true);
   });
 
+  test.each([
+    ["the tokens are counted", { countTokens: () => new Promise<never>(() => {}) }, undefined],
+    ["a policy works", {}, () => new Promise<never>(() => {})],
+    ["the models are listed", { models: () => new Promise<never>(() => {}) }, undefined],
+  ])("while %s", async (_, hanging, policy) => {
+    const abort = new AbortController();
+    const engine = { ...createScripted([says("Hi")]), ...hanging };
+    const chat = createChat({ engine, context: { limit: 10, policy } });
+    const turn = chat.send("hello ".repeat(50), { signal: abort.signal }).turn();
+    setImmediate(() => abort.abort());
+    expect(await turn).toMatchObject({ reason: "aborted" });
+    expect(() => chat.undo()).not.toThrow();
+  });
+
   test("before it began", async () => {
     const { chat } = scriptedChat([says("Hi")]);
     expect(await chat.send("hi", { signal: AbortSignal.abort() }).turn()).toMatchObject({ reason: "aborted" });
     expect(chat.history).toEqual([user("hi")]);
   });
+});
+
+test.each([
+  ["required", "auto"],
+  [{ name: "paint" }, "auto"],
+  [{ allowed: ["paint"], required: true }, { allowed: ["paint"] }],
+  ["none", "none"],
+] as const)("a call that must be is made once a turn, and then the model may answer in words: %j", async (toolChoice, then) => {
+  const turn = [[...calls("paint", { color: "red" }), toolCalls], says("Red.")];
+  const { chat, engine } = scriptedChat([...turn, ...turn], { toolChoice: toolChoice as never });
+  expect(await chat.send("red").turn()).toMatchObject({ reason: "stop", steps: 2 });
+  await chat.send("again").turn();
+  expect(engine.requests.map((request) => request.toolChoice)).toEqual([toolChoice, then, toolChoice, then]);
 });
 
 describe("tools that somebody else runs", () => {
@@ -364,6 +403,36 @@ describe("tools that somebody else runs", () => {
     ]);
     expect(paired(chat.history)).toBe(true);
     await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call waits");
+  });
+
+  test("nobody resumes while they wait: no model is asked with a call that has no result", async () => {
+    const { chat, engine } = scriptedChat([script, says("ok")], { tools: [paint, remote] });
+    await chat.send("go").turn();
+    await expect(chat.resume().turn()).rejects.toThrow("these calls wait for chat.answer: a");
+    expect(engine.requests).toHaveLength(1);
+  });
+
+  test("undo takes back an answer and its results, not those of tools that ran here; also after it was saved", async () => {
+    const options = { tools: [paint, remote] };
+    const { chat } = scriptedChat([script, says("ok")], options);
+    await chat.send("go").turn();
+    const before = structuredClone(chat.history);
+    await chat.answer([{ id: "a", output: "here" }]).turn();
+    const { chat: again } = scriptedChat([says("ok"), says("well"), says("fine")], { ...options, data: readChat(chat.save()) });
+    for (const one of [chat, again]) {
+      one.undo();
+      expect(one.history).toEqual(before);
+    }
+    expect(await again.answer([{ id: "a", output: "there" }]).text()).toBe("ok");
+    expect(resultsOf(again)).toMatchObject([{ id: "a", output: "there" }, { id: "b" }]);
+    again.undo();
+    await again.send("never mind").turn();
+    expect(resultsOf(again)).toMatchObject([
+      { id: "a", isError: true },
+      { id: "b", output: { color: "red" } },
+    ]);
+    again.undo();
+    expect(again.history).toEqual(before);
   });
 
   test("whoever sends other words instead leaves an error as their result", async () => {
@@ -428,6 +497,9 @@ describe("history is plain data", () => {
     [{ version: 1, messages: [{ role: "robot" }] }, "messages[0].role"],
     [{ version: 1, messages: [{ role: "user", content: [{ type: "song" }] }] }, "messages[0].content[0].type"],
     [{ version: 1, messages: [{ role: "tool", id: "a" }], turns: [] }, "messages[0] must have"],
+    [{ version: 1, messages: [], turns: [{}] }, "turns[0] must have from and to"],
+    [{ version: 1, messages: [], turns: [{ from: 0, to: 1 }] }, "turns[0] must have from and to"],
+    [{ version: 1, messages: [], turns: [{ from: 0, to: 0, steps: 1 }] }, "turns[0] must have steps, model and reason"],
   ])("what no chat has written is refused: %j", (value, why) => {
     expect(() => readChat(value)).toThrow(why);
   });
@@ -456,6 +528,8 @@ describe("promptOf", () => {
     expect(await textOf()).toMatch(/<start_function_response>response:paint\{color:<escape>red<escape>\}<end_function_response>$/);
     expect((await chat.promptOf(turn, 0)).request).toEqual(engine.requests[0]);
     expect((await chat.promptOf()).request).toEqual(engine.requests[2]);
+    await expect(chat.promptOf(turn, 3)).rejects.toThrow("the turn has no step 3: it has 2");
+    await expect(chat.promptOf(turn, -4)).rejects.toThrow("no step");
     // A chat that was loaded has only its history: it says what it would send.
     const loaded = createChat({ engine, model: "m", tools: [paint], data: chat.save() });
     expect(await loaded.promptOf(loaded.turns[0], 0)).toEqual(await chat.promptOf(turn, 0));

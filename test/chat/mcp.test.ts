@@ -303,4 +303,11 @@ test("a command that is no server: an error that says what it wrote", async () =
   );
   await expect(mcpTools({ command: "there-is-no-such-command" })).rejects.toThrow("does not answer");
   await expect(mcpTools({ url: `${nobody}/mcp` })).rejects.toThrow("does not answer");
+  const closed = await startServer(
+    (response, { url }) => void response.writeHead(url === "/mcp" ? 401 : 404).end(url === "/mcp" ? "no" : ""),
+  );
+  await expect(mcpTools({ url: `${closed.url}/mcp` })).rejects.toThrow(/does not answer: it answers 401, no$/);
+  await expect(mcpTools({ url: `${closed.url}/` })).rejects.toThrow(/does not answer: it answers 404$/);
+  await expect(mcpTools({ url: "nope" })).rejects.toThrow("the URL of an MCP server is none: nope");
+  await expect(mcpTools({} as never)).rejects.toThrow("an MCP server has a command or a url");
 });

@@ -1,7 +1,7 @@
 /** What begins with a slash: not for the model, but for the program. */
 import { writeFileSync } from "node:fs";
 import type { Asking, Chat } from "../../chat/index.ts";
-import type { ToolResult } from "../../core/nouns.ts";
+import type { Media, Text, ToolResult } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { unwritable } from "../input.ts";
 import { type Palette, visible, visibleLines } from "../terminal.ts";
@@ -19,14 +19,12 @@ export interface Talk {
   /** Of the screen, as it is now. */
   readonly width: () => number;
   readonly open: Setup["open"];
-  /** What the user said last, for `/retry`. */
-  last: string | undefined;
 }
 
 /** `text`: to print; `send`: to say to the model; `leave`: the end. */
 export interface Outcome {
   readonly text?: string;
-  readonly send?: string;
+  readonly send?: readonly (Text | Media)[];
   readonly leave?: true;
 }
 
@@ -56,10 +54,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   retry: {
     does: "take your last message back and send it again",
-    run(_, talk) {
-      if (talk.last === undefined) throw new Complaint("there is nothing to send again");
-      talk.chat.undo();
-      return { send: talk.last };
+    run(_, { chat }) {
+      const said = chat.history.findLast(({ role }) => role === "user");
+      if (said?.role !== "user" || chat.turns.length === 0) throw new Complaint("there is nothing to send again");
+      while (chat.history.includes(said) && chat.undo());
+      return { send: said.content };
     },
   },
   undo: {

@@ -8,11 +8,21 @@ import { dirname } from "node:path";
 import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import { type Palette, visible, visibleLines } from "../terminal.ts";
+import { CLEAR_LINE } from "./spinner.ts";
 
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
 const MAX_HISTORY = 1000;
 const LEAVE = Symbol("leave");
+const MAX_ANSWER = 8;
+
+interface Question {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** What was typed ahead when it was asked. */
+  readonly before: string;
+  done(word: string): void;
+}
 
 export interface EditorOptions {
   readonly input: ReadStream;
@@ -32,8 +42,9 @@ export class Editor {
   #queue: (string | typeof LEAVE)[] = [];
   #ahead = "";
   #pasting = false;
-  /** Who gets the keys: the prompt, a question, or nobody, and then they are kept. */
-  #reader: "prompt" | "question" | undefined;
+  /** It gets the keys; otherwise they are kept. */
+  #atPrompt = false;
+  #question: Question | undefined;
   #onInterrupt: (() => void) | undefined;
 
   constructor(options: EditorOptions) {
@@ -73,10 +84,10 @@ export class Editor {
       completer: (line: string): [string[], string] => [complete(line), line],
     });
     output.write(PASTE_ON);
-    this.#reader = "prompt";
+    this.#atPrompt = true;
     return new Promise((resolve) => {
       const reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
-        this.#reader = undefined;
+        this.#atPrompt = false;
         if (text) this.#remember(text);
         resolve(text);
       });
@@ -94,24 +105,23 @@ export class Editor {
     };
   }
 
-  /** One key: the first of those that are wanted. */
-  ask(wanted: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-    const { input } = this.#options;
-    this.#reader = "question";
+  /** One of these words, or its beginning, and Enter: a key alone may be one that somebody types ahead. */
+  ask(text: string, words: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const { output } = this.#options;
+    output.write(text);
     this.#keys();
     return new Promise((resolve) => {
-      const done = (key?: string): void => {
-        this.#reader = undefined;
-        input.off("keypress", listener);
+      const done = (word?: string): void => {
+        const { before = "" } = this.#question ?? {};
+        this.#ahead = before + (word === undefined ? this.#ahead : "");
+        this.#question = undefined;
         signal.removeEventListener("abort", abort);
-        resolve(key);
+        output.write(CLEAR_LINE);
+        resolve(word);
       };
       const abort = (): void => done();
-      const listener = (text: string | undefined): void => {
-        const key = text?.toLowerCase();
-        if (key !== undefined && wanted.includes(key)) done(key);
-      };
-      input.on("keypress", listener);
+      this.#question = { text, words, before: this.#ahead, done };
+      this.#ahead = "";
       signal.addEventListener("abort", abort, { once: true });
       if (signal.aborted) done();
     });
@@ -124,22 +134,43 @@ export class Editor {
   }
 
   readonly #key = (text: string | undefined, { name, ctrl, meta }: Key): void => {
-    if (this.#reader !== "prompt" && ctrl && name === "c") this.#onInterrupt?.();
-    if (this.#reader) return;
-    if ((name as string) === "paste-start" || (name as string) === "paste-end") this.#pasting = (name as string) === "paste-start";
-    else if (name === "backspace") this.#ahead = this.#ahead.slice(0, -1);
+    if (this.#atPrompt) return;
+    if (ctrl && name === "c") this.#onInterrupt?.();
+    else if ((name as string) === "paste-start" || (name as string) === "paste-end") this.#pasting = (name as string) === "paste-start";
+    else if (name === "backspace") this.#type(this.#ahead.replace(/.$/su, ""), "\b \b");
     else if (name === "return" || name === "enter") this.#enter();
     else if (ctrl && name === "d" && this.#ahead === "") this.#queue.push(LEAVE);
-    else if (text !== undefined && !ctrl && !meta && text >= " ") this.#ahead += text;
+    else if (text !== undefined && !ctrl && !meta && text >= " ") this.#type(this.#ahead + text, text);
   };
+
+  /** An answer to a question is seen; what is longer is none. */
+  #type(ahead: string, seen: string): void {
+    if (this.#question && ahead !== this.#ahead && Math.max(ahead.length, this.#ahead.length) <= MAX_ANSWER)
+      this.#options.output.write(seen);
+    this.#ahead = ahead;
+  }
 
   #enter(): void {
     if (this.#pasting) this.#ahead += "\n";
+    else if (this.#question && this.#answers(this.#question)) return;
     else if (this.#ahead.endsWith("\\")) this.#ahead = `${this.#ahead.slice(0, -1)}\n`;
     else {
       if (this.#ahead.trim() !== "") this.#queue.push(this.#ahead);
       this.#ahead = "";
     }
+  }
+
+  /** What is no answer is the end of a message that was begun before, and the question stays. */
+  #answers({ text, words, before, done }: Question): boolean {
+    const line = this.#ahead.trim().toLowerCase();
+    const word = words.find((word) => word === line || (line !== "" && before === "" && word.startsWith(line)));
+    if (word !== undefined) done(word);
+    else if (line !== "") {
+      this.#ahead = before + this.#ahead;
+      this.#question = { text, words, before: "", done };
+      this.#options.output.write(CLEAR_LINE + text);
+    }
+    return word !== undefined;
   }
 
   #remember(text: string): void {

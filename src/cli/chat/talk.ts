@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Chat, ChatEvent } from "../../chat/index.ts";
-import type { ToolCall } from "../../core/nouns.ts";
+import type { Media, Text, ToolCall } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../input.ts";
 import { jsonLine, type Palette, paletteOf, send, visible, widthOfScreen } from "../terminal.ts";
@@ -13,7 +13,7 @@ import { Terminal } from "./offline.ts";
 import { Prose } from "./prose.ts";
 import { plainText, Screen } from "./screen.ts";
 import { type ChatFlags, type Person, type Setup, setUp } from "./setup.ts";
-import { CLEAR_LINE, Spinner } from "./spinner.ts";
+import { Spinner } from "./spinner.ts";
 import { stateFolder } from "./state.ts";
 
 /** Where the words come from and go to. */
@@ -160,7 +160,7 @@ class Conversation implements Person {
   async run(setup: Setup): Promise<void> {
     const { chat, speaker, sources, open } = setup;
     const width = (): number => widthOfScreen(this.#output);
-    const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, width, last: undefined };
+    const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, width };
     this.#output.write(welcome(setup, talk));
     try {
       await this.#converse(talk);
@@ -185,12 +185,11 @@ class Conversation implements Person {
     if (this.#allowed.has(call.name)) return true;
     const { bold, dim, yellow } = this.#palette;
     this.#spinner.stop();
-    this.#output.write(`  ${yellow("?")} run ${bold(visible(call.name))}  ${dim("y yes · n no · a always")} `);
-    const key = await this.#editor.ask(["y", "n", "a"], signal);
-    this.#output.write(CLEAR_LINE);
-    if (key === "a") this.#allowed.add(call.name);
+    const question = `  ${yellow("?")} run ${bold(visible(call.name))}  ${dim("yes, no or always, and Enter:")} `;
+    const word = await this.#editor.ask(question, ["yes", "no", "always"], signal);
+    if (word === "always") this.#allowed.add(call.name);
     if (!signal.aborted) this.#spinner.start();
-    return key === "y" || key === "a" || "they said no";
+    return word === "yes" || word === "always" || "they said no";
   }
 
   warn(message: string): void {
@@ -210,7 +209,7 @@ class Conversation implements Person {
     return true;
   }
 
-  async #say(text: string, talk: Talk): Promise<void> {
+  async #say(text: string | readonly (Text | Media)[], talk: Talk): Promise<void> {
     const output = this.#output;
     const spinner = this.#spinner;
     const abort = new AbortController();
@@ -221,7 +220,6 @@ class Conversation implements Person {
     });
     const screen = new Screen({ palette: this.#palette, width: widthOfScreen(output) });
     const began = performance.now();
-    talk.last = text;
     output.write("\n");
     spinner.start();
     try {

@@ -158,6 +158,7 @@ class Connection {
   readonly #contexts = new Map<string, { until: number; context: number | undefined }>();
 
   constructor({ url, server, key, headers, timeouts, connections }: CompletionsOptions) {
+    if (server !== undefined && !Object.hasOwn(BACKENDS, server)) throw new TypeError(`server must be one of ${KNOWN}; it is ${server}`);
     const wire = server === "ollama" ? "ollama" : "openai-chat";
     const bases = [url].flat().map((one) => baseOf(wire, one));
     const credentials = key === undefined ? undefined : credentialsOf(wire, key);

@@ -3,7 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Json, JsonObject, Request, Usage } from "../../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../../dialects/dialect.ts";
 import { LineReader } from "../../wires/ndjson.ts";
-import { SseReader } from "../../wires/sse.ts";
+import { type SseEvent, SseReader } from "../../wires/sse.ts";
 import type { StreamDecoder } from "../../wires/wire.ts";
 import { Ending, mintIds } from "../ending.ts";
 import { failed } from "../finish.ts";
@@ -18,11 +18,18 @@ export class Messages {
   }
 
   feed(text: string): string[] {
-    return this.#frames.feed(text).map(({ data }) => data);
+    return this.#frames.feed(text).map(messageOf);
   }
   flush(): string[] {
-    return this.#frames.flush().map(({ data }) => data);
+    return this.#frames.flush().map(messageOf);
   }
+}
+
+/** Where the event's name says that it is an error, its data need not. */
+function messageOf({ event, data }: SseEvent): string {
+  if (event !== "error") return data;
+  const said = objectOf(data);
+  return JSON.stringify({ error: said?.error ?? said ?? data });
 }
 
 const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };

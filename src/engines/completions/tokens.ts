@@ -18,6 +18,8 @@ import type { Tokenize } from "./backends.ts";
 const MAX_REMEMBERED = 16 << 20;
 /** A server without a tokenizer is asked again after so long: another one may run there by then. */
 const NONE_MS = 300_000;
+/** There is none, or it is asked in another way. */
+const NONE: ReadonlySet<number> = new Set([404, 405, 422, 501]);
 /** Questions at a time: a new conversation has hundreds of pieces. */
 const AT_ONCE = 8;
 
@@ -103,7 +105,7 @@ export class Tokens {
       body: JSON.stringify(this.#tokenize.body(text, { model, ...asked })),
     });
     const body = await textOf(answer);
-    if (answer.status === 404 || answer.status === 405 || answer.status === 501) throw new NoTokenizer();
+    if (NONE.has(answer.status)) throw new NoTokenizer();
     if (answer.status !== 200) throw new EngineError(this.#http.refusal(readError(answer.status, answer.headers, body), answer.headers));
     const value: unknown = JSON.parse(body);
     const { tokens, max_model_len } = isObject(value as Json) ? (value as Record<string, unknown>) : {};

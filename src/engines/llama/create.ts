@@ -23,9 +23,9 @@ export interface LlamaOptions {
   /** `auto`, the default: if there is one that the installed node-llama-cpp can use. `true`: the same, but it must be. */
   gpu?: Gpu | undefined;
   /** How many tokens one conversation may have. */
-  contextSize?: number | undefined;
+  context?: number | undefined;
   /** How many conversations run at once, each with its own memory; others wait their turn. */
-  sequences?: number | undefined;
+  parallel?: number | undefined;
   threads?: number | undefined;
   /** Where a request says nothing. */
   sampling?: Sampling | undefined;
@@ -42,9 +42,9 @@ export type Progress =
 
 /** A conversation rarely needs more, and the memory for it is taken at once. */
 const MAX_CONTEXT = 32_768;
-const SEQUENCES = 2;
+const PARALLEL = 2;
 /** The embedded model is so small that threads only wait for each other, and conversations cost nothing. It was trained to be sure. */
-const EMBEDDED_DEFAULTS = { gpu: false, threads: 1, sequences: 4, sampling: { temperature: 0 } } as const;
+const EMBEDDED_DEFAULTS = { gpu: false, threads: 1, parallel: 4, sampling: { temperature: 0 } } as const;
 
 /** Throws `EngineError` where the model cannot be had or loaded. */
 export async function createLlama(options: LlamaOptions): Promise<Llama> {
@@ -75,8 +75,8 @@ export async function createLlama(options: LlamaOptions): Promise<Llama> {
     dialect: spoken.dialect.id,
     variant: spoken.dialect.variant ?? "",
     why: spoken.why,
-    contextSize: context.contextSize,
-    sequences: context.totalSequences,
+    context: context.contextSize,
+    parallel: context.totalSequences,
     gpu: llama.gpu,
   };
   const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
@@ -88,7 +88,7 @@ const withoutUndefined = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
 async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promise<{ model: LlamaModel; context: LlamaContext }> {
-  const { onProgress, signal, contextSize, sequences = SEQUENCES, threads } = options;
+  const { onProgress, signal, context: tokens, parallel = PARALLEL, threads } = options;
   let why: string | undefined;
   const listener = (line: string): void => {
     why ??= /error loading model: (.+)/.exec(line)?.[1];
@@ -102,8 +102,8 @@ async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promi
         ...(signal ? { loadSignal: signal } : {}),
       });
       const context = await model.createContext({
-        contextSize: contextSize ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
-        sequences,
+        contextSize: tokens ?? { max: Math.min(model.trainContextSize, MAX_CONTEXT) },
+        sequences: parallel,
         threads: threads ?? llama.cpuMathCores, // more than there are wait for each other
       });
       return { model, context };

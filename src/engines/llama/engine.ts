@@ -33,8 +33,8 @@ export interface LlamaFacts {
   /** Why this dialect. */
   readonly why: string;
   /** How many tokens one conversation takes, and how many conversations run at once. */
-  readonly contextSize: number;
-  readonly sequences: number;
+  readonly context: number;
+  readonly parallel: number;
   readonly gpu: string | false;
 }
 
@@ -85,7 +85,7 @@ class Machine {
   constructor({ model, context, facts }: Loaded) {
     this.vocabulary = new Vocabulary(model);
     this.grammars = new Grammars(model);
-    this.sequences = Array.from({ length: facts.sequences }, () => context.getSequence());
+    this.sequences = Array.from({ length: facts.parallel }, () => context.getSequence());
     this.pool = new Pool(this.sequences);
   }
 }
@@ -123,8 +123,8 @@ export class LlamaEngine implements Llama {
   }
 
   async models(_options?: CallOptions): Promise<ModelInfo[]> {
-    const { id, name, contextSize } = this.facts;
-    return [{ id, contextLength: contextSize, ...(name === undefined ? {} : { name }) }];
+    const { id, name, context } = this.facts;
+    return [{ id, contextLength: context, ...(name === undefined ? {} : { name }) }];
   }
 
   async close(): Promise<void> {
@@ -184,8 +184,8 @@ export class LlamaEngine implements Llama {
     const { dialect, facts } = this.#loaded;
     const { request, prompt, warnings } = this.#render(given);
     const tokens = this.#machine.vocabulary.encode(prompt);
-    const room = facts.contextSize - tokens.length;
-    if (room < 1) throw new EngineError(contextError(tokens.length, facts.contextSize));
+    const room = facts.context - tokens.length;
+    if (room < 1) throw new EngineError(contextError(tokens.length, facts.context));
     const { grammar, warnings: more } = held(dialect, request, "gbnf", prompt);
     const isHeld = grammar !== undefined && grammar.gbnf !== "";
     return {

@@ -26,6 +26,7 @@ export const EMBEDDED = fileURLToPath(new URL("../../../models/tiny/dragoman-tin
 
 /** The path of the model's file; what is not here is fetched. */
 export async function findModel(model: string, options: SourceOptions = {}): Promise<string> {
+  if (!model) throw new EngineError({ code: "bad-request", message: "no model was named: a path, a URL, hf:owner/repo, or embedded" });
   if (model === "embedded") return EMBEDDED;
   if (model.startsWith("hf:")) return fromHub(model, options);
   if (/^https?:\/\//i.test(model)) return fromUrl(model, options);

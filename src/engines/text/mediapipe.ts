@@ -10,7 +10,9 @@ import type { Engine } from "../engine.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
 /** What is used of `LlmInference`. */
-export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close" | "setOptions"> & {
+export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close"> & {
+  /** `undefined` takes an option back. */
+  setOptions(options: { temperature?: number | undefined; topK?: number | undefined; randomSeed?: number | undefined }): Promise<void>;
   generateResponse(query: string, listener: (partial: string, done: boolean) => void): Promise<string>;
 };
 
@@ -20,10 +22,14 @@ export const createMediaPipe = (inference: MediaPipeInference, options: TextEngi
 /** MediaPipe takes one prompt at a time, so the next waits; and it counts the prompt's tokens into its limit, so an answer has none of its own. */
 function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
   let last: Promise<unknown> = Promise.resolve();
+  /** MediaPipe keeps an option until it is taken back, and what the page itself has set is not ours to take. */
+  let unset: Record<string, undefined> = {};
   return {
+    takes: ["temperature", "topK", "seed"],
     async *generate(prompt, { sampling, signal }) {
       const before = last;
       let over = (): void => {};
+      let isOurs = true;
       last = new Promise<void>((resolve) => {
         over = resolve;
       });
@@ -31,25 +37,29 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
         await before;
         if (signal?.aborted) return;
         const { temperature, topK, seed } = sampling;
-        await inference.setOptions({
+        const asked = {
           ...(temperature !== undefined && { temperature }),
           ...(topK !== undefined && { topK }),
           ...(seed !== undefined && { randomSeed: seed }),
-        });
-        yield* pieces(inference, promptText(prompt, { neutralize: true }), signal);
+        };
+        await inference.setOptions({ ...unset, ...asked });
+        unset = Object.fromEntries(Object.keys(asked).map((option) => [option, undefined]));
+        isOurs = false;
+        yield* pieces(inference, promptText(prompt, { neutralize: true }), signal, over);
       } finally {
-        over();
+        if (isOurs) over();
       }
     },
     close: async () => inference.close(),
   };
 }
 
-/** What the listener hears, one piece after the other. Who stops listening stops the model. */
+/** What the listener hears, one piece after the other. Who stops listening stops the model, which takes a while: `over` when it has. */
 async function* pieces(
   inference: MediaPipeInference,
   text: string,
   signal: AbortSignal | undefined,
+  over: () => void,
 ): AsyncGenerator<string, void, undefined> {
   const heard: string[] = [];
   let wake = (): void => {};
@@ -64,6 +74,7 @@ async function* pieces(
     .finally(() => {
       finished = true;
       wake();
+      over();
     });
   answer.catch(() => {}); // heard below
   try {

@@ -5,7 +5,7 @@
  *     const runtime: TextRuntime = { generate: (prompt) => llm.complete(promptText(prompt, { neutralize: true })) };
  *     const engine = createTextEngine(runtime, { dialect: gemma4 });
  */
-import type { Event, Request, Sampling, Usage } from "../../core/nouns.ts";
+import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
@@ -20,8 +20,12 @@ export interface TextRuntime {
   generate(prompt: Prompt, options: TextOptions): AsyncIterable<string>;
   /** How it can hold the model to a format; absent: it cannot. */
   readonly holding?: Holding;
+  /** The settings that it heeds; a request's others are a warning. Absent: all of them. */
+  readonly takes?: readonly TextSetting[];
   close?(): Promise<void>;
 }
+
+export type TextSetting = keyof Sampling | "maxTokens";
 
 export interface TextOptions {
   /** Where the model shall stop: the dialect's own, and the request's. The text may go on behind them. */
@@ -57,7 +61,7 @@ export function createTextEngine(runtime: TextRuntime, { dialect, model = "text"
   async function* answer(asked: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { request, prompt, warnings } = rendered(asked, dialect);
     const { grammar, warnings: more } = held(dialect, request, runtime.holding, prompt);
-    onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more] });
+    onAnswer?.({ ok: true, headers: {}, warnings: [...warnings, ...more, ...unheeded(request, runtime)] });
     onDialect?.(settingOf(dialect));
     const writer = new Writer(dialect, request, prompt);
     const { maxTokens, sampling = {}, stop = [] } = request;
@@ -86,4 +90,12 @@ export function createTextEngine(runtime: TextRuntime, { dialect, model = "text"
     speaking: (other) => (other === "auto" ? engine : createTextEngine(runtime, { dialect: other, model })),
   };
   return engine;
+}
+
+/** What the request sets and the runtime has no use for. */
+function unheeded({ maxTokens, sampling }: Request, { takes }: TextRuntime): Warning[] {
+  if (!takes) return [];
+  const asked = Object.entries({ maxTokens, ...sampling }).flatMap(([setting, value]) => (value === undefined ? [] : [setting]));
+  const left = asked.filter((setting) => !takes.includes(setting as TextSetting));
+  return left.map((setting) => ({ code: "dropped", message: `${setting} was left out: the upstream does not take it` }));
 }

@@ -134,13 +134,13 @@ describe("over streams", () => {
     const over = chat({ upstream: url, tools: true, tool: [tool] }, streams);
     await streams.shows("› ");
     await streams.type("launch it", "Enter");
-    await streams.shows("y yes · n no · a always");
-    await streams.type("n");
+    await streams.shows("yes, no or always, and Enter");
+    await streams.type("n", "Enter");
     await streams.shows(/\d out/);
     expect(bodies()[1]?.messages.at(-1)?.content).toContain("did not allow");
     await streams.type("launch it", "Enter");
-    await streams.shows("y yes · n no · a always");
-    await streams.type("a");
+    await streams.shows("yes, no or always, and Enter");
+    await streams.type("A", "Enter");
     await streams.shows("lift-off");
     await streams.shows(/\d out/);
     await streams.type("launch again", "Enter");
@@ -148,7 +148,65 @@ describe("over streams", () => {
     await streams.shows(/\d out/);
     await streams.type("C-d");
     await over;
-    expect(streams.output.split("a always")).toHaveLength(3);
+    expect(streams.output.split("or always")).toHaveLength(3);
+  });
+
+  test("what is typed ahead when a tool is asked for is no answer, and is not lost", async () => {
+    const { url, bodies } = await model();
+    const tool = files.file("launch-too.mjs", `export default { name: "launch", run: () => "lift-off" };`);
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true, tool: [tool] }, streams);
+    await streams.shows("› ");
+    await streams.type("launch it", "Enter", "by the w");
+    await streams.shows("and Enter");
+    await streams.type("ay, always 😀x", "\x7f", "\x7f", "Enter");
+    await streams.shows("and Enter"); // it is asked again
+    await streams.type("yes", "Enter");
+    await streams.shows("lift-off");
+    await streams.shows(/\d out/);
+    await streams.shows("Answer");
+    expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("by the way, always");
+    await streams.type("launch it", "Enter", "by the w");
+    await streams.shows("and Enter");
+    await streams.type("y", "Enter");
+    await streams.shows("and Enter");
+    await streams.type("C-c");
+    await streams.shows("stopped");
+    await streams.shows("Answer");
+    expect(bodies().at(-1)?.messages.at(-2)).toMatchObject({ role: "tool", content: expect.stringContaining("stopped") });
+    expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("by the wy");
+    await streams.type("C-d");
+    await over;
+  });
+
+  test("/retry sends what stands last in the conversation, whatever was said in another", async () => {
+    const { url, bodies } = await model();
+    const streams = new Streams();
+    const said = () =>
+      bodies()
+        .at(-1)
+        ?.messages.filter(({ role }) => role === "user")
+        .map(({ content }) => content);
+    const file = join(state, "old.json");
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    for (const text of ["/retry", "first", `/save ${file}`, "second", "/undo"]) {
+      await streams.type(text, "Enter");
+      await streams.shows(/\d out|saved to|turn left|nothing to send/);
+      await streams.shows("› ");
+    }
+    await streams.type("/retry", "Enter");
+    await streams.shows(/\d out/);
+    expect(said()).toEqual(["first"]);
+    await streams.type("third", "Enter");
+    await streams.shows(/\d out/);
+    await streams.type(`/load ${file}`, "Enter");
+    await streams.shows("1 turn loaded");
+    await streams.type("/retry", "Enter");
+    await streams.shows(/\d out/);
+    expect(said()).toEqual(["first"]);
+    await streams.type("C-d");
+    await over;
   });
 
   test("what is pasted is one message, what is typed ahead is not lost", async () => {

@@ -459,14 +459,32 @@ test("one connection serves models of several dialects", async () => {
   expect(server.asked.map(({ stop }) => stop)).toEqual([gemma4.stops, getDialect("hermes").stops]);
 });
 
-test("a server without a tokenizer is asked for it once, not for every answer", async () => {
+test.each([404, 405, 422, 501])("a server without a tokenizer (%i) is asked for it once, not for every answer", async (status) => {
   const server = await startServer((response, { url }) => {
     const said = 'data: {"content":"Hi"}\n\ndata: {"content":"","stop":true,"stop_type":"eos"}\n\n';
-    const answer = url === "/tokenize" ? answering("{}", { status: 404 }) : answering(said, { "content-type": "text/event-stream" });
+    const answer = url === "/tokenize" ? answering("{}", { status }) : answering(said, { "content-type": "text/event-stream" });
     return answer(response, {} as never, {} as never);
   });
   const engine = engineAt(server.url, { server: "llama-server" });
   for (let n = 0; n < 3; n++) expect((await run(engine, hi)).content).toEqual([{ type: "text", text: "Hi" }]);
   const after = server.seen.findIndex(({ url }) => url === "/completion");
   expect(server.seen.slice(after).map(({ url }) => url)).toEqual(["/completion", "/completion", "/completion"]);
+});
+
+test.each(["error: ", "event: error\ndata: "])("what a server says in mid-stream with %j is told", async (field) => {
+  for (const error of [{ code: 500, message: "slot failed", type: "server_error" }, { error: { message: "slot failed" } }]) {
+    const said = `data: {"content":"abc","stop":false}\n\n${field}${JSON.stringify(error)}\n\n`;
+    const server = await startServer((response, { url }) => {
+      const answer = url === "/tokenize" ? answering("{}", { status: 404 }) : answering(said, { "content-type": "text/event-stream" });
+      return answer(response, {} as never, {} as never);
+    });
+    expect(await run(engineAt(server.url, { server: "llama-server" }), hi)).toMatchObject({
+      content: [{ text: "abc" }],
+      finish: { reason: "error", error: { message: "slot failed" } },
+    });
+  }
+});
+
+test("a server that is none is refused at once", () => {
+  expect(() => engineAt("http://127.0.0.1:1", { server: "tgi" as never })).toThrow(/server must be one of llama-server, .*; it is tgi/);
 });

@@ -45,6 +45,7 @@ describe("a file that is no model", () => {
 
   test("a folder", async () => {
     await expect(createLlama({ model: folder })).rejects.toThrow(/it is a folder/);
+    for (const nothing of [{}, { model: "" }]) await expect(createLlama(nothing as never)).rejects.toThrow(/no model was named/);
   });
 });
 

@@ -53,7 +53,7 @@ const said = ({ content }: Response): string => content.map((part) => ("text" in
 describe("a model of random weights", () => {
   let engine: Llama;
   beforeAll(async () => {
-    engine = await load(randomModel(), { sequences: 3 });
+    engine = await load(randomModel(), { parallel: 3 });
   }, 60_000);
   const dice = (seed: number): Pick<Request, "sampling"> => ({ sampling: { temperature: 1, seed } });
 
@@ -62,8 +62,8 @@ describe("a model of random weights", () => {
       id: "model-0",
       dialect: "functiongemma",
       architecture: "gemma3",
-      contextSize: 2048,
-      sequences: 3,
+      context: 2048,
+      parallel: 3,
     });
     expect(await engine.models()).toEqual([{ id: "model-0", name: "Random FunctionGemma", contextLength: 2048 }]);
   });
@@ -193,7 +193,7 @@ describe("prefixes", () => {
   });
 
   test("each of two conversations keeps its own", async () => {
-    const engine = await load(randomModel(2), { sequences: 2 });
+    const engine = await load(randomModel(2), { parallel: 2 });
     const [a, b] = [ask("A: ".repeat(100), { maxTokens: 1 }), ask("B: ".repeat(100), { maxTokens: 1 })];
     await answer(engine, a);
     await answer(engine, b);
@@ -211,7 +211,7 @@ describe("several at once", () => {
     );
 
   test("three conversations side by side say what each says alone", async () => {
-    const engine = await load(randomModel(), { sequences: 3 });
+    const engine = await load(randomModel(), { parallel: 3 });
     const together = await Promise.all(many(engine, 3));
     const alone: Response[] = [];
     for (const one of [0, 1, 2]) alone.push((await Promise.all(many(engine, one + 1)))[one]!);
@@ -220,14 +220,14 @@ describe("several at once", () => {
   });
 
   test("more than there are sequences wait, and are served in their order", async () => {
-    const engine = await load(randomModel(), { sequences: 1 });
+    const engine = await load(randomModel(), { parallel: 1 });
     const order: number[] = [];
     await Promise.all(many(engine, 5).map((response, i) => response.then(() => order.push(i))));
     expect(order).toEqual([0, 1, 2, 3, 4]);
   });
 
   test("who waits and leaves is not served, and holds nobody up", async () => {
-    const engine = await load(randomModel(), { sequences: 1 });
+    const engine = await load(randomModel(), { parallel: 1 });
     const gone = new AbortController();
     const [first, waiting, last] = [
       answer(engine, ask("1", { maxTokens: 4 })),
@@ -243,7 +243,7 @@ describe("several at once", () => {
 
 describe("an abort", () => {
   test("stops the evaluation at the next token, and the next request is served", async () => {
-    const engine = await load(scriptedModel([..."abcdefghijklmnopqrstuvwxyz"]), { sequences: 1 });
+    const engine = await load(scriptedModel([..."abcdefghijklmnopqrstuvwxyz"]), { parallel: 1 });
     const controller = new AbortController();
     const request = ask("Hi", { sampling: { temperature: 0 } });
     const all: Event[] = [];
@@ -257,13 +257,13 @@ describe("an abort", () => {
   });
 
   test("whoever leaves the loop frees the sequence", async () => {
-    const engine = await load(randomModel(), { sequences: 1 });
+    const engine = await load(randomModel(), { parallel: 1 });
     for await (const event of engine.generate(ask("Hi"))) if (event.type === "text") break;
     expect((await answer(engine, ask("Hi", { maxTokens: 2 }))).finish).toBeDefined();
   });
 
   test("closing ends what is under way", async () => {
-    const engine = await load(randomModel(), { sequences: 1 });
+    const engine = await load(randomModel(), { parallel: 1 });
     const all: Event[] = [];
     for await (const event of engine.generate(ask("Hi", { sampling: { temperature: 1, seed: 1 } }))) {
       all.push(event);

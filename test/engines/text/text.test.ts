@@ -121,6 +121,21 @@ describe("anything that continues a text is an engine", () => {
     await all(engine.generate({ ...request, toolChoice: "required" }, { onAnswer }));
     expect(warnings).toEqual(["not-enforced"]);
   });
+
+  test("who cannot be told a setting says so, for each that was asked for", async () => {
+    const said = async (runtime: TextRuntime) => {
+      const warnings: string[] = [];
+      const onAnswer = (answer: Answer) => warnings.push(...answer.warnings.map(({ message }) => message));
+      const asked: Request = { ...request, maxTokens: 2, sampling: { temperature: 0, topP: 0.9 } };
+      await all(createTextEngine(runtime, { dialect: gemma4 }).generate(asked, { onAnswer }));
+      return warnings;
+    };
+    expect(await said(speaking("Hi"))).toEqual([]);
+    expect(await said({ ...speaking("Hi"), takes: ["temperature"] })).toEqual([
+      "maxTokens was left out: the upstream does not take it",
+      "topP was left out: the upstream does not take it",
+    ]);
+  });
 });
 
 describe("wllama", () => {
@@ -184,22 +199,28 @@ describe("MediaPipe", () => {
 
   function inference(text: string) {
     const seen = { options: [] as unknown[], prompts: [] as string[], cancelled: 0, running: 0, closed: false };
+    let stopping = false;
     const fake: MediaPipeInference = {
       async setOptions(options) {
         seen.options.push(options);
       },
       async generateResponse(query, listener) {
-        expect(++seen.running).toBe(1); // one at a time
+        if (++seen.running > 1) throw new Error("Previous invocation or loading is still ongoing.");
+        stopping = false;
         seen.prompts.push(query);
         for (const piece of piecesOf(text)) {
-          await Promise.resolve();
+          await new Promise(setImmediate); // it stops when it is able to
+          if (stopping) break;
           listener(piece, false);
         }
         listener("", true);
         seen.running--;
         return text;
       },
-      cancelProcessing: () => void seen.cancelled++,
+      cancelProcessing: () => {
+        stopping = true;
+        seen.cancelled++;
+      },
       close: () => {
         seen.closed = true;
       },
@@ -221,6 +242,33 @@ describe("MediaPipe", () => {
     expect(seen.prompts[0]).toContain("declaration:change_background_color");
     await engine.close();
     expect(seen.closed).toBe(true);
+  });
+
+  test("a request's sampling is over with it, and what the page has set itself is let be", async () => {
+    const { fake, seen } = inference("Hi");
+    const engine = createMediaPipe(fake, { dialect: gemma4 });
+    for (const sampling of [{}, { temperature: 0, topK: 1 }, { topK: 5 }, {}, {}]) await all(engine.generate({ ...request, sampling }));
+    expect(seen.options).toEqual([{}, { temperature: 0, topK: 1 }, { temperature: undefined, topK: 5 }, { topK: undefined }, {}]);
+    expect(seen.options.map((options) => Object.keys(options as object))).toEqual([
+      [],
+      ["temperature", "topK"],
+      ["temperature", "topK"],
+      ["topK"],
+      [],
+    ]);
+  });
+
+  test("who comes after one that was stopped waits until it has stopped", async () => {
+    const { fake, seen } = inference("one two three four five");
+    const engine = createMediaPipe(fake, { dialect: gemma4 });
+    const stopped = await all(engine.generate({ ...request, stop: ["two"] }));
+    expect(collect(stopped).finish).toEqual({ reason: "stop", stop: "two" });
+    for await (const event of engine.generate(request)) if (event.type === "text") break;
+    expect(collect(await all(engine.generate(request)))).toMatchObject({
+      content: [{ text: "one two three four five" }],
+      finish: { reason: "stop" },
+    });
+    expect(seen.cancelled).toBe(2);
   });
 
   test("an abort stops it", async () => {
