@@ -1,10 +1,11 @@
 /** What all requests to servers end with. */
+import type { Request } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { putExtra } from "./opaque.ts";
 import { isEmpty } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
-import { callIds, type Draft, type Headers, type WireContext, type WireOutput } from "./wire.ts";
+import type { Draft, Headers, WireContext, WireOutput } from "./wire.ts";
 
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
@@ -40,4 +41,11 @@ export function counted({ body, ...rest }: Encoded, path: string, keys: Readonly
 export function told({ schema, lost }: SchemaOut, what: string, warnings: Warnings): SchemaOut["schema"] {
   for (const { path, keyword } of lost) warnings.add("schema", `${keyword} at ${path || "the top"} of ${what} was left out`);
   return schema;
+}
+
+function callIds({ messages }: Request): string[] {
+  const ids: string[] = [];
+  for (const message of messages)
+    if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
+  return ids;
 }
