@@ -66,8 +66,15 @@ export class Ending {
   }
 }
 
-/** Ids for the calls of an answer: they count on from those that the conversation has. */
+/** Ids for the calls of an answer: they count on from those that the conversation has, of which a client may have left the first out. */
 export function mintIds({ messages }: Request): (n: number) => string {
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : [])).filter((part) => "id" in part);
-  return (n) => `call_${calls.length + n}`;
+  const parts = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+  return idsBehind(parts.flatMap((part) => ("id" in part ? [part.id ?? ""] : [])));
+}
+
+/** The same, behind calls of these ids. */
+export function idsBehind(ids: readonly string[]): (n: number) => string {
+  const numbers = ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? -1));
+  const next = Math.max(ids.length, ...numbers.map((number) => number + 1));
+  return (n) => `call_${next + n}`;
 }
