@@ -57,7 +57,7 @@ export async function count(passage: Passage, route: Route & { kind: "count" }, 
   const wire = getWire(route.wire);
   const asked = passage.decode(route, body);
   const target = await passage.aim(asked.model);
-  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target, route.wire), {
+  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), {
     ...passage.callOptions,
     signal: passage.signal,
   });

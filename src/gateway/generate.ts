@@ -7,7 +7,6 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import { readWarnings } from "../wires/warnings.ts";
 import type { Headers, StreamEncoder } from "../wires/wire.ts";
-import { Again } from "./again.ts";
 import type { Exchange } from "./exchange.ts";
 import { aimed, fitted, type Target } from "./models.ts";
 import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
@@ -30,7 +29,7 @@ function begin(passage: Passage, asked: Request, target: Target): void {
     load(passage, asked);
     return;
   }
-  const named = aimed(asked, target, passage.route.wire);
+  const named = aimed(asked, target);
   const { request, warnings } = fitted(named, named.maxTokens === undefined ? undefined : state.models.contextOf(target));
   if (asked.warnings) exchange.warnings.push(...readWarnings(asked));
   exchange.warnings.push(...warnings);
@@ -72,20 +71,11 @@ abstract class Answering implements Speaker {
   back: Headers = {};
   #telling: Telling | undefined;
   #over = false;
-  #begun = false;
-  readonly #again: Again;
 
   constructor(passage: Passage, question: Question) {
     this.passage = passage;
     this.question = question;
     this.sink = new Sink(passage.reply.raw, this, passage.state, passage.tap);
-    const { request, target } = question;
-    this.#again = new Again(request, {
-      models: passage.state.models,
-      target,
-      isTranslated: target.engine.wire !== passage.route.wire,
-      warn: (warning) => void passage.exchange.warnings.push(warning),
-    });
   }
 
   /** The upstream took the request, or refused it. */
@@ -99,9 +89,10 @@ abstract class Answering implements Speaker {
 
   begin(): void {
     const { passage } = this;
-    const { request } = this.#again;
-    const { engine } = this.question.target;
+    const { request, target } = this.question;
+    const { engine } = target;
     const options: GenerateOptions = {
+      from: passage.route.wire,
       headers: passage.travelling,
       tap: passage.tap?.upstream,
       onAnswer: (answer) => this.#answered(answer),
@@ -150,7 +141,7 @@ abstract class Answering implements Speaker {
   }
 
   #hear(events: readonly Event[]): void {
-    if (this.#over || (!this.#begun && this.#asksAgain(events))) return;
+    if (this.#over) return;
     const { passage } = this;
     const { account, tap } = passage;
     try {
@@ -165,19 +156,6 @@ abstract class Answering implements Speaker {
     } catch (error) {
       this.#fail(error);
     }
-  }
-
-  /** As long as nothing was said, a refusal that is about our settings is none of the client's business. */
-  #asksAgain([first]: readonly Event[]): boolean {
-    if (!first) return false;
-    const error = first.type === "finish" ? first.error : undefined;
-    if (error && this.#again.refused(error)) {
-      this.begin();
-      return true;
-    }
-    this.#begun = true;
-    if (!error) this.#again.took();
-    return false;
   }
 
   #hint(): void {

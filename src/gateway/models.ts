@@ -1,15 +1,13 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
 import { BadRequest } from "../core/errors.ts";
-import type { Request, Sampling, ThinkingSettings, Warning, WireId } from "../core/nouns.ts";
+import type { Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
+import { inWindow } from "../engines/again/window.ts";
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { boundElsewhere, summarizing } from "./bound.ts";
-import { Lessons } from "./lessons.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
-import { ThinkingWays } from "./thinking.ts";
-import { inWindow, uncut, Windows } from "./window.ts";
 
 export interface ModelRule extends Modes {
   /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
@@ -61,9 +59,6 @@ export class Models {
   /** By upstream and model, as far as servers were asked; and who is being asked. */
   readonly #contexts = new Map<string, number | undefined>();
   readonly #asking = new Map<string, Promise<void>>();
-  readonly thinking = new ThinkingWays();
-  readonly lessons = new Lessons();
-  readonly windows = new Windows();
   /** By rule, then by upstream. */
   readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
@@ -288,13 +283,12 @@ function matches(pattern: string, text: string): boolean {
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
 
-/** The request as the target gets it, from a client that speaks this wire. Throws for one that only a server of its own API can answer. */
-export function aimed(given: Request, { model, rule, engine }: Target, from: WireId): Request {
+/** The request as the target gets it. Throws for one that only a server of its own API can answer. */
+export function aimed(given: Request, { model, rule, engine }: Target): Request {
   const bound = boundElsewhere(given, engine.wire);
   if (bound) throw new BadRequest(bound);
   const heard = summarizing(given, engine.wire);
-  const whole = engine.wire === "ollama" && from !== "ollama" ? uncut(heard) : heard;
-  const request = rule?.context !== undefined && (engine.wire === "ollama" || engine.speaking) ? inWindow(whole, rule.context) : whole;
+  const request = rule?.context !== undefined && (engine.wire === "ollama" || engine.speaking) ? inWindow(heard, rule.context) : heard;
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens } = rule;
   return {

@@ -2,9 +2,9 @@
  * What stands behind a tool's result, where only the model may speak: Mistral's refuse a user there (`Unexpected role 'user' after role
  * 'tool'`), and so do templates that count turns. The result tells it, with a label.
  */
-import type { ErrorInfo, Message, Request } from "../core/nouns.ts";
-import { inResult } from "../wires/adapt-messages.ts";
-import { labelOf, outputText } from "../wires/media.ts";
+import type { ErrorInfo, Message, Request } from "../../core/nouns.ts";
+import { inResult } from "../../wires/adapt-messages.ts";
+import { labelOf, outputText } from "../../wires/media.ts";
 
 const REFUSED = /unexpected role \W?user\W? after role \W?tool|roles must alternate/i;
 

@@ -1,6 +1,6 @@
 /** Media that a model does not take, by what its server says, `image input is not supported`: labels stand in their place. */
-import type { ErrorCode, ErrorInfo, Media, Message, Request } from "../core/nouns.ts";
-import { labelOf, mediaKind } from "../wires/media.ts";
+import type { ErrorCode, ErrorInfo, Media, Message, Request } from "../../core/nouns.ts";
+import { labelOf, mediaKind } from "../../wires/media.ts";
 
 export type MediaKind = "files" | "videos" | "sounds" | "images";
 

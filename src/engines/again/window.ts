@@ -2,10 +2,8 @@
  * Ollama's window: it gives a model 4,096 tokens where memory is small, whatever the model can do, and cuts a longer prompt in silence. Who
  * came with another API cannot know that, so it is told not to cut, and where it refuses a prompt, it is asked again with a window that holds it.
  */
-import type { ErrorInfo, Opaque, Request } from "../core/nouns.ts";
-import { estimateTokens } from "../engines/estimate.ts";
-import { Remembered } from "./lessons.ts";
-import type { Target } from "./models.ts";
+import type { ErrorInfo, Opaque, Request } from "../../core/nouns.ts";
+import { estimateTokens } from "../estimate.ts";
 
 const UNCUT: Opaque = { wire: "ollama", kind: "truncate", data: false, quiet: true };
 const sizeOf = (size: number): Opaque => ({ wire: "ollama", kind: "options", data: { num_ctx: size }, quiet: true });
@@ -15,9 +13,12 @@ export const uncut = (request: Request): Request => ({ ...request, extra: [...(r
 
 /** The window has so many tokens. */
 export function inWindow(request: Request, size: number): Request {
-  const others = request.extra?.filter(({ wire, kind, quiet }) => !(wire === "ollama" && kind === "options" && quiet)) ?? [];
-  return { ...request, extra: [...others, sizeOf(size)] };
+  return { ...request, extra: [...(request.extra ?? []).filter((known) => !isSize(known)), sizeOf(size)] };
 }
+const isSize = ({ wire, kind, quiet }: Opaque): boolean => wire === "ollama" && kind === "options" && quiet === true;
+
+/** Somebody has chosen the window. */
+export const hasWindow = ({ extra = [] }: Request): boolean => extra.some(isSize);
 
 /** With each size the model is loaded anew, so there are few. */
 const LEAST = 16_384;
@@ -32,16 +33,4 @@ export function windowFor({ code, tokens }: ErrorInfo, request: Request): number
   let size = LEAST;
   while (size < needed) size *= 2;
   return size;
-}
-
-/** The windows that were needed: a model keeps its own while it is used. */
-export class Windows {
-  readonly #known = new Remembered<number>();
-
-  of({ upstream, model }: Target): number | undefined {
-    return this.#known.get(`${upstream}\n${model}`);
-  }
-  keep({ upstream, model }: Target, size: number): void {
-    this.#known.set(`${upstream}\n${model}`, size);
-  }
 }

@@ -2,10 +2,9 @@
  * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
-import type { ErrorInfo, Request, Sampling, Warning } from "../core/nouns.ts";
+import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
-import type { Target } from "./models.ts";
 
 /** Names come from clients: more are not remembered. */
 const MAX_KNOWN = 1000;
@@ -127,13 +126,13 @@ export function heeding(
 export class Lessons {
   readonly #learnt = new Remembered<Lesson>();
 
-  of({ upstream, model }: Target): Lesson | undefined {
-    return this.#learnt.get(`${upstream}\n${model}`);
+  of(model: string): Lesson | undefined {
+    return this.#learnt.get(model);
   }
 
   /** It answered, once it was heeded. */
-  keep(target: Target, lesson: Lesson): void {
-    this.#learnt.set(`${target.upstream}\n${target.model}`, joined(this.of(target), lesson));
+  keep(model: string, lesson: Lesson): void {
+    this.#learnt.set(model, joined(this.of(model), lesson));
   }
 }
 

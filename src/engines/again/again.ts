@@ -3,11 +3,10 @@
  * limit that does not fit, a setting that it does not know, a way to think, a window that is too small. As long as nothing was said, it is asked
  * again, with a warning for what is lost, and whoever comes after is spared the refusal.
  */
-import type { ErrorInfo, Request, ThinkingSettings, Warning } from "../core/nouns.ts";
-import { heeding, joined, type Lesson, lessonOf } from "./lessons.ts";
-import type { Models, Target } from "./models.ts";
-import { refusesThinking, waysToThink } from "./thinking.ts";
-import { inWindow, windowFor } from "./window.ts";
+import type { ErrorInfo, Request, ThinkingSettings, Warning } from "../../core/nouns.ts";
+import { heeding, joined, type Lesson, Lessons, lessonOf, Remembered } from "./lessons.ts";
+import { refusesThinking, ThinkingWays, waysToThink } from "./thinking.ts";
+import { hasWindow, inWindow, windowFor } from "./window.ts";
 
 /** Nobody shall be asked for ever. */
 const MAX_LESSONS = 4;
@@ -15,10 +14,16 @@ const MAX_LESSONS = 4;
 type Thinking = Request & { thinking: ThinkingSettings };
 const isThinking = (request: Request): request is Thinking => request.thinking !== undefined;
 
+/** What the models of a server have taught. */
+export class Experience {
+  readonly lessons = new Lessons();
+  readonly thinking = new ThinkingWays();
+  readonly windows = new Remembered<number>();
+}
+
 export interface AgainOptions {
-  readonly models: Models;
-  readonly target: Target;
-  /** A client of the upstream's own wire has put its settings as it wants them. */
+  readonly experience: Experience;
+  /** A client of the server's own wire has put its settings as it wants them. */
   readonly isTranslated: boolean;
   readonly warn: (warning: Warning) => void;
 }
@@ -34,19 +39,22 @@ export class Again {
   /** What shall be thought about, where its settings were translated. */
   #thinking: Thinking | undefined;
   #way = 0;
+  /** The window that the model was found to need; one that somebody has chosen stays. */
   #window: number | undefined;
+  readonly #isChosen: boolean;
 
   constructor(request: Request, options: AgainOptions) {
     this.request = request;
     this.#options = options;
-    const { models, target, isTranslated } = options;
-    const lesson = models.lessons.of(target);
+    this.#isChosen = hasWindow(request);
+    const { experience, isTranslated } = options;
+    const lesson = experience.lessons.of(request.model);
     if (lesson) this.#heed(lesson);
-    if (isTranslated) this.#widen(models.windows.of(target));
-    if (isTranslated && isThinking(this.request)) {
-      this.#thinking = this.request;
-      this.#think(this.#thinking, models.thinking.first(target, this.#thinking));
-    }
+    if (!isTranslated) return;
+    this.#widen(experience.windows.get(request.model));
+    if (!isThinking(this.request)) return;
+    this.#thinking = this.request;
+    this.#think(this.#thinking, experience.thinking.first(this.#thinking));
   }
 
   /** Whether `request` says now what is worth trying. */
@@ -56,10 +64,11 @@ export class Again {
 
   /** It answers. */
   took(): void {
-    const { models, target } = this.#options;
-    if (this.#lesson) models.lessons.keep(target, this.#lesson);
-    if (this.#window !== undefined) models.windows.keep(target, this.#window);
-    if (this.#thinking) models.thinking.took(target, this.#thinking, this.#way);
+    const { lessons, thinking, windows } = this.#options.experience;
+    const { model } = this.request;
+    if (this.#lesson) lessons.keep(model, this.#lesson);
+    if (this.#window !== undefined) windows.set(model, this.#window); // it keeps it while it is used
+    if (this.#thinking) thinking.took(this.#thinking, this.#way);
   }
 
   /** A server that counts otherwise than we do, and refuses only what the answer may take, is asked again, once. */
@@ -77,14 +86,13 @@ export class Again {
 
   /** An Ollama whose window is too small for the prompt gets a larger one, if nobody has chosen it. */
   #asksForRoom(error: ErrorInfo): boolean {
-    const { target } = this.#options;
-    const window = target.rule?.context === undefined ? windowFor(error, this.request) : undefined;
+    const window = this.#isChosen ? undefined : windowFor(error, this.request);
     if (window === undefined || window <= (this.#window ?? 0)) return false;
     this.#widen(window);
     return true;
   }
   #widen(window: number | undefined): void {
-    if (window === undefined) return;
+    if (window === undefined || this.#isChosen) return;
     this.#window = window;
     this.request = inWindow(this.request, window);
   }
@@ -115,11 +123,11 @@ export class Again {
   #think(wanted: Thinking, way: number): void {
     this.#way = way;
     if (way === 0) return;
-    const { target, warn } = this.#options;
+    const { warn } = this.#options;
     const thinking = waysToThink(wanted.thinking)[way];
     const { thinking: _, ...rest } = this.request;
     this.request = thinking ? { ...rest, thinking } : rest;
-    const message = `the model "${target.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
+    const message = `the model "${wanted.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
     warn({ code: "thinking", message });
   }
 }
