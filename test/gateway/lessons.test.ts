@@ -217,3 +217,50 @@ describe("media that a model does not take", () => {
     expect(bodies).toHaveLength(1);
   });
 });
+
+describe("what stands behind results, where only the model may speak", () => {
+  const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const use = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] };
+  const returned = (content: object | string, ...more: object[]) => ({
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: "c1", content }, ...more],
+  });
+  const text = (text: string) => ({ type: "text", text });
+  const isRefused = ({ messages }: Body): boolean =>
+    (messages as Body[]).some(({ role }, i) => role === "user" && (messages as Body[])[i - 1]?.role === "tool");
+
+  test.each([
+    ["Unexpected role 'user' after role 'tool'", 400],
+    [
+      "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+      500,
+    ],
+  ])("is told in the result, and so from then on: %s", async (message, status) => {
+    const { bodies, post } = await picky("openai-chat", (body) => (isRefused(body) ? { object: "error", message } : undefined), status);
+    const shown = [...hi, use, returned([text("A"), png], text("Go on")), { role: "system", content: "9 tokens left" }];
+    const later = [...shown, { role: "assistant", content: "Well" }, { role: "user", content: "And?" }];
+    for (const messages of [shown, later]) {
+      const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 9, messages });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        expect.stringContaining("the model takes nothing behind a tool's result"),
+      ]);
+    }
+    expect(bodies).toHaveLength(3);
+    const [, again, next] = bodies.map(({ messages }) => messages as Body[]);
+    expect(again!.at(-1)).toMatchObject({
+      role: "tool",
+      content: "A\n\n[image/png]\n\n<user>\nGo on\n</user>\n\n<system>\n9 tokens left\n</system>",
+    });
+    expect(next!.slice(0, again!.length)).toEqual(again);
+    expect(next!.slice(again!.length)).toMatchObject([{ content: "Well" }, { role: "user", content: "And?" }]);
+  });
+
+  test("goes to its own server as its client put it", async () => {
+    const { bodies, post } = await picky("openai-chat", () => ({ message: "Unexpected role 'user' after role 'tool'" }));
+    const call = { role: "assistant", tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] };
+    const messages = [...hi, call, { role: "tool", tool_call_id: "c1", content: "A" }, ...hi];
+    expect((await post("/v1/chat/completions", { model: "m", messages })).status).toBe(400);
+    expect(bodies).toHaveLength(1);
+  });
+});

@@ -3,6 +3,7 @@
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
 import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
+import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
 /** Names come from clients: more are not remembered. */
@@ -43,6 +44,8 @@ export interface Lesson {
   readonly without?: readonly Setting[];
   /** It does not take media of these kinds. */
   readonly media?: readonly MediaKind[];
+  /** Behind a tool's result it takes nobody's words but its own. */
+  readonly speaksNext?: true;
   /** It knows the limit only as `max_completion_tokens`. */
   readonly isNewer?: true;
 }
@@ -73,6 +76,7 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   const { maxTokens = 0, sampling = {} } = request;
   const media = isTranslated ? refusedMedia(error, request) : [];
   if (media.length > 0) return { media };
+  if (isTranslated && refusesBehind(error, request)) return { speaksNext: true };
   if (code !== "bad-request") return undefined;
   const { most, exclusive } = MOST.exec(message)?.groups ?? {};
   const limit = Number(most) - (exclusive ? 1 : 0);
@@ -91,7 +95,7 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
 /** The request as the model takes it. */
 export function heeding(
   given: Request,
-  { maxTokens, without = [], media = [], isNewer }: Lesson,
+  { maxTokens, without = [], media = [], speaksNext, isNewer }: Lesson,
 ): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
@@ -107,6 +111,11 @@ export function heeding(
   if (unseen.length > 0) request.messages = withoutMedia(given.messages, unseen);
   const refused = [...settings, ...unseen];
   if (refused.length > 0) warnings.push({ code: "dropped", message: `the model refuses ${refused.join(", ")}: it was asked without` });
+  if (speaksNext && isAnyBehind(request)) {
+    request.messages = intoResults(request.messages);
+    const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
+    warnings.push({ code: "converted", message });
+  }
   if (isNewer && request.maxTokens !== undefined) {
     request.extra = [...(given.extra ?? []), { wire: "openai-chat", kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
     delete request.maxTokens;
