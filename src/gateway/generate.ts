@@ -124,8 +124,12 @@ abstract class Answering implements Speaker {
     return this.question.target.engine.wire !== this.passage.route.wire;
   }
 
-  #heed({ without = [], media = [], ...lesson }: Lesson): void {
-    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without, media } : lesson);
+  #heed(lesson: Lesson): void {
+    const { maxTokens, minTokens, isUncounted, isNewer } = lesson; // a client of the upstream's own wire has put all else as it wants
+    const { request, warnings } = heeding(
+      this.question.request,
+      this.#isTranslated ? lesson : { maxTokens, minTokens, isUncounted, isNewer },
+    );
     this.question = { ...this.question, request };
     this.passage.exchange.warnings.push(...warnings);
   }

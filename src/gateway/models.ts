@@ -315,16 +315,17 @@ function unsaid(rule: ThinkingSettings, said: ThinkingSettings = {}): ThinkingSe
 /** Ollama cuts a prompt in silence that is longer than its window, which is small unless it is told otherwise. */
 const windowOf = (context: number): Opaque => ({ wire: "ollama", kind: "options", data: { num_ctx: context }, quiet: true });
 
-/** What an estimate of the prompt may be wrong by. */
-const MARGIN = 1.25;
 /** What a template adds of its own. */
 const SLACK = 256;
 
-/** Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. */
+/**
+ * Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, by an estimate. A server
+ * that counts more says so in numbers, and is asked again; one that counts less would never say it, so nothing is left for safety.
+ */
 export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
   const { maxTokens } = request;
   if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
-  const room = Math.floor(context - estimateTokens(request) * MARGIN - Math.min(SLACK, context >> 4));
+  const room = Math.floor(context - estimateTokens(request) - Math.min(SLACK, context >> 4));
   // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
   const limit = Math.max(room, Math.min(1024, context >> 3));
   if (maxTokens <= limit) return { request, warnings: [] };

@@ -2,7 +2,7 @@
 import type { Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
-import { errorText, labelOf, outputText, textsOf } from "./media.ts";
+import { errorText, labelOf, outputText, textsOf, withText } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
 import { textOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
@@ -15,6 +15,8 @@ export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
 const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
 
 type Spoken = Exclude<Message, ToolResult>;
+/** What the model is told. */
+type Told = Exclude<Spoken, { role: "assistant" }>;
 
 /**
  * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
@@ -65,8 +67,14 @@ export function withResultsFirst(messages: Message[]): Message[] {
   return isMoved ? [...out, ...said] : messages;
 }
 
+/** With a text before the conversation, behind what the system says. */
+export function withInstruction(messages: readonly Message[], text: string): Message[] {
+  const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
+  return messages.toSpliced(Math.max(first, 0), 0, { role: "developer", content: [{ type: "text", text }] });
+}
+
 /** A system text as the user's, with a label. */
-export const asUser = ({ content, state }: Exclude<Message, ToolResult | { role: "assistant" }>): Message => ({
+export const asUser = ({ content, state }: Told): Told => ({
   role: "user",
   content: content.map((part) => (part.type === "text" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part)),
   ...(state ? { state } : {}),
@@ -94,8 +102,9 @@ class Messages {
     for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
     const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
     given.forEach((message, i) => {
-      if (message.role !== "tool") this.#release();
       const isLate = first < 0 ? !able.systemAnywhere : i > first;
+      if (isLate && this.#joins(message)) return;
+      if (message.role !== "tool") this.#release();
       const { role } = message;
       this.out.push(role === "tool" ? this.#returned(message) : role === "assistant" ? this.#said(message) : this.#spoken(message, isLate));
     });
@@ -107,7 +116,20 @@ class Messages {
     this.#waiting = [];
   }
 
-  #spoken(message: Exclude<Spoken, { role: "assistant" }>, isLate: boolean): Message {
+  /**
+   * A system text behind results goes into the last of them: Claude Code counts tokens there. As the user's it would be the end of the tool
+   * loop, and templates would drop the loop's thinking.
+   */
+  #joins(message: Message): boolean {
+    const last = this.out.at(-1);
+    if ((message.role !== "system" && message.role !== "developer") || this.#profile.systemAnywhere !== false) return false;
+    if (last?.role !== "tool" || typeof last.output !== "string" || message.content.some(({ type }) => type !== "text")) return false;
+    this.out[this.out.length - 1] = withText(last, asUser(message).content);
+    this.#warnings.converted("a system text behind a tool result", "the end of that result");
+    return true;
+  }
+
+  #spoken(message: Told, isLate: boolean): Message {
     const able = this.#able;
     let { role, content } = message;
     // Most content is text, which stays what it is.

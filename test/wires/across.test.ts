@@ -56,6 +56,57 @@ describe("thinking at Anthropic's", () => {
   });
 });
 
+describe("thinking at Gemini's and OpenAI's", () => {
+  const shown = (request: Request) => {
+    const { generationConfig } = send("gemini", request).body as { generationConfig?: { thinkingConfig?: { includeThoughts?: boolean } } };
+    const { reasoning } = send("openai-responses", request).body as { reasoning?: { summary?: string } };
+    return [generationConfig?.thinkingConfig?.includeThoughts, reasoning?.summary];
+  };
+  const enabled = { type: "enabled", budget_tokens: 5000 };
+  test.each<[WireId, object]>([
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: enabled }],
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: { type: "adaptive" } }],
+    ["ollama", { messages: hi, think: true }],
+    ["ollama", { messages: hi, think: "high" }],
+    ["openai-chat", { messages: hi, reasoning_effort: "low" }],
+  ])("is shown to a client of %s, whose API would show it: %j", (id, body) => {
+    expect(shown(decode(id, body))).toEqual([true, "auto"]);
+  });
+  test.each<[WireId, object]>([
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: { ...enabled, display: "omitted" } }],
+    ["anthropic", { max_tokens: 9000, messages: hi, output_config: { effort: "high" } }],
+    ["ollama", { messages: hi, think: false }],
+    ["openai-chat", { messages: hi }],
+  ])("is not shown to one of %s that asks for none: %j", (id, body) => {
+    const [gemini, responses] = shown(decode(id, body));
+    expect([gemini ?? false, responses]).toEqual([false, undefined]);
+  });
+});
+
+test.each(["openai-chat", "ollama"] as const)("a system text behind results is no end of the tool loop for a template of %s", (to) => {
+  const use = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
+  const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: id });
+  const reminder = { role: "system", content: "9 tokens left" };
+  const messages = [
+    ...hi,
+    { role: "assistant", content: [use("a"), use("b")] },
+    { role: "user", content: [result("a"), result("b")] },
+    reminder,
+    { role: "assistant", content: [use("c")] },
+    { role: "user", content: [result("c")] },
+    reminder,
+  ];
+  const { body, warnings } = send(to, decode("anthropic", { max_tokens: 9, messages }), { systemAnywhere: false });
+  const sent = body.messages as { role: string; content: string }[];
+  expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant", "tool"]);
+  expect(sent.flatMap(({ role, content }) => (role === "tool" ? content : []))).toEqual([
+    "a",
+    "b\n\n<system>\n9 tokens left\n</system>",
+    "c\n\n<system>\n9 tokens left\n</system>",
+  ]);
+  expect(warnings).toContain("a system text behind a tool result was sent as the end of that result");
+});
+
 describe("a conversation with calls and no tools", () => {
   const call = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: '{"a":1}' } });
   const messages = [
