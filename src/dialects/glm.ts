@@ -46,7 +46,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>", "</tool_response>"]);
+const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>", "</tool_response>", "<eop>", "[MASK]", "[sMASK]"]);
 
 interface Variant {
   /** What stands between any two things. */

@@ -78,20 +78,24 @@ const createScanner = scannerOf({
 
 const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
 const PRESERVED = [...calls.marks, ARGUMENTS_BEGIN, "<think>", "</think>"];
-const t = markup(["[BOS]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
+const t = markup(["[BOS]", "[EOT]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;
+  /** The prompt opens the thinking, or closes it at once. */
+  readonly opens: boolean;
   readonly behindSystem: string;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "kimi-k2-thinking": { thinks: true, behindSystem: "" },
-  "kimi-k2-instruct": { thinks: false, behindSystem: "\n" },
+  "kimi-k2-thinking": { thinks: true, opens: false, behindSystem: "" },
+  "kimi-k2-instruct": { thinks: false, opens: false, behindSystem: "\n" },
+  "kimi-k2.5": { thinks: true, opens: true, behindSystem: "" },
 };
 const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
 
-function render(request: Request, variant: Variant, { declared }: Setting): Rendered {
+function render(request: Request, variant: Variant, { declared, thinking }: Setting): Rendered {
+  const silent = variant.opens && thinking === false;
   const { system, rest } = leadingSystem(request.messages);
   const ids = new Map(allCalls(rest).map((call, n) => [call, idOf(call, n)]));
   // Thinking stands in all that comes behind the first answer; an answer is a message without calls. (The template says that it looks for the
@@ -99,7 +103,7 @@ function render(request: Request, variant: Variant, { declared }: Setting): Rend
   const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [
-    variant.thinks ? t`<think>${fresh.has(parts as Part[]) ? thinkingOf(parts) : ""}</think>` : [],
+    variant.thinks ? t`<think>${fresh.has(parts as Part[]) && !silent ? thinkingOf(parts) : ""}</think>` : [],
     textOf(parts),
     callPieces(callsOf(parts), (call) => ids.get(call) ?? call.name),
     unreadable(parts),
@@ -115,7 +119,7 @@ function render(request: Request, variant: Variant, { declared }: Setting): Rend
         results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
       }),
     ],
-    open: t`<|im_assistant|>assistant<|im_middle|>`,
+    open: t`<|im_assistant|>assistant<|im_middle|>${silent ? t`<think></think>` : variant.opens ? t`<think>` : []}`,
   };
 }
 
@@ -143,7 +147,7 @@ const resultPieces = <T extends RenderableResult>(results: readonly T[], id: (re
 export const kimiK2 = dialectOf({
   id: "kimi-k2",
   title: "Kimi K2",
-  models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking"],
+  models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking", "Kimi-K2.5"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

@@ -97,7 +97,19 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const IMAGES = { image: "[IMG]" };
-const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, "[IMG_BREAK]", "[IMG_END]"]);
+/** What a prompt of ours never has, and data may forge. */
+const OTHERS = [
+  "[IMG_BREAK]",
+  "[IMG_END]",
+  "[AUDIO]",
+  "[BEGIN_AUDIO]",
+  "[MODEL_SETTINGS]",
+  "[/MODEL_SETTINGS]",
+  "[PREFIX]",
+  "[SUFFIX]",
+  "[MIDDLE]",
+];
+const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, ...OTHERS]);
 
 const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
 

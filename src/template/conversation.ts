@@ -6,8 +6,8 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
 import { schemaTypes } from "../core/schema.ts";
-import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, type Tree } from "../dialects/print.ts";
-import { functionTool } from "../dialects/tools.ts";
+import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, pythonJson, type Tree } from "../dialects/print.ts";
+import { functionObject, functionTool } from "../dialects/tools.ts";
 import { alternating, callsOf, plainOutput, type Round, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
 export interface Conversation {
@@ -19,7 +19,7 @@ export interface Conversation {
 export interface Form {
   /** Arguments as a JSON text: what older templates paste between two strings. */
   readonly argumentsAsText?: true;
-  /** No tools as an empty list: what templates want that walk through them without looking. */
+  /** No tools and no calls as empty lists: what templates want that walk through them without looking. */
   readonly emptyTools?: true;
   /** Ids of nine letters and digits. */
   readonly nineCharacters?: true;
@@ -39,6 +39,8 @@ export interface Form {
   readonly saidInThinking?: true;
   /** One call in a message, with its result behind it. */
   readonly oneCall?: true;
+  /** How much to think in a word that is near: Qwen3.8 knows `xhigh` and no `high`, others the other way round. */
+  readonly nearEffort?: true;
 }
 
 /** A request, the template that it is for, and what that wants. */
@@ -52,12 +54,20 @@ interface Sheet {
 export function conversationOf({ messages, tools = [] }: Request, sheet: Sheet): Conversation {
   const { template, form } = sheet;
   const hasDevelopers = template.includes("developer");
+  const said = messagesOf(inOrder(messages, form), sheet).map((message) =>
+    message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
+  );
   return {
-    messages: messagesOf(inOrder(messages, form), sheet).map((message) =>
-      message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
-    ),
+    messages: tools.length > 0 && template.includes("+ message['tools']") ? withTools(said, tools) : said,
     ...((tools.length > 0 || form.emptyTools) && { tools: tools.map((tool) => templateTool(tool, sheet)) }),
   };
+}
+
+/** Phi-4-mini's own template finds the tools in the system message, as a text. */
+function withTools(messages: readonly JsonObject[], tools: readonly Tool[]): JsonObject[] {
+  const [first, ...rest] = messages;
+  const system = first?.role === "system" ? first : { role: "system", content: "" };
+  return [{ ...system, tools: pythonJson(tools.map(functionObject)) }, ...(first && first !== system ? [first] : []), ...rest];
 }
 
 function inOrder(messages: readonly Message[], { alternating: ordered, noSystem }: Form): readonly Message[] {
@@ -114,7 +124,7 @@ function saidMessage(said: readonly Part[], sheet: Sheet): JsonObject {
   return {
     role: "assistant",
     ...thoughtAndContent(thinking, isThought ? "" : text, sheet),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => templateCall(call, sheet)) }),
+    ...((calls.length > 0 || sheet.form.emptyTools) && { tool_calls: calls.map((call) => templateCall(call, sheet)) }),
   };
 }
 

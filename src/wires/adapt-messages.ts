@@ -2,7 +2,7 @@
 import type { Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
-import { errorText, labelOf, outputText, textsOf, withText } from "./media.ts";
+import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
 import { textOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
@@ -102,9 +102,8 @@ class Messages {
     for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
     const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
     given.forEach((message, i) => {
-      const isLate = first < 0 ? !able.systemAnywhere : i > first;
-      if (isLate && this.#joins(message)) return;
       if (message.role !== "tool") this.#release();
+      const isLate = first < 0 ? !able.systemAnywhere : i > first;
       const { role } = message;
       this.out.push(role === "tool" ? this.#returned(message) : role === "assistant" ? this.#said(message) : this.#spoken(message, isLate));
     });
@@ -114,19 +113,6 @@ class Messages {
   #release(): void {
     if (this.#waiting.length > 0) this.out.push({ role: "user", content: this.#waiting });
     this.#waiting = [];
-  }
-
-  /**
-   * A system text behind results goes into the last of them: Claude Code counts tokens there. As the user's it would be the end of the tool
-   * loop, and templates would drop the loop's thinking.
-   */
-  #joins(message: Message): boolean {
-    const last = this.out.at(-1);
-    if ((message.role !== "system" && message.role !== "developer") || this.#profile.systemAnywhere !== false) return false;
-    if (last?.role !== "tool" || typeof last.output !== "string" || message.content.some(({ type }) => type !== "text")) return false;
-    this.out[this.out.length - 1] = withText(last, asUser(message).content);
-    this.#warnings.converted("a system text behind a tool result", "the end of that result");
-    return true;
   }
 
   #spoken(message: Told, isLate: boolean): Message {

@@ -1,6 +1,6 @@
 /** Media and tool results, as far as several wires treat them alike. */
 import { isObject } from "../core/json.ts";
-import type { Json, Media, Text, ToolResult } from "../core/nouns.ts";
+import type { Json, Media, Text } from "../core/nouns.ts";
 import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
 import { listOf } from "./read.ts";
@@ -36,12 +36,6 @@ export function textsOf(output: Json): string[] | undefined {
 
 /** A tool's output as text; of a list of text parts, their texts. */
 export const outputText = (output: Json): string => textsOf(output)?.join("\n") ?? printBody(output);
-
-/** A result with what was said behind it: to most templates a message of its own would be the end of the tool loop. */
-export function withText(result: ToolResult, said: readonly (Text | Media)[]): ToolResult {
-  const texts = said.map((part) => (part.type === "media" ? labelOf(part) : part).text);
-  return { ...result, output: [outputText(result.output), ...texts].join("\n\n") };
-}
 
 /** What stands for all that was said before. */
 export const summaryText = (summary: string): string => `Summary of the conversation so far:\n\n${summary}`;

@@ -290,32 +290,3 @@ test("a server that does not take stream_options, which nobody asked for, is ask
   await post("/v1/chat/completions", { model: "m", messages: hi, stream: true, stream_options: { include_usage: true } });
   expect(bodies.slice(4).map((body) => "stream_options" in body)).toEqual([true]);
 });
-
-test("what stands behind a tool's result is its end where a model takes nothing there", async () => {
-  const { bodies, post } = await picky("openai-chat", ({ messages }) =>
-    (messages as Body[]).some(({ role }, i, list) => role === "user" && list[i - 1]?.role === "tool")
-      ? said("Unexpected role 'user' after role 'tool'")
-      : undefined,
-  );
-  const messages = [
-    ...hi,
-    { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "f", input: {} }] },
-    {
-      role: "user",
-      content: [
-        {
-          type: "tool_result",
-          tool_use_id: "c1",
-          content: [
-            { type: "text", text: "42" },
-            { type: "image", source: { type: "base64", media_type: "image/png", data: "AA" } },
-          ],
-        },
-        { type: "text", text: "Go on" },
-      ],
-    },
-  ];
-  for (let i = 0; i < 2; i++) expect((await post("/v1/messages", { model: "m", max_tokens: 9, messages })).status).toBe(200);
-  expect(bodies).toHaveLength(3);
-  expect((bodies[2]!.messages as Body[]).slice(2)).toEqual([{ role: "tool", tool_call_id: "c1", content: "42\n\n[image/png]\n\nGo on" }]);
-});

@@ -31,10 +31,8 @@ type Gemini = Spelt<{
   generationConfig?: GenerationConfig;
   safetySettings?: SafetySetting[];
 }>;
-/** The types lag behind the server: no ids, no number of a call, not all of JSON Schema, no \`think: "max"\`, no way to say that nothing be cut. */
+/** The types lag behind the server: no ids, no number of a call, not all of JSON Schema, no \`think: "max"\`. */
 type Ollama = Omit<ChatRequest, "messages" | "tools" | "think"> & {
-  truncate?: boolean;
-  shift?: boolean;
   think?: ChatRequest["think"] | "max";
   tools?: { type: string; function: Omit<OllamaTool["function"], "parameters"> & { parameters?: object } }[];
   messages?: (Omit<Message, "tool_calls"> & {

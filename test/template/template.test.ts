@@ -102,6 +102,15 @@ describe("what templates stumble over is put right", () => {
     const template = "{% set a = tools[0].function.parameters.properties.a %}{{ a['items']['type'] | upper | tojson }}";
     expect(await dumpedTool({ name: "f", parameters }, template)).toBe("STRING");
   });
+  test("tools are a text in the system message, if the template looks for them there", async () => {
+    const template =
+      "{% for message in messages %}[{{ message.role }}]{% if 'tools' in message %}{{ '' + message['tools'] }}{% endif %}{% endfor %}";
+    const system: Message = { role: "system", content: [{ type: "text", text: "Be brief." }] };
+    const declared = '[system][{"name": "f", "description": "d"}][user]';
+    for (const messages of [[user], [system, user]])
+      expect(await renderWithTemplate(template, asked(messages, [{ name: "f", description: "d" }]))).toBe(declared);
+    expect(await renderWithTemplate(template, asked([user]))).toBe("[user]");
+  });
   test("no tools are an empty list for a template that walks through them without looking", async () => {
     expect(await renderWithTemplate("{% if tools is none %}{{ raise_exception('no') }}{% endif %}ok", asked([user]))).toBe("ok");
   });
@@ -142,6 +151,22 @@ describe("a template that refuses a conversation gets it in the form that it wan
   test("null in a schema as Python prints it", async () => {
     const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string", default: null } } } }];
     expect(await rendered("{{ tools[0].function.parameters.properties.a.default | string }}", [user], tools)).toBe("None");
+  });
+  test.each([
+    ["high", "xhigh"],
+    ["max", "xhigh"],
+    ["minimal", "low"],
+    ["medium", "medium"],
+  ] as const)("how much to think in a word that it knows: %s", async (effort, known) => {
+    const template = `${fails("reasoning_effort not in ('xhigh', 'medium', 'low')")}{{ reasoning_effort }}`;
+    const request = { ...asked([user]), thinking: { effort } };
+    expect(await renderWithTemplate(template, request)).toBe(known);
+    expect(await renderWithTemplate("{{ reasoning_effort }}", request)).toBe(effort);
+  });
+  test("no calls as an empty list", async () => {
+    const answer: Message = { role: "assistant", content: [{ type: "text", text: "Rain." }] };
+    const walked = each("{% if m.role == 'assistant' %}{% for c in m.tool_calls %}{{ c.id }}{% endfor %}{% endif %}{{ m.content }};");
+    expect(await rendered(walked, [user, answer])).toBe("Weather in Oslo?;Rain.;");
   });
   test("what was said beside a call as thinking, where both are too much", async () => {
     const said: Message = {

@@ -83,30 +83,6 @@ describe("thinking at Gemini's and OpenAI's", () => {
   });
 });
 
-test.each(["openai-chat", "ollama"] as const)("a system text behind results is no end of the tool loop for a template of %s", (to) => {
-  const use = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
-  const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: id });
-  const reminder = { role: "system", content: "9 tokens left" };
-  const messages = [
-    ...hi,
-    { role: "assistant", content: [use("a"), use("b")] },
-    { role: "user", content: [result("a"), result("b")] },
-    reminder,
-    { role: "assistant", content: [use("c")] },
-    { role: "user", content: [result("c")] },
-    reminder,
-  ];
-  const { body, warnings } = send(to, decode("anthropic", { max_tokens: 9, messages }), { systemAnywhere: false });
-  const sent = body.messages as { role: string; content: string }[];
-  expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant", "tool"]);
-  expect(sent.flatMap(({ role, content }) => (role === "tool" ? content : []))).toEqual([
-    "a",
-    "b\n\n<system>\n9 tokens left\n</system>",
-    "c\n\n<system>\n9 tokens left\n</system>",
-  ]);
-  expect(warnings).toContain("a system text behind a tool result was sent as the end of that result");
-});
-
 describe("a conversation with calls and no tools", () => {
   const call = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: '{"a":1}' } });
   const messages = [

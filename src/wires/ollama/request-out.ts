@@ -20,9 +20,6 @@ const ABLE: Abilities = {
   sampling: SAMPLING,
 };
 
-/** A prompt that is longer than the context shall be an error: cut in silence, its beginning would be gone, and who should shorten it would not know. */
-const WHOLE = { truncate: false, shift: false };
-
 export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
   const isPrompt = ownState(WIRE, given.extra, GENERATE) === true;
   const out = adapt({ ...given, extra: given.extra?.filter(({ kind }) => kind !== GENERATE) ?? [] }, ABLE, profile);
@@ -35,7 +32,6 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
     stream: !!request.stream, // it would stream by default
     format: output && (output.schema ?? "json"),
     think: writeThinking(thinking, warnings),
-    ...(given.from === WIRE ? {} : WHOLE),
     options: some<Draft>({ ...written(request.sampling ?? {}, SAMPLING), num_predict: request.maxTokens, stop: request.stop }),
   });
   return encoded(out, ABLE, prompt ? GENERATE : "/api/chat", body);

@@ -1,7 +1,6 @@
-/** Messages as some models want them: without media, `image input is not supported`, or with nothing behind a result, `Unexpected role 'user' after role 'tool'`. */
-import type { ErrorCode, ErrorInfo, Media, Message, Request } from "../core/nouns.ts";
-import { asUser } from "../wires/adapt-messages.ts";
-import { labelOf, mediaKind, withText } from "../wires/media.ts";
+/** Media that a model does not take, by what its server says, `image input is not supported`: labels stand in their place. */
+import type { ErrorCode, ErrorInfo, Media, Message, Request } from "../../core/nouns.ts";
+import { labelOf, mediaKind } from "../../wires/media.ts";
 
 export type MediaKind = "files" | "videos" | "sounds" | "images";
 
@@ -59,24 +58,3 @@ export function withoutMedia(messages: readonly Message[], kinds: readonly Media
 
 /** What no wire can send: it becomes a label where results have room for one. */
 const nameOf = ({ type, mediaType, name }: Media): Media => ({ type, mediaType, ...(name === undefined ? {} : { name }) });
-
-/** The messages, where the words behind a result are its end. Its media become labels, for they would be shown behind it, too. */
-export function withNothingBehindResults(messages: readonly Message[]): Message[] {
-  const out: Message[] = [];
-  for (const message of messages) {
-    const last = out.at(-1);
-    if (message.role === "tool") {
-      const { media, ...result } = message;
-      out.push(media ? withText(result, media) : result);
-    } else if (message.role !== "assistant" && last?.role === "tool")
-      out[out.length - 1] = withText(last, (message.role === "user" ? message : asUser(message)).content);
-    else out.push(message);
-  }
-  return out;
-}
-
-/** Somebody's words, or media, are right behind a result. */
-export const hasWordsBehindResults = (messages: readonly Message[]): boolean =>
-  messages.some(
-    (message, i) => message.role !== "assistant" && (message.role === "tool" ? message.media : messages[i - 1]?.role === "tool"),
-  );

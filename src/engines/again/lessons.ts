@@ -2,11 +2,10 @@
  * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
-import type { ErrorInfo, Json, Request, Sampling, Warning } from "../core/nouns.ts";
-import { withInstruction } from "../wires/adapt-messages.ts";
-import { NO_USAGE } from "../wires/openai-chat/tables.ts";
-import type { Target } from "./models.ts";
-import { hasWordsBehindResults, kindsIn, type MediaKind, refusedMedia, withNothingBehindResults, withoutMedia } from "./retold.ts";
+import type { ErrorInfo, Json, Request, Sampling, Warning } from "../../core/nouns.ts";
+import { withInstruction } from "../../wires/adapt-messages.ts";
+import { NO_USAGE } from "../../wires/openai-chat/tables.ts";
+import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
 /** Names come from clients: more are not remembered. */
 const MAX_KNOWN = 1000;
@@ -49,8 +48,6 @@ export interface Lesson {
   readonly media?: readonly MediaKind[];
   /** It shows nobody how it thinks. */
   readonly isSilent?: true;
-  /** It takes nobody's words right behind a tool's result. */
-  readonly isStrict?: true;
   /** It does not tell in a stream what that cost. */
   readonly isUncounted?: true | undefined;
   /** It is held to no format where it has tools. */
@@ -86,13 +83,10 @@ const SUMMARY = /reasoning.summar/i;
 /** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
 const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
 
-/** `Unexpected role 'user' after role 'tool'`. */
-const BEHIND = /role '?\w+'? after role '?tool/i;
-
 /** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
 export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
   const { code, message, param = "" } = error;
-  const { messages, maxTokens = 0, sampling = {}, thinking, extra = [] } = request;
+  const { maxTokens = 0, sampling = {}, thinking, extra = [] } = request;
   const media = isTranslated ? refusedMedia(error, request) : [];
   if (media.length > 0) return { media };
   if (code !== "bad-request") return undefined;
@@ -104,7 +98,6 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
   const said = `${param} ${message}`;
   if (/stream_options/.test(said) && REFUSED.test(said) && !extra.some(({ kind }) => kind === NO_USAGE)) return { isUncounted: true };
-  if (isTranslated && BEHIND.test(said) && hasWordsBehindResults(messages)) return { isStrict: true };
   if (!isTranslated || !REFUSED.test(said)) return undefined;
   if (thinking && thinking.show !== false && SUMMARY.test(said)) return { isSilent: true };
   if (isFormatted(request) && FORMAT.test(said) && /tool|function/i.test(said)) return { isFree: true };
@@ -121,7 +114,7 @@ const isFormatted = ({ output, tools = [] }: Request): boolean => output !== und
 /** The request as the model takes it. */
 export function heeding(
   given: Request,
-  { maxTokens, minTokens, without = [], media = [], isSilent, isStrict, isUncounted, isFree, isNewer }: Lesson,
+  { maxTokens, minTokens, without = [], media = [], isSilent, isUncounted, isFree, isNewer }: Lesson,
 ): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
@@ -137,13 +130,6 @@ export function heeding(
   if (settings.size > 0)
     request.sampling = Object.fromEntries(Object.entries(given.sampling ?? {}).filter(([key]) => !settings.has(key as keyof Sampling)));
   if (unseen.length > 0) request.messages = withoutMedia(given.messages, unseen);
-  if (isStrict && hasWordsBehindResults(given.messages)) {
-    request.messages = withNothingBehindResults(request.messages);
-    warnings.push({
-      code: "converted",
-      message: "what was said behind a tool's result was sent as its end: the model takes nothing there",
-    });
-  }
   if (isFree && isFormatted(given)) {
     const form = given.output?.schema ? `JSON that fits this schema: ${JSON.stringify(given.output.schema)}` : "JSON.";
     request.messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${form}`);
@@ -166,13 +152,13 @@ export function heeding(
 export class Lessons {
   readonly #learnt = new Remembered<Lesson>();
 
-  of({ upstream, model }: Target): Lesson | undefined {
-    return this.#learnt.get(`${upstream}\n${model}`);
+  of(model: string): Lesson | undefined {
+    return this.#learnt.get(model);
   }
 
   /** It answered, once it was heeded. */
-  keep(target: Target, lesson: Lesson): void {
-    this.#learnt.set(`${target.upstream}\n${target.model}`, joined(this.of(target), lesson));
+  keep(model: string, lesson: Lesson): void {
+    this.#learnt.set(model, joined(this.of(model), lesson));
   }
 }
 
