@@ -35,9 +35,10 @@ const page = `<!doctype html>
   document.querySelector("form").onsubmit = async (event) => {
     event.preventDefault();
     const { text } = event.target;
-    log.textContent += "\\n> " + text.value + "\\n";
-    const answer = await fetch("/say", { method: "POST", body: text.value });
+    const said = text.value;
+    log.textContent += "\\n> " + said + "\\n";
     text.value = "";
+    const answer = await fetch("/say", { method: "POST", body: said });
     let rest = "";
     for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
       const lines = (rest + chunk).split("\\n");
@@ -47,6 +48,7 @@ const page = `<!doctype html>
   };
   function show(event) {
     if (event.type === "text") log.textContent += event.text;
+    if (event.type === "turn-end" && event.turn.error) log.textContent += event.turn.error.message + "\\n";
     if (event.type === "tool-end") log.textContent += event.name + " " + JSON.stringify(event.arguments) + "\\n";
     if (event.type !== "tool-result" || event.isError) return;
     if (event.name === "change_background_color") document.body.style.background = event.output.color;
@@ -57,6 +59,8 @@ const page = `<!doctype html>
 
 const chat = createChat({ engine: await engineFor(model), tools: [paint, alert] });
 
+let last = Promise.resolve(); // a chat has one turn at a time: who comes meanwhile waits
+
 const server = createServer(async (request, response) => {
   if (request.url !== "/say") return response.setHeader("content-type", "text/html").end(page);
   let text = "";
@@ -64,8 +68,10 @@ const server = createServer(async (request, response) => {
   const abort = new AbortController();
   response.once("close", () => abort.abort());
   response.setHeader("content-type", "application/x-ndjson");
-  for await (const event of chat.send(text, { signal: abort.signal })) response.write(`${JSON.stringify(event)}\n`);
-  response.end();
+  last = last.then(async () => {
+    for await (const event of chat.send(text, { signal: abort.signal })) response.write(`${JSON.stringify(event)}\n`);
+    response.end();
+  });
 });
 
 server.listen(Number(port), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

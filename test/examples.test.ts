@@ -58,6 +58,14 @@ test("colours: the page is told to turn red", async () => {
   ).toBe("It is red.");
 });
 
+test("colours: who speaks meanwhile waits, and the server lives", async () => {
+  const { url } = await startModel((last): Doing[] => [`You said ${last.content}.`]);
+  const child = start("colours.mjs", [url, "0"]);
+  const [line] = await once(child.stdout.setEncoding("utf8"), "data");
+  const say = async (body: string) => (await fetch(`${String(line).trim()}/say`, { method: "POST", body })).text();
+  for (const answer of await Promise.all([say("one"), say("two")])) expect(answer).toContain('"reason":"stop"');
+});
+
 test("files: a note is written once, and not twice", async () => {
   const write: Doing = { call: "write_file", with: { path: "today.txt", content: "Buy milk" } };
   const { url } = await startModel((last): Doing[] => (last.role === "tool" ? ["Very well."] : [write]));

@@ -2,6 +2,7 @@
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
+import ts from "typescript";
 import { expect, test } from "vitest";
 import { VERSION } from "../src/chat/version.ts";
 import { listDialects, listWires } from "../src/index.ts";
@@ -61,6 +62,37 @@ test("each wire and each dialect has a name of its own there, and nothing that l
       .map(({ id }) => id)
       .sort(),
   );
+});
+
+test("what its types declare as values is there", async () => {
+  const { exports } = read<{ exports: Record<string, { types?: string; default?: string } | null> }>("package.json");
+  const entries = Object.values(exports).flatMap((entry) =>
+    entry?.types && entry.default ? [{ types: entry.types, code: entry.default }] : [],
+  );
+  const files = entries.flatMap(({ types, code }) =>
+    types.includes("*")
+      ? listDialects().map(({ id }) => [types.replace("*", id), code.replace("*", id)] as const)
+      : [[types, code] as const],
+  );
+  const program = ts.createProgram(
+    files.map(([types]) => types),
+    { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16, skipLibCheck: true },
+  );
+  const checker = program.getTypeChecker();
+  for (const [types, code] of files) {
+    const symbol = checker.getSymbolAtLocation(program.getSourceFile(types)!)!;
+    const isValue = (one: ts.Symbol): boolean => {
+      const isType = one.declarations?.some((node) => ts.isExportSpecifier(node) && node.isTypeOnly);
+      const behind = one.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(one) : one;
+      return !isType && (behind.flags & ts.SymbolFlags.Value) !== 0;
+    };
+    const declared = checker
+      .getExportsOfModule(symbol)
+      .filter(isValue)
+      .map(({ name }) => name);
+    const there: unknown = await import(new URL(`../${code}`, import.meta.url).href);
+    expect([types, declared.sort()]).toEqual([types, Object.keys(there as object).sort()]);
+  }
 });
 
 test("its pages lead to pages and examples that are in it, too", () => {

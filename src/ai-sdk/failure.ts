@@ -15,6 +15,6 @@ export const failure = ({ code, message, status, retryAfterMs, upstream }: Error
         requestBodyValues: undefined,
         ...(status !== undefined && { statusCode: status }),
         ...(retryAfterMs !== undefined && { responseHeaders: { "retry-after-ms": String(retryAfterMs) } }),
-        isRetryable: RETRYABLE.has(code),
+        isRetryable: RETRYABLE.has(code) && status !== 401, // a key does not get better
         data: { code },
       });

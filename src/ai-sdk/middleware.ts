@@ -19,7 +19,7 @@ import type { Tool, ToolResult } from "../core/nouns.ts";
 import type { Dialect, Scanner } from "../dialects/dialect.ts";
 import { getDialect } from "../dialects/registry.ts";
 import { scanText } from "../dialects/scan/streams.ts";
-import { Ending } from "../engines/ending.ts";
+import { Ending, idsBehind } from "../engines/ending.ts";
 import { callsAsText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
 import { readResult, readToolCall, readTools } from "./prompt.ts";
 import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
@@ -56,8 +56,9 @@ class InBandCall {
   readonly #params: LanguageModelV3CallOptions;
   readonly #tools: Tool[];
   readonly #warnings: SharedV3Warning[] = [];
-  /** Calls so far: ids are new in the whole conversation, and the same when it is asked again. */
-  #calls: number;
+  /** Ids are new in the whole conversation, and the same when it is asked again. */
+  readonly #idOf: (n: number) => string;
+  #calls = 0;
 
   constructor(dialect: Dialect, params: LanguageModelV3CallOptions) {
     this.#dialect = dialect;
@@ -68,9 +69,8 @@ class InBandCall {
     if (choice.type === "required" || choice.type === "tool") {
       this.#warnings.push({ type: "unsupported", feature: "toolChoice", details: "tools in band are offered, a call cannot be enforced" });
     }
-    this.#calls = prompt.flatMap((message) =>
-      message.role === "assistant" ? message.content.filter(({ type }) => type === "tool-call") : [],
-    ).length;
+    const parts = prompt.flatMap((message) => (message.role === "assistant" ? message.content : []));
+    this.#idOf = idsBehind(parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
   }
 
   params(): LanguageModelV3CallOptions {
@@ -131,7 +131,7 @@ class InBandCall {
   }
 
   #scannerOptions() {
-    return { tools: this.#tools, mintId: () => `call_${this.#calls++}` };
+    return { tools: this.#tools, mintId: () => this.#idOf(this.#calls++) };
   }
 
   #asText(message: LanguageModelV3Message): LanguageModelV3Message {

@@ -2,7 +2,7 @@
  * From the calls of an answer to their results: each is checked and approved first, then those that may run run together. A call that was
  * cut, cannot be read, or has arguments that its tool does not take is never run; its result says so, and the model may try again.
  */
-import type { Json, Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
+import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
 import { readMalformed } from "../wires/accumulate.ts";
 import { type ChatTool, ToolAnswer } from "./tool.ts";
 
@@ -85,7 +85,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>
 }
 
 function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
-  const { output, media, isError } = returned instanceof ToolAnswer ? returned : new ToolAnswer(jsonOf(returned));
+  const { output, media, isError } = returned instanceof ToolAnswer ? returned : new ToolAnswer(returned);
   return {
     role: "tool",
     id,
@@ -95,23 +95,6 @@ function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
     ...(isError ? { isError: true as const } : {}),
   };
 }
-
-const DONE = "done";
-
-/** What JSON makes of it: history is plain data. */
-function jsonOf(value: unknown): Json {
-  if (value === undefined) return DONE;
-  const text = JSON.stringify(value);
-  if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
-  if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
-  return JSON.parse(text) as Json;
-}
-
-/** `Map`, `Response`, `AsyncGenerator`. */
-const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
-
-/** JSON makes an empty object of maps, streams, responses and errors. */
-const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value)) || "toJSON" in value;
 
 export function failure(asked: Asked, message: string): ToolResult {
   const name = asked.type === "tool-call" ? asked.name : readMalformed(asked.raw)?.name || "unknown";

@@ -14,6 +14,6 @@ export { type ChatData, readChat, type Turn, type TurnReason } from "./data.ts";
 export type { OpenResult } from "./history.ts";
 export type { Arguments, StandardSchema } from "./infer.ts";
 export type { McpServer, McpTools } from "./mcp.ts";
-export type { Reply } from "./reply.ts";
+export { Reply } from "./reply.ts";
 export type { Approval, Approve } from "./run.ts";
 export { type ChatTool, defineTool, ToolAnswer, type ToolContext, type ToolDefinition, type ToolSet } from "./tool.ts";

@@ -61,12 +61,30 @@ export class ToolAnswer {
   readonly media: readonly Media[];
   readonly isError: boolean;
 
-  constructor(output: Json, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
-    this.output = output;
+  /** Throws where JSON cannot hold it. */
+  constructor(output: unknown, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
+    this.output = jsonOf(output);
     this.media = media;
     this.isError = isError;
   }
 }
+
+const DONE = "done";
+
+/** What JSON makes of it: history is plain data. */
+function jsonOf(value: unknown): Json {
+  if (value === undefined) return DONE;
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
+  if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
+  return JSON.parse(text) as Json;
+}
+
+/** `Map`, `Response`, `AsyncGenerator`. */
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** JSON makes an empty object of maps, streams, responses and errors. */
+const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value)) || "toJSON" in value;
 
 const NOTHING = { type: "object", properties: {} } as const;
 

@@ -3,6 +3,7 @@
  * ended. A server that only completes text knows nothing of calls, so whoever scans it must say it.
  */
 import type { Event, Finish, FinishReason, Request } from "../core/nouns.ts";
+import { callIds } from "../wires/calls.ts";
 
 export class Ending {
   #complete = 0;
@@ -66,8 +67,12 @@ export class Ending {
   }
 }
 
-/** Ids for the calls of an answer: they count on from those that the conversation has. */
-export function mintIds({ messages }: Request): (n: number) => string {
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : [])).filter((part) => "id" in part);
-  return (n) => `call_${calls.length + n}`;
+/** Ids for the calls of an answer: they count on from those that the conversation has, of which a client may have left the first out. */
+export const mintIds = ({ messages }: Request): ((n: number) => string) => idsBehind(callIds(messages));
+
+/** The same, behind calls of these ids. */
+export function idsBehind(ids: readonly string[]): (n: number) => string {
+  const numbers = ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? -1));
+  const next = Math.max(ids.length, ...numbers.map((number) => number + 1));
+  return (n) => `call_${next + n}`;
 }

@@ -158,7 +158,7 @@ export class HttpServer {
     }
     if (error.code !== "auth") return this.clean(error);
     const { native: _native, param: _param, ...rest } = error;
-    return this.clean({ ...rest, code: "upstream", message: `the upstream refused the gateway's key: ${error.message}` });
+    return this.clean({ ...rest, code: "upstream", message: `the upstream refused the key that it was given: ${error.message}` });
   }
 
   /** Without the key: a server may say what it was given. */

@@ -2,11 +2,12 @@
 import type { Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
+import { callIds } from "./calls.ts";
 import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
 import { textOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
-import { callIds, type WireProfile } from "./wire.ts";
+import type { WireProfile } from "./wire.ts";
 
 export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
   messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
@@ -58,7 +59,7 @@ export function withResultsFirst(messages: Message[]): Message[] {
     if (message.role === "assistant") {
       out.push(...said, message);
       said = [];
-      calls = callIds({ messages: [message] });
+      calls = callIds([message]);
     } else if (message.role === "tool" && calls.includes(message.id)) {
       isMoved ||= said.length > 0;
       out.push(message);

@@ -7,8 +7,11 @@ import { EventWriter } from "./events.ts";
 import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
 import { parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
-import { NO_CONTEXT, type StreamDecoder, type Wire, type WireContext } from "./wire.ts";
+import type { StreamDecoder, Wire, WireContext } from "./wire.ts";
 import { unwrapped, unwrappedEvents } from "./wrapped.ts";
+
+/** Of a request that nothing was changed in. */
+export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };
 
 /** Cuts text into frames, wherever its pieces end. */
 export interface Framing {

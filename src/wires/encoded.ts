@@ -1,10 +1,11 @@
 /** What all requests to servers end with. */
 import type { Abilities, Out } from "./abilities.ts";
+import { callIds } from "./calls.ts";
 import { putExtra } from "./opaque.ts";
 import { isEmpty } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
-import { callIds, type Draft, type Headers, type WireContext, type WireOutput } from "./wire.ts";
+import type { Draft, Headers, WireContext, WireOutput } from "./wire.ts";
 
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
@@ -19,7 +20,7 @@ export function encoded(
   const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
     names: names.context,
     warnings: warnings.list,
-    ids: callIds(request),
+    ids: callIds(request.messages),
   };
   if (!isEmpty(nulls)) context.nulls = nulls;
   if (wrapped) context.wrapped = wrapped;

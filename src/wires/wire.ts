@@ -123,13 +123,3 @@ export interface WireContext {
   /** The ids of the calls that the request holds: those of the answer are others, and minted ones count on from there. */
   readonly ids?: readonly string[];
 }
-
-/** The ids of a request's calls. */
-export function callIds({ messages }: Pick<Request, "messages">): string[] {
-  const ids: string[] = [];
-  for (const message of messages)
-    if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
-  return ids;
-}
-
-export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };

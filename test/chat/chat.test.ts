@@ -229,6 +229,12 @@ describe("what a tool gives", () => {
       () => new ToolAnswer("a dot", { media: [{ type: "media", mediaType: "image/png", data: "AA==" }] }),
       { output: "a dot", media: [{ type: "media", mediaType: "image/png", data: "AA==" }] },
     ],
+    [
+      "an image and nothing to say",
+      () => new ToolAnswer(undefined, { media: [{ type: "media", mediaType: "image/png", data: "AA==" }] }),
+      { output: "done", media: [{ type: "media", mediaType: "image/png", data: "AA==" }] },
+    ],
+    ["an answer that JSON cannot hold", () => new ToolAnswer({ n: 1n }), { isError: true }],
     ["an error of its own", () => new ToolAnswer("no", { isError: true }), { output: "no", isError: true }],
     [
       "what it throws",

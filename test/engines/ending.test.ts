@@ -1,7 +1,7 @@
 // Which blanks of an answer are its text, and how it ended.
 import { expect, test } from "vitest";
-import type { Event } from "../../src/core/nouns.ts";
-import { Ending } from "../../src/engines/ending.ts";
+import type { Event, Request } from "../../src/core/nouns.ts";
+import { Ending, mintIds } from "../../src/engines/ending.ts";
 
 const text = (said: string): Event => ({ type: "text", text: said });
 const mark = (raw: string): Event => ({ type: "control", raw });
@@ -40,4 +40,18 @@ test.each<[string, Event[]]>([
   ["and nothing else", [text("\n")]],
 ])("blanks %s are text", (_, events) => {
   expect(read(events)).toEqual(events);
+});
+
+test("no call of a conversation gets an id twice, though its client leaves the first rounds out", () => {
+  const ids: string[] = [];
+  const window: Request["messages"] = [];
+  for (let round = 0; round < 9; round++) {
+    if (round === 4) window.splice(0, window.length - 1);
+    const mint = mintIds({ model: "", messages: window });
+    const calls = [mint(0), mint(1)];
+    ids.push(...calls);
+    window.push({ role: "assistant", content: calls.map((id) => ({ type: "tool-call", id, name: "f", arguments: {} })) });
+  }
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.slice(0, 3)).toEqual(["call_0", "call_1", "call_2"]);
 });

@@ -109,7 +109,7 @@ describe("errors", () => {
     const [event] = await eventsOf(remote({ url: server.url, key: "sk-canary-1" }));
     expect(event).toMatchObject({
       type: "finish",
-      error: { code: "upstream", message: "the upstream refused the gateway's key: bad key [secret]" },
+      error: { code: "upstream", message: "the upstream refused the key that it was given: bad key [secret]" },
     });
   });
   test("in mid-stream, too", async () => {

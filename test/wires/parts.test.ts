@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event, JsonObject, Message, Opaque, Part, Request } from "../../src/core/nouns.ts";
 import { adapt } from "../../src/wires/adapt.ts";
+import { NO_CONTEXT } from "../../src/wires/answer-in.ts";
 import { bridgeTool, customInput, toolKind } from "../../src/wires/bridge.ts";
 import { openCapsule, recalled, sealCapsule } from "../../src/wires/capsule.ts";
 import { EventWriter } from "../../src/wires/events.ts";
@@ -12,7 +13,6 @@ import { putExtra, putState, withState } from "../../src/wires/opaque.ts";
 import { argumentsValue, printBody } from "../../src/wires/raw.ts";
 import { Source } from "../../src/wires/request-in.ts";
 import { Warnings } from "../../src/wires/warnings.ts";
-import { NO_CONTEXT } from "../../src/wires/wire.ts";
 
 describe("names", () => {
   const rule = { forbidden: /[^A-Za-z0-9_-]/g, max: 64 };

@@ -81,12 +81,13 @@ export class Editor {
       history: [...this.#history],
       historySize: MAX_HISTORY,
       removeHistoryDuplicates: true,
-      completer: (line: string): [string[], string] => [complete(line), line],
+      completer: (line: string): [string[], string] => [reading?.isPasting ? [] : complete(line), line],
     });
+    let reading: Reading | undefined;
     output.write(PASTE_ON);
     this.#atPrompt = true;
     return new Promise((resolve) => {
-      const reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
+      reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
         this.#atPrompt = false;
         if (text) this.#remember(text);
         resolve(text);
@@ -140,7 +141,8 @@ export class Editor {
     else if (name === "backspace") this.#type(this.#ahead.replace(/.$/su, ""), "\b \b");
     else if (name === "return" || name === "enter") this.#enter();
     else if (ctrl && name === "d" && this.#ahead === "") this.#queue.push(LEAVE);
-    else if (text !== undefined && !ctrl && !meta && text >= " ") this.#type(this.#ahead + text, text);
+    else if (text !== undefined && !ctrl && !meta && (text >= " " || (this.#pasting && text === "\t")))
+      this.#type(this.#ahead + text, text);
   };
 
   /** An answer to a question is seen; what is longer is none. */
@@ -215,6 +217,10 @@ class Reading {
     this.#done = done;
   }
 
+  get isPasting(): boolean {
+    return this.#pasting;
+  }
+
   begin(ahead: string): void {
     const { reader, input, output, prompt } = this.#options;
     reader.on("line", (line) => this.#line(line));
@@ -234,6 +240,7 @@ class Reading {
   readonly #key = (_: string | undefined, { name }: Key): void => {
     if ((name as string) === "paste-start") this.#pasting = true;
     else if ((name as string) === "paste-end") this.#pasting = false;
+    else if (this.#pasting && name === "tab") this.#options.reader.write("\t");
     else this.#leaving &&= name === "c";
   };
 

@@ -48,7 +48,7 @@ const connected = async (upstreams: Upstreams, dialect?: string): Promise<Source
   (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({
     name,
     about: `at ${urls.join(", ")} (${wire})`,
-    engine: dialect === undefined ? engine : layered(engine, { dialect }),
+    engine: layered(engine, { dialect }),
   }));
 
 const HERE = "or run a model here: --model hf:owner/repo";

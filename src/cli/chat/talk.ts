@@ -161,11 +161,15 @@ class Conversation implements Person {
     const { chat, speaker, sources, open } = setup;
     const width = (): number => widthOfScreen(this.#output);
     const talk: Talk = { chat, speaker, sources, open, palette: this.#palette, width };
+    const close = (): void => this.#editor.close();
+    const leave: NodeJS.SignalsListener = (_, number = 0) => process.exit(128 + number); // the terminal is given back, too
+    process.on("exit", close).on("SIGTERM", leave).on("SIGHUP", leave);
     this.#output.write(welcome(setup, talk));
     try {
       await this.#converse(talk);
     } finally {
-      this.#editor.close();
+      process.off("exit", close).off("SIGTERM", leave).off("SIGHUP", leave);
+      close();
     }
   }
 

@@ -27,25 +27,22 @@ export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions
     if (found) return found.dialect;
     throw new EngineError({ code: "bad-request", message: `nobody knows which dialect "${model}" speaks: set dialect for this model` });
   };
+  const asText = async (request: Request, options: CallOptions = {}): Promise<Request> =>
+    hasCalls(request) ? inText(withFunctions(request), await dialectOf(request.model, options)) : request;
   return around(engine, {
     generate: (request, options = {}) =>
-      request.tools?.length
-        ? closing(options.signal, () => answer(engine, request, options, dialectOf))
-        : engine.generate(request, options),
-    async countTokens(request, options = {}) {
-      if (!request.tools?.length) return engine.countTokens(request, options);
-      return engine.countTokens(inText(withFunctions(request), await dialectOf(request.model, options)), options);
-    },
-    ...(engine.preview
-      ? {
-          async preview(request) {
-            const sent = request.tools?.length ? inText(withFunctions(request), await dialectOf(request.model, {})) : request;
-            return engine.preview!(sent);
-          },
-        }
-      : {}),
+      hasCalls(request) ? closing(options.signal, () => answer(engine, request, options, dialectOf)) : engine.generate(request, options),
+    countTokens: async (request, options) => engine.countTokens(await asText(request, options), options),
+    ...(engine.preview ? { preview: async (request) => engine.preview!(await asText(request)) } : {}),
   });
 }
+
+/** Declared, made or answered: a client that wants a summary declares no tools, and its history has calls all the same. */
+const hasCalls = ({ tools = [], messages }: Request): boolean =>
+  tools.length > 0 ||
+  messages.some(
+    (message) => message.role === "tool" || (message.role === "assistant" && message.content.some((part) => PARTS.callOf(part))),
+  );
 
 async function* answer(
   engine: Engine,
@@ -60,8 +57,9 @@ async function* answer(
   const chat = about?.server === undefined ? undefined : CHATS[about.server];
   const { toolChoice = "auto", output, ...free } = request;
   // No call is made by not reading any; the format of such an answer is the server's own business.
-  const wanted = toolChoice === "none" ? free : { ...request, toolChoice };
-  const isHeld = toolChoice !== "none" && (toolChoice !== "auto" || output !== undefined);
+  const mayCall = request.tools.length > 0 && toolChoice !== "none";
+  const wanted = mayCall ? { ...request, toolChoice } : free;
+  const isHeld = mayCall && (toolChoice !== "auto" || output !== undefined);
   const { grammar, warnings } = held(dialect, wanted, isHeld ? chat?.holding : undefined);
   const sent = inText(request, dialect);
   const extra = chat && grammar ? [...(sent.extra ?? []), chat.field(grammar)] : sent.extra;
@@ -94,7 +92,7 @@ class Reader {
 
   constructor(dialect: Dialect, request: Request) {
     const { tools = [], toolChoice } = request;
-    if (toolChoice !== "none") this.#scanner = dialect.createScanner({ tools, mintId: mintIds(request) });
+    if (tools.length > 0 && toolChoice !== "none") this.#scanner = dialect.createScanner({ tools, mintId: mintIds(request) });
   }
 
   feed(event: Event): Event[] {

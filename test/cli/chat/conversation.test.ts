@@ -214,9 +214,9 @@ describe("over streams", () => {
     const streams = new Streams();
     const over = chat({ upstream: url, tools: true }, streams);
     await streams.shows("› ");
-    await streams.type("\x1b[200~first line\rsecond line\x1b[201~", "Enter");
+    await streams.type("\x1b[200~first line\rsecond\tline\x1b[201~", "Enter");
     await streams.shows(/\d out/);
-    expect(bodies()[0]?.messages.at(-1)?.content).toBe("first line\nsecond line");
+    expect(bodies()[0]?.messages.at(-1)?.content).toBe("first line\nsecond\tline");
     await streams.type("one\\", "Enter", "two", "Enter");
     await streams.shows(/\d out/);
     expect(bodies()[1]?.messages.at(-1)?.content).toBe("one\ntwo");
@@ -229,7 +229,7 @@ describe("over streams", () => {
     expect(bodies()[3]?.messages.at(-1)?.content).toBe("typed ahead and sent");
     await streams.type("a story", "Enter");
     await streams.shows("Once");
-    await streams.type("queued", "Enter", "\x1b[200~pasted\rlines\x1b[201~", "C-c");
+    await streams.type("queued", "Enter", "\x1b[200~pasted\rli\tnes\x1b[201~", "C-c");
     await streams.shows(/\d out/);
     await streams.shows("… ");
     await streams.type("Enter");
@@ -238,7 +238,7 @@ describe("over streams", () => {
       bodies()
         .slice(5)
         .map(({ messages }) => messages.at(-1)?.content),
-    ).toEqual(["queued", "pasted\nlines"]);
+    ).toEqual(["queued", "pasted\nli\tnes"]);
     await streams.type("C-d");
     await over;
   });

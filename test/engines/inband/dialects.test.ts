@@ -44,3 +44,37 @@ describe.each(makers)("%s", (name, make) => {
     },
   );
 });
+
+describe("tools in band, where a request declares none and its history has calls", () => {
+  const history: Request = {
+    model: "any",
+    messages: [
+      ...request.messages,
+      { role: "assistant", content: [{ type: "tool-call", id: "a", name: "get_weather", arguments: { city: "Oslo" } }] },
+      { role: "tool", id: "a", name: "get_weather", output: "12" },
+      { role: "user", content: [{ type: "text", text: "Summarize." }] },
+    ],
+  };
+
+  test.each([[[]], [undefined]])("calls and results go as text, and the answer is text: tools %j", async (none) => {
+    const scripted = createScripted(() => [
+      { type: "text", text: CALL },
+      { type: "finish", reason: "stop" },
+    ]);
+    const warnings: unknown[] = [];
+    const events: Event[] = [];
+    const engine = createInband(scripted, { dialect: "hermes" });
+    const asked: Request = { ...history, ...(none && { tools: none }), output: {} };
+    for await (const event of engine.generate(asked, { onAnswer: (answer) => warnings.push(...answer.warnings) })) events.push(event);
+    const [sent] = scripted.requests;
+    expect(sent?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(JSON.stringify(sent)).toContain("<tool_response>");
+    expect(JSON.stringify(sent)).not.toContain('"tool-call"');
+    expect(sent?.output).toEqual({});
+    expect(warnings).toEqual([]);
+    expect(events).toEqual([
+      { type: "text", text: CALL },
+      { type: "finish", reason: "stop" },
+    ]);
+  });
+});
