@@ -3,6 +3,8 @@
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
 import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
+import { ownState } from "../../wires/opaque.ts";
+import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
@@ -48,6 +50,8 @@ export interface Lesson {
   readonly speaksNext?: true;
   /** It knows the limit only as `max_completion_tokens`. */
   readonly isNewer?: true;
+  /** It does not know `stream_options`. */
+  readonly isUncounted?: true;
 }
 
 /** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
@@ -70,10 +74,13 @@ const SETTINGS: readonly (readonly [RegExp, keyof Sampling])[] = [
 const MOST =
   /max_?(?:completion_?|output_?)?tokens.*?(?:at most |<= |\[1, |> (?=\d+, which)|\) to |equal to `?)(?<most>\d+)(?<exclusive> \(exclusive)?/i;
 
+/** What nobody but us asks for. */
+const STREAM_OPTIONS = "stream_options";
+
 /** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
 export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
   const { code, message, param = "" } = error;
-  const { maxTokens = 0, sampling = {} } = request;
+  const { maxTokens = 0, sampling = {}, extra = [] } = request;
   const media = isTranslated ? refusedMedia(error, request) : [];
   if (media.length > 0) return { media };
   if (isTranslated && refusesBehind(error, request)) return { speaksNext: true };
@@ -83,7 +90,9 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   if (limit > 0 && limit < maxTokens) return { maxTokens: limit };
   if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
   const said = `${param} ${message}`;
-  if (!isTranslated || !REFUSED.test(said)) return undefined;
+  if (!REFUSED.test(said)) return undefined;
+  if (request.stream && said.includes(STREAM_OPTIONS) && !ownState(CHAT, extra, STREAM_OPTIONS)) return { isUncounted: true };
+  if (!isTranslated) return undefined;
   const named = SETTINGS.flatMap(([word, key]): Setting[] => {
     const value = sampling[key];
     return value !== undefined && word.test(said) ? [[key, value]] : [];
@@ -95,7 +104,7 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
 /** The request as the model takes it. */
 export function heeding(
   given: Request,
-  { maxTokens, without = [], media = [], speaksNext, isNewer }: Lesson,
+  { maxTokens, without = [], media = [], speaksNext, isNewer, isUncounted }: Lesson,
 ): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
@@ -117,8 +126,12 @@ export function heeding(
     warnings.push({ code: "converted", message });
   }
   if (isNewer && request.maxTokens !== undefined) {
-    request.extra = [...(given.extra ?? []), { wire: "openai-chat", kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
+    request.extra = [...(given.extra ?? []), { wire: CHAT, kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
     delete request.maxTokens;
+  }
+  if (isUncounted && request.stream) {
+    request.extra = [...(request.extra ?? []), { wire: CHAT, kind: UNCOUNTED, data: true, quiet: true }];
+    warnings.push({ code: "dropped", message: `the server refuses ${STREAM_OPTIONS}: it was not asked for the usage` });
   }
   return { request, warnings };
 }
