@@ -17,26 +17,27 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_000,
+    limit: 21_050,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
   { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_600, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 20_650, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 45_500, files: ids.filter((id) => !LATER.includes(id)).map(file) },
-  { name: "all dialects", goal: 40_000, limit: 51_700, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 65_900, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 20_700, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 45_700, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "all dialects", goal: 40_000, limit: 51_950, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 66_250, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
+    limit: 27_600,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 54_850, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 55_210, files: ["wires/registry.js"] },
 ];
 
-// They come on top, where somebody calls them.
-const external = ["ajv", "ajv/*", "ajv-formats", "@modelcontextprotocol/*"];
+// It comes on top, where somebody calls it.
+const external = ["@modelcontextprotocol/*"];
 
 async function gzippedSize({ files, names = {} }) {
   const lines = files.map((file, i) => `export * as m${i} from "./dist/${file}";`); // "as": a name in two files is counted twice, not dropped

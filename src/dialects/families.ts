@@ -1,7 +1,7 @@
 /**
  * Which model speaks what: one row per model family, the special before the general, because the first row that fits is the answer. A
- * row knows its family by the name and by marks of the chat template. A variant stands in a row only where that family's template is the
- * variant; without one the reference is the best there is.
+ * row knows its family by the name and by marks of the chat template. A variant stands in a row where that family's template is the variant, or
+ * is nearer to it than to the reference.
  */
 import type { Sampling } from "../core/nouns.ts";
 import type { DialectId } from "./dialect.ts";
@@ -146,10 +146,9 @@ export const FAMILIES: readonly Family[] = [
     id: "kimi-k2",
     variant: "kimi-k2-instruct",
     models: /kimi-?k2(?!\d)/,
-    templates: [["<|tool_calls_section_begin|>", "!You are a helpful assistant"]],
+    templates: [["<|tool_calls_section_begin|>"]],
     sampling: card("moonshotai/Kimi-K2-Instruct", { temperature: 0.6 }),
   },
-  { name: "the first Kimi K2", id: "kimi-k2", templates: [["<|tool_calls_section_begin|>"]] },
   {
     name: "GLM-4.5/4.6",
     id: "glm",
@@ -295,12 +294,13 @@ export const FAMILIES: readonly Family[] = [
     sampling: card("mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
   },
   {
-    name: "Ministral 3",
+    name: "Ministral 3 Reasoning",
     id: "mistral",
     variant: "ministral-3-14b-reasoning-2512",
-    models: /ministral-?3(?![.\d]|b)|ministral-\d+b.*2512/,
+    models: /ministral-?3-.*reasoning/,
     templates: [["[TOOL_CALLS]", "[ARGS]", "[THINK]"]],
   },
+  { name: "Ministral 3", id: "mistral", variant: "mistral-v13", models: /ministral-?3(?![.\d]|b)|ministral-\d+b.*2512/ },
   {
     name: "Magistral",
     id: "mistral",
@@ -310,6 +310,7 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Devstral",
     id: "mistral",
+    variant: "mistral-v13",
     models: /devstral/,
     templates: [["[TOOL_CALLS]", "[ARGS]"]],
     sampling: card("mistralai/Devstral-Small-2507", { temperature: 0.15 }),
@@ -319,19 +320,20 @@ export const FAMILIES: readonly Family[] = [
     id: "mistral",
     variant: "mistral-nemo-2407",
     models: /mistral-nemo(?!t)/,
-    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "![SYSTEM_PROMPT]", "![INST] "]],
+    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"]],
     sampling: card("mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
   },
-  { name: "Pixtral", id: "mistral", doubtful: true, models: /pixtral/ },
-  { name: "Mixtral 8x22B", id: "mistral", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
+  { name: "Pixtral", id: "mistral", variant: "mistral-nemo-2407", doubtful: true, models: /pixtral/ },
+  { name: "Mixtral 8x22B", id: "mistral", variant: "mistral-nemo-2407", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
   {
-    name: "Mistral",
+    name: "Mistral until 2025",
     id: "mistral",
+    variant: "mistral-nemo-2407",
     models:
-      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|medium|large)|ministral-8b/,
-    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"]],
+      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|large)-?(?:3[.-][01](?!\d)|.*24\d\d|.*250[13])|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
   },
-  { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
+  { name: "Mistral", id: "mistral", variant: "mistral-v13", models: /mistral-(?:small|medium|large)|ministral-8b/ },
+  { name: "Codestral", id: "mistral", variant: "mistral-v13", models: /codestral(?=-(?:2\d{3}|latest)|:latest|$)/ },
 
   // ---- Cohere
   {

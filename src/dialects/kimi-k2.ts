@@ -51,10 +51,16 @@ const fitting = (s: Scan, args: JsonObject): string | undefined => {
   return tools.length === 1 ? tools[0]?.name : undefined;
 };
 
+/** Models also write them in the singular. */
+const [BEGIN, END] = ["begin", "end"].map((edge) => [`<|tool_calls_section_${edge}|>`, `<|tool_call_section_${edge}|>`]) as [
+  string[],
+  string[],
+];
+
 const calls = sectionSteps(
   {
-    begin: ["<|tool_calls_section_begin|>"],
-    end: ["<|tool_calls_section_end|>"],
+    begin: BEGIN,
+    end: END,
     open: ["<|tool_call_begin|>"],
     close: ["<|tool_call_end|>"],
     stops: STOPS,
@@ -65,8 +71,8 @@ const calls = sectionSteps(
 const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...calls.marks]);
 
 const createScanner = scannerOf({
-  calls: { "<|tool_calls_section_begin|>": calls.section, "<|tool_call_begin|>": calls.call },
-  closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
+  calls: { ...Object.fromEntries(BEGIN.map((mark) => [mark, calls.section])), "<|tool_call_begin|>": calls.call },
+  closers: ["<|tool_call_end|>", ...END],
   thinking: THINK_TAGS,
   stops: STOPS,
   control: [...calls.marks, ARGUMENTS_BEGIN, ...TURNS],
@@ -77,7 +83,7 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
-const PRESERVED = [...calls.marks, ARGUMENTS_BEGIN, "<think>", "</think>"];
+const PRESERVED = [...calls.marks.filter((mark) => !mark.includes("call_section")), ARGUMENTS_BEGIN, "<think>", "</think>"];
 const t = markup(["[BOS]", "[EOT]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
 
 interface Variant {

@@ -173,6 +173,13 @@ describe("sampling that a model does not take", () => {
       [1, undefined, undefined],
     ]);
   });
+  test("as Mistral says it", async () => {
+    const detail = [{ type: "extra_forbidden", loc: ["body", "top_k"], msg: "Extra inputs are not permitted", input: 64 }];
+    const refused = { object: "error", message: { detail }, type: "invalid_request_error", param: null, code: null };
+    const { bodies, post } = await picky("openai-chat", (body) => ("top_k" in body ? refused : undefined), 422);
+    expect((await post(path, gemini)).status).toBe(200);
+    expect(bodies.map(({ top_k }) => top_k)).toEqual([64, undefined]);
+  });
   test("is left out for the value that was refused, and for no other", async () => {
     const { bodies, post } = await picky("openai-chat", ({ top_p }) =>
       top_p === 0 ? said("top_p must be in (0, 1], got 0.0.") : undefined,
@@ -212,6 +219,34 @@ test("a server that knows the limit only by its newer name is told so, by any cl
   expect((await post("/v1/messages", { model: "m", messages: hi, max_tokens: 100 })).status).toBe(200);
   expect(bodies.slice(-2)).toMatchObject([{ max_completion_tokens: 100 }, { max_completion_tokens: 100 }]);
   expect(bodies.length).toBeLessThanOrEqual(3);
+});
+
+describe("servers that do not know stream_options", () => {
+  const mistral = [{ type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted", input: {} }];
+  const refusals: [string, number, object][] = [
+    ["Azure's older versions", 400, said("Unrecognized request argument supplied: stream_options")],
+    ["Azure's other models", 400, said("Validation error at #/stream_options: Extra inputs are not permitted")],
+    ["Mistral", 422, { object: "error", message: { detail: mistral }, type: "invalid_request_error", param: null, code: null }],
+    [
+      "TGI",
+      422,
+      { error: "Failed to deserialize the JSON body into the target type: unknown field `stream_options`", error_type: "validation" },
+    ],
+  ];
+  const asked = { model: "m", max_tokens: 9, stream: true, messages: hi };
+  test.each(refusals)("%s: they are asked without, and so from then on", async (_, status, error) => {
+    const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? error : undefined), status);
+    for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"]) {
+      const { status, headers } = await post(path, asked);
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("refuses stream_options")]);
+    }
+    expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
+  });
+  test("what the client itself has asked for is its own to hear of", async () => {
+    const { bodies, post } = await picky("openai-chat", () => refusals[0]![2]);
+    const { status } = await post("/v1/chat/completions", { ...asked, stream_options: { include_usage: true } });
+    expect([status, bodies.length]).toEqual([400, 1]);
+  });
 });
 
 describe("media that a model does not take", () => {
@@ -280,13 +315,49 @@ describe("media that a model does not take", () => {
   });
 });
 
-test("a server that does not take stream_options, which nobody asked for, is asked without", async () => {
-  const refused = { type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" };
-  const mistral = { object: "error", message: { detail: [refused] }, type: "invalid_request_error" };
-  const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? mistral : undefined), 422);
-  for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"])
-    expect((await post(path, { model: "m", messages: hi, max_tokens: 9, stream: true })).status).toBe(200);
-  expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
-  await post("/v1/chat/completions", { model: "m", messages: hi, stream: true, stream_options: { include_usage: true } });
-  expect(bodies.slice(4).map((body) => "stream_options" in body)).toEqual([true]);
+describe("what stands behind results, where only the model may speak", () => {
+  const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const use = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] };
+  const returned = (content: object | string, ...more: object[]) => ({
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: "c1", content }, ...more],
+  });
+  const text = (text: string) => ({ type: "text", text });
+  const isRefused = ({ messages }: Body): boolean =>
+    (messages as Body[]).some(({ role }, i) => role === "user" && (messages as Body[])[i - 1]?.role === "tool");
+
+  test.each([
+    ["Unexpected role 'user' after role 'tool'", 400],
+    [
+      "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+      500,
+    ],
+  ])("is told in the result, and so from then on: %s", async (message, status) => {
+    const { bodies, post } = await picky("openai-chat", (body) => (isRefused(body) ? { object: "error", message } : undefined), status);
+    const shown = [...hi, use, returned([text("A"), png], text("Go on")), { role: "system", content: "9 tokens left" }];
+    const later = [...shown, { role: "assistant", content: "Well" }, { role: "user", content: "And?" }];
+    for (const messages of [shown, later]) {
+      const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 9, messages });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        expect.stringContaining("the model takes nothing behind a tool's result"),
+      ]);
+    }
+    expect(bodies).toHaveLength(3);
+    const [, again, next] = bodies.map(({ messages }) => messages as Body[]);
+    expect(again!.at(-1)).toMatchObject({
+      role: "tool",
+      content: "A\n\n[image/png]\n\n<user>\nGo on\n</user>\n\n<system>\n9 tokens left\n</system>",
+    });
+    expect(next!.slice(0, again!.length)).toEqual(again);
+    expect(next!.slice(again!.length)).toMatchObject([{ content: "Well" }, { role: "user", content: "And?" }]);
+  });
+
+  test("goes to its own server as its client put it", async () => {
+    const { bodies, post } = await picky("openai-chat", () => ({ message: "Unexpected role 'user' after role 'tool'" }));
+    const call = { role: "assistant", tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] };
+    const messages = [...hi, call, { role: "tool", tool_call_id: "c1", content: "A" }, ...hi];
+    expect((await post("/v1/chat/completions", { model: "m", messages })).status).toBe(400);
+    expect(bodies).toHaveLength(1);
+  });
 });

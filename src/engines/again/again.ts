@@ -108,8 +108,7 @@ export class Again {
   }
   #heed(lesson: Lesson): void {
     const { isTranslated, warn } = this.#options;
-    const { maxTokens, minTokens, isUncounted, isNewer } = lesson; // all else is put as a client of the server's own wire wants it
-    const { request, warnings } = heeding(this.request, isTranslated ? lesson : { maxTokens, minTokens, isUncounted, isNewer });
+    const { request, warnings } = heeding(this.request, isTranslated ? lesson : asItIs(lesson));
     this.request = request;
     warnings.forEach(warn);
   }
@@ -132,3 +131,6 @@ export class Again {
     warn({ code: "thinking", message });
   }
 }
+
+/** What a client of the upstream's own wire has put as it wants it stays so. */
+const asItIs = ({ without: _without, media: _media, speaksNext: _speaksNext, ...lesson }: Lesson): Lesson => lesson;
