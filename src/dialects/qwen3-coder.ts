@@ -50,7 +50,7 @@ const calls = tagCalls({
     { open: "<function>", head: element("</function>", "<"), slip: true },
   ],
   callClose: "</function>",
-  closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>") },
+  closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>"), "</function_invocation>": "</function>" },
   params: [
     ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
     { open: "<parameter>", head: element("</parameter>", "<"), close: "</parameter>", slip: true },
