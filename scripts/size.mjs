@@ -29,14 +29,15 @@ const entries = [
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
+    limit: 27_600,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 54_850, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 54_870, files: ["wires/registry.js"] },
 ];
 
-// They come on top, where somebody calls them.
-const external = ["ajv", "ajv/*", "ajv-formats", "@modelcontextprotocol/*"];
+// It comes on top, where somebody calls it.
+const external = ["@modelcontextprotocol/*"];
 
 async function gzippedSize({ files, names = {} }) {
   const lines = files.map((file, i) => `export * as m${i} from "./dist/${file}";`); // "as": a name in two files is counted twice, not dropped

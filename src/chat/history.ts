@@ -66,12 +66,16 @@ export class History {
     );
   }
 
-  /** Results stand in the order of their calls, also where some tools ran here and others elsewhere. */
+  /** Results stand behind their answer in the order of its calls, also where some tools ran here and others elsewhere. */
   #insert(results: readonly ToolResult[]): string[] {
-    const { asked, since } = this.#lastAnswer();
-    const order = asked.map(({ id }) => id);
-    const all = [...since, ...results].sort((a, b) => order.indexOf("id" in a ? a.id : "") - order.indexOf("id" in b ? b.id : ""));
-    for (const list of [this.all, this.#sent]) list.splice(list.length - since.length, since.length, ...all);
+    if (results.length === 0) return [];
+    const order = this.#lastAnswer().asked.map(({ id }) => id);
+    for (const list of [this.all, this.#sent]) {
+      const from = list.findLastIndex(({ role }) => role === "assistant") + 1;
+      const behind = list.findIndex(({ role }, i) => i >= from && role !== "tool");
+      const there = list.slice(from, behind < 0 ? undefined : behind).filter((message) => message.role === "tool");
+      list.splice(from, there.length, ...[...there, ...results].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id)));
+    }
     return results.map(({ id }) => id);
   }
 

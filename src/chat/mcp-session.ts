@@ -5,7 +5,9 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type CallToolResult, ErrorCode, McpError, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../core/nouns.ts";
+import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
+import type { Json, JsonObject } from "../core/nouns.ts";
+import { schemaProblems } from "../engines/schema-check.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
 import { answerOf } from "./mcp-answer.ts";
@@ -99,7 +101,7 @@ class Session implements McpTools {
   }
 
   async #open(forget: () => void, signal: AbortSignal | undefined): Promise<Client> {
-    const client = new Client({ name: "dragoman", version: VERSION });
+    const client = new Client({ name: "dragoman", version: VERSION }, { jsonSchemaValidator: VALIDATOR });
     const { transport, why } = this.#line.open();
     try {
       await this.#inTime(this.#begin(client, transport), signal);
@@ -136,7 +138,7 @@ class Session implements McpTools {
         tools.push({
           tool: { name: prefix + name, ...(description === undefined ? {} : { description }), parameters },
           readOnly: annotations?.readOnlyHint === true,
-          check: checkOf(parameters),
+          check: checkOfJsonSchema(parameters),
           run: (args, { signal }) => this.#call(name, args as JsonObject, signal),
         });
       }
@@ -191,6 +193,17 @@ class Session implements McpTools {
   }
 }
 
+/** For what servers say that their results are; the SDK's own is compiled. */
+const VALIDATOR: jsonSchemaValidator = {
+  getValidator:
+    <T>(schema: object) =>
+    (input: unknown) => {
+      const [problem] = schemaProblems(schema as JsonObject, input as Json);
+      if (!problem) return { valid: true, data: input as T, errorMessage: undefined };
+      return { valid: false, data: undefined, errorMessage: `${problem.path.join(".")}: ${problem.message}` };
+    },
+};
+
 /** Whoever is gone does not answer, and is closed. */
 function watch(client: Client): void {
   client.onerror = () => {
@@ -200,13 +213,4 @@ function watch(client: Client): void {
       () => client.close(),
     );
   };
-}
-
-/** A schema that cannot be compiled is the server's to check. */
-function checkOf(parameters: JsonObject): ChatTool["check"] {
-  try {
-    return checkOfJsonSchema(parameters);
-  } catch {
-    return (args) => ({ arguments: args });
-  }
 }

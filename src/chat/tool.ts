@@ -11,7 +11,9 @@
  * `parameters` is a JSON Schema, or a schema of any library that implements Standard Schema (Zod, Valibot, ArkType); `run` gets only
  * arguments that fit it, and is typed by it.
  */
+
 import type { Json, JsonObject, Media, Message, Tool, ToolCall } from "../core/nouns.ts";
+import { schemaFault } from "../engines/schema-check.ts";
 import { type Check, checkOfJsonSchema, checkOfStandardSchema } from "./check.ts";
 import type { Arguments, StandardSchema } from "./infer.ts";
 
@@ -96,7 +98,7 @@ export function defineTool<const S extends JsonObject | StandardSchema = typeof 
   return {
     tool: { name, ...(description === undefined ? {} : { description }), parameters },
     readOnly,
-    check: isStandard(schema) ? checkOfStandardSchema(schema) : compiled(schema, name),
+    check: isStandard(schema) ? checkOfStandardSchema(schema) : checked(schema, name),
     ...(run ? { run: (args, context) => run.call(definition, args as Arguments<S>, context) } : {}),
   };
 }
@@ -111,10 +113,8 @@ function jsonSchemaOf(schema: JsonObject | StandardSchema, name: string): JsonOb
   return rest as JsonObject;
 }
 
-function compiled(schema: JsonObject, name: string): Check {
-  try {
-    return checkOfJsonSchema(schema);
-  } catch (error) {
-    throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${(error as Error).message}`, { cause: error });
-  }
+function checked(schema: JsonObject, name: string): Check {
+  const fault = schemaFault(schema);
+  if (fault !== undefined) throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${fault}`);
+  return checkOfJsonSchema(schema);
 }

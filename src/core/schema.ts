@@ -20,9 +20,15 @@ const NONE: readonly JsonType[] = [];
 /** The schema behind a local reference (`#/$defs/x`). */
 export function followRef(ref: string, root: JsonObject): JsonObject | undefined {
   let at: Json | undefined = root;
-  for (const step of ref.replace(/^#\/?/, "").split("/").filter(Boolean)) {
-    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-    at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  let path = ref;
+  try {
+    path = decodeURIComponent(ref);
+  } catch {
+    // a sign of percent that means itself
+  }
+  for (const step of path.replace(/^#\/?/, "").split("/").filter(Boolean)) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    at = at && typeof at === "object" && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined; // `#/anyOf/0`, too
   }
   return isObject(at) ? at : undefined;
 }

@@ -441,6 +441,22 @@ describe("tools that somebody else runs", () => {
     expect(again.history).toEqual(before);
   });
 
+  test("what the user said behind results stays behind them, however the next turn ends", async () => {
+    const failed: Event = { type: "finish", reason: "error", error: { code: "overloaded", message: "busy" } };
+    const { chat } = scriptedChat([[...calls("paint", { color: "red" }), toolCalls], [failed]], { maxSteps: 1 });
+    expect(await chat.send("red").turn()).toMatchObject({ reason: "max-steps" });
+    expect(await chat.send("two").turn()).toMatchObject({ reason: "error" });
+    expect(chat.history.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+  });
+
+  test("calls that a file has without results get theirs behind the answer, not behind what came after", async () => {
+    const asked: Message = { role: "assistant", content: [{ type: "tool-call", id: "a", name: "paint", arguments: {} }] };
+    const data = readChat({ version: 1, messages: [user("red"), asked, user("and?")], turns: [] });
+    const { chat, engine } = scriptedChat([says("ok")], { data });
+    await chat.send("now").turn();
+    expect(engine.requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user", "user"]);
+  });
+
   test("whoever sends other words instead leaves an error as their result", async () => {
     const { chat } = scriptedChat([[...calls("remote", {}, "a"), toolCalls], says("ok")], { tools: [remote] });
     await chat.send("go").turn();

@@ -1,6 +1,4 @@
 // Tool calls as the gateway judges them: arguments outside a schema are passed on, counted and named.
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
@@ -21,21 +19,6 @@ const request = {
   messages: [{ role: "user", content: "Hi" }],
   tools: [{ type: "function", function: { name: "read", parameters: { $schema: "http://json-schema.org/draft-07/schema#", ...schema } } }],
 };
-
-test("a schema that nobody has used for long is let go", async () => {
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc") as () => void;
-  const look = async (n: number): Promise<WeakRef<object>> => {
-    const properties = { a: { type: "string", description: `${n} ${"x".repeat(10_000)}` } };
-    await outsideSchema({ name: "f", parameters: { type: "object", properties } }, { a: "" });
-    return new WeakRef(properties);
-  };
-  const first = await look(0);
-  for (let n = 1; n < 60; n++) await look(n);
-  await new Promise((resolve) => setImmediate(resolve)); // a WeakRef holds on until the end of its job
-  collectGarbage();
-  expect(first.deref()).toBeUndefined();
-});
 
 describe("arguments outside the schema", () => {
   test.each([true, false])("are passed on, counted and named (stream: %s)", async (stream) => {
@@ -67,11 +50,11 @@ const branching = (depth: number) =>
 describe("a schema", () => {
   test.each([
     [schema, { path: "x" }, undefined],
-    [schema, {}, "must have required property 'path'"],
+    [schema, {}, "/path is missing"],
     [{ $ref: "#/$defs/a", $defs: { a: schema } }, { path: 1 }, "/path must be string"],
     [{ type: "strange", properties: 3 }, {}, undefined],
     [undefined, { anything: 1 }, undefined],
-    [{ ...schema, description: "x".repeat(100_000) }, {}, undefined],
+    [{ ...schema, description: "x".repeat(100_000) }, {}, "/path is missing"],
     // Whoever writes a schema must not be able to stop the gateway.
     [{ properties: { a: { pattern: "^(a+)+$" } } }, { a: `${"a".repeat(64)}!` }, undefined],
     [{ $ref: "#/$defs/d0", $defs: branching(40) }, {}, undefined],

@@ -14,6 +14,28 @@ function send(to: WireId, request: Request, profile?: WireProfile) {
 }
 const hi = [{ role: "user", content: "Hi" }];
 
+test.each<[WireId, WireProfile]>([
+  ["openai-chat", { systemAnywhere: false }],
+  ["openai-responses", { systemAnywhere: false }],
+  ["ollama", { systemAnywhere: false }],
+  ["gemini", {}],
+])("Claude Code tells what is left behind each result: %s, which has no place for it, hears it in the result", (to, profile) => {
+  const request = decode("anthropic", {
+    max_tokens: 9,
+    messages: [
+      ...hi,
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "A" }] },
+      { role: "system", content: [{ type: "text", text: "9 tokens left", cache_control: { type: "ephemeral" } }] },
+    ],
+  });
+  const { body, warnings } = send(to, request, profile);
+  const [messages = []] = [body.messages, body.input, body.contents].filter((list): list is never => Array.isArray(list)) as Json[][];
+  expect(messages).toHaveLength(3);
+  expect(JSON.stringify(messages[2])).toMatch(/"(content|output)":"A\\n\\n<system>\\n9 tokens left\\n<\/system>"/);
+  expect(warnings).toEqual(["a system text in mid-conversation was sent as a labelled text in the result before it"]);
+});
+
 describe("thinking at Anthropic's", () => {
   const wishes: [WireId, object][] = [
     ["ollama", { messages: hi, think: true }],
@@ -53,6 +75,33 @@ describe("thinking at Anthropic's", () => {
     expect(warnings).toEqual([expect.stringContaining("leaves nothing for the answer")]);
     expect(asked(4000, 8192)).toMatchObject({ body: { thinking: { budget_tokens: 4000 } }, warnings: [] });
     expect(asked(4000, 1500).body).toMatchObject({ thinking: { budget_tokens: 1024 } });
+  });
+});
+
+describe("thinking at Gemini's and OpenAI's", () => {
+  const shown = (request: Request) => {
+    const { generationConfig } = send("gemini", request).body as { generationConfig?: { thinkingConfig?: { includeThoughts?: boolean } } };
+    const { reasoning } = send("openai-responses", request).body as { reasoning?: { summary?: string } };
+    return [generationConfig?.thinkingConfig?.includeThoughts, reasoning?.summary];
+  };
+  const enabled = { type: "enabled", budget_tokens: 5000 };
+  test.each<[WireId, object]>([
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: enabled }],
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: { type: "adaptive" } }],
+    ["ollama", { messages: hi, think: true }],
+    ["ollama", { messages: hi, think: "high" }],
+    ["openai-chat", { messages: hi, reasoning_effort: "low" }],
+  ])("is shown to a client of %s, whose API would show it: %j", (id, body) => {
+    expect(shown(decode(id, body))).toEqual([true, "auto"]);
+  });
+  test.each<[WireId, object]>([
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: { ...enabled, display: "omitted" } }],
+    ["anthropic", { max_tokens: 9000, messages: hi, output_config: { effort: "high" } }],
+    ["ollama", { messages: hi, think: false }],
+    ["openai-chat", { messages: hi }],
+  ])("is not shown to one of %s that asks for none: %j", (id, body) => {
+    const [gemini, responses] = shown(decode(id, body));
+    expect([gemini ?? false, responses]).toEqual([false, undefined]);
   });
 });
 

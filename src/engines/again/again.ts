@@ -106,9 +106,9 @@ export class Again {
     this.#heed(lesson);
     return true;
   }
-  #heed({ without = [], media = [], ...lesson }: Lesson): void {
+  #heed(lesson: Lesson): void {
     const { isTranslated, warn } = this.#options;
-    const { request, warnings } = heeding(this.request, isTranslated ? { ...lesson, without, media } : lesson);
+    const { request, warnings } = heeding(this.request, isTranslated ? lesson : asItIs(lesson));
     this.request = request;
     warnings.forEach(warn);
   }
@@ -131,3 +131,6 @@ export class Again {
     warn({ code: "thinking", message });
   }
 }
+
+/** Only what is ours to say: the rest goes as a client of the server's own wire has put it. */
+const asItIs = ({ maxTokens, minTokens, isUncounted, isNewer }: Lesson): Lesson => ({ maxTokens, minTokens, isUncounted, isNewer });

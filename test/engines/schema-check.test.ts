@@ -1,0 +1,120 @@
+// A value held against a JSON Schema: the same judgement as that of a library that compiles, and words that a model can act on.
+import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../src/core/nouns.ts";
+import { schemaFault, schemaProblems } from "../../src/engines/schema-check.ts";
+
+const said = (schema: Json, value: Json): string[] =>
+  schemaProblems(schema, value).map(({ path, message }) => `${path.join(".")}: ${message}`);
+
+test.each<[Json, Json, string[]]>([
+  [{ type: "integer" }, 1.5, [": must be integer"]],
+  [{ type: ["string", "null"] }, 1, [": must be string or null"]],
+  [{ type: "string", nullable: true }, null, []],
+  [{ enum: ["a", 1, { b: [] }] }, { b: [] }, []],
+  [{ const: { a: 1, b: 2 } }, { b: 2, a: 1 }, []],
+  [{ minimum: 3, exclusiveMinimum: true }, 3, [": must be more than 3"]],
+  [{ multipleOf: 0.1 }, 0.3, []],
+  [{ maxLength: 1 }, "😀", []],
+  [{ pattern: "^\\d+$" }, "x", [": must match the pattern ^\\d+$"]],
+  [{ format: "date-time" }, "2026-02-30T00:00:00Z", [": must be a time like 2026-01-31T23:59:59Z"]],
+  [{ items: [{ type: "string" }], additionalItems: false }, ["a", 1], ["1: is not allowed"]],
+  [{ prefixItems: [true], items: { type: "string" } }, [1, 2], ["1: must be string"]],
+  [{ properties: { a: { required: ["b"] } } }, { a: {} }, ["a.b: is missing"]],
+  [{ additionalProperties: false, patternProperties: { "^x-": {} } }, { "x-a": 1, y: 2 }, ["y: there is no such parameter"]],
+  [{ $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, 1, [": must be null"]],
+  [{ properties: { a: { anyOf: [{ type: "string" }] }, b: { $ref: "#/properties/a/anyOf/0" } } }, { b: 1 }, ["b: must be string"]],
+  [{ anyOf: [{ const: "a" }, { const: "b" }] }, "c", [': must be "a", or must be "b"']],
+  [{ anyOf: [{ type: "null" }, { type: "object", required: ["a"] }] }, {}, ["a: is missing"]],
+  [{ oneOf: [{ minimum: 1 }, { maximum: 1 }] }, 1, [": must fit one of the alternatives, and fits several"]],
+  [JSON.parse('{ "if": { "required": ["a"] }, "then": { "required": ["b"] } }'), { a: 1 }, ["b: is missing"]],
+  [{ dependencies: { a: ["b"] } }, { a: 1 }, ["b: is missing"]],
+  [false, 1, [": is not allowed"]],
+  [{ type: "thing", pattern: "(", required: 1, properties: [], anyOf: 3, $ref: "#/%", format: "what" }, {}, []],
+])("%j with %j", (schema, value, problems) => {
+  expect(said(schema, value)).toEqual(problems);
+});
+
+test("`__proto__` is a key like others", () => {
+  const value = JSON.parse('{"__proto__": 1}') as JsonObject;
+  expect(said({ additionalProperties: false }, value)).toEqual(["__proto__: there is no such parameter"]);
+  expect(said({ required: ["toString"] }, {})).toEqual(["toString: is missing"]);
+});
+
+test("a schema that leads to itself, or branches without end, is left at some point", () => {
+  expect(said({ $ref: "#" }, 1)).toEqual([]);
+  expect(said({ anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] }, 1)).toEqual([]);
+  expect(said({ type: "object", properties: { next: { $ref: "#" } } }, { next: { next: 1 } })).toEqual(["next.next: must be object"]);
+});
+
+test.each<[Json, string | undefined]>([
+  [{ type: "object", properties: { a: { type: ["string", "null"] }, b: true } }, undefined],
+  [1, "it must be an object"],
+  [{ properties: { a: { type: "text" } } }, "properties.a.type must be one of string, number, integer, boolean, null, array, object"],
+  [{ properties: [] }, "properties must be an object of schemas"],
+  [{ anyOf: [{}, { required: "a" }] }, "anyOf.1.required must be a list of names"],
+  [{ items: { pattern: "(" } }, "items.pattern must be a regular expression"],
+  [{ items: [{}, 1] }, "items.1 must be an object"],
+  [{ $ref: "#/$defs/a" }, "$ref must be a reference to something in the schema"],
+  [{ minLength: "1" }, "minLength must be a number"],
+])("what is wrong with the schema %j", (schema, fault) => {
+  expect(schemaFault(schema)).toBe(fault);
+});
+
+describe("judges as Ajv does", () => {
+  const key = fc.constantFrom("a", "b", "c");
+  const small = fc.integer({ min: 0, max: 3 });
+  const type = fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object");
+  const plain: Record<string, fc.Arbitrary<unknown>> = {
+    type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
+    enum: fc.uniqueArray(fc.constantFrom<Json>("a", 1, null, true), { minLength: 1 }),
+    const: fc.constantFrom<Json>("a", 1, [1], { a: 1 }),
+    multipleOf: fc.constantFrom(1, 2, 0.5),
+    pattern: fc.constantFrom("^a", "b$", "^.{2}$"),
+    uniqueItems: fc.boolean(),
+    required: fc.uniqueArray(key),
+    ...Object.fromEntries(
+      "minimum exclusiveMaximum minLength maxLength minItems maxItems minProperties maxProperties"
+        .split(" ")
+        .map((keyword) => [keyword, small]),
+    ),
+  };
+  const inside = (inner: fc.Arbitrary<JsonObject>): Record<string, fc.Arbitrary<unknown>> => ({
+    properties: fc.dictionary(key, inner, { maxKeys: 2 }),
+    patternProperties: fc.dictionary(fc.constantFrom("^a", "[bc]"), inner, { maxKeys: 1 }),
+    additionalProperties: fc.oneof(fc.boolean(), inner),
+    ...Object.fromEntries("items contains propertyNames not if then else".split(" ").map((keyword) => [keyword, inner])),
+    ...Object.fromEntries("anyOf oneOf allOf".split(" ").map((keyword) => [keyword, fc.array(inner, { minLength: 1, maxLength: 2 })])),
+  });
+  /** A few keywords, so that some values fit. */
+  const someOf = (keywords: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<JsonObject> =>
+    fc
+      .array(fc.oneof(...Object.entries(keywords).map(([keyword, rule]) => rule.map((given) => [keyword, given] as const))), {
+        maxLength: 4,
+      })
+      .map((entries) => Object.fromEntries(entries) as JsonObject);
+  const schema = someOf({ ...plain, ...inside(someOf({ ...plain, ...inside(someOf(plain)) })) });
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom<Json>("", "a", "ab", "abc", 0, 1, 2, 1.5, true, false, null),
+      fc.array(tie("value") as fc.Arbitrary<Json>, { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value") as fc.Arbitrary<Json>, { maxKeys: 3 }),
+    ),
+  })).value as fc.Arbitrary<Json>;
+
+  test.each([
+    ["2020-12", Ajv2020],
+    ["7", Ajv],
+  ] as const)("draft %s", (_, Compiler) => {
+    const ajv = new Compiler({ strict: false, logger: false, addUsedSchema: false });
+    fc.assert(
+      fc.property(schema, value, (schema, value) => {
+        expect([schemaFault(schema), schemaProblems(schema, value).length === 0]).toEqual([undefined, ajv.validate(schema, value)]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
