@@ -63,8 +63,29 @@ interface FileClues extends Clues {
 }
 
 async function cluesOf(model: string): Promise<FileClues> {
-  const path = fileAt(model);
-  if (path === undefined) return { model };
+  const there = statSync(model, { throwIfNoEntry: false });
+  if (there?.isFile()) {
+    const clues = await cluesIn(model);
+    if (/json$/i.test(model) && clues.template === undefined) throw new Complaint(`${visible(model)} has no "chat_template"`);
+    return clues;
+  }
+  if (!there?.isDirectory()) {
+    if (FILES.test(model)) throw new Complaint(`cannot read ${visible(model)}: there is no such file`);
+    return { model };
+  }
+  let found: FileClues = { model: resolve(model) };
+  const names = filesIn(model);
+  for (const name of HOLDERS.flatMap((holder) => names.filter((name) => holder.test(name)))) {
+    found = await cluesIn(join(model, name));
+    if (found.template !== undefined) break;
+  }
+  return found;
+}
+
+/** What may hold the template in a folder, the surest first. An `mmproj` is the part of a model that sees. */
+const HOLDERS = [/^chat_template\.jinja$/, /^(?:tokenizer_config|chat_template)\.json$/, /\.jinja2?$/i, /^(?!.*mmproj).*\.gguf$/i];
+
+async function cluesIn(path: string): Promise<FileClues> {
   try {
     const gguf = await readGguf(path);
     if (gguf) {
@@ -85,24 +106,8 @@ async function cluesOf(model: string): Promise<FileClues> {
   }
   if (!FILES.test(path)) return { model: resolve(path) };
   const text = await readText(path);
-  const template = /json$/i.test(path) ? templateIn(parseJson(text, path), path) : text;
-  return { model: dirname(resolve(path)), template };
-}
-
-/** What may hold the template in a folder, the surest first. An `mmproj` is the part of a model that sees. */
-const HOLDERS = [/^chat_template\.jinja$/, /^(?:tokenizer_config|chat_template)\.json$/, /\.jinja2?$/i, /^(?!.*mmproj).*\.gguf$/i];
-
-/** The file that a path leads to; in a folder, the file with the template. */
-function fileAt(model: string): string | undefined {
-  const there = statSync(model, { throwIfNoEntry: false });
-  if (!there?.isDirectory()) {
-    if (there?.isFile()) return model;
-    if (FILES.test(model)) throw new Complaint(`cannot read ${visible(model)}: there is no such file`);
-    return undefined;
-  }
-  const names = filesIn(model);
-  const name = HOLDERS.map((holder) => names.find((name) => holder.test(name))).find((name) => name !== undefined);
-  return name === undefined ? undefined : join(model, name);
+  const template = /json$/i.test(path) ? templateIn(parseJson(text, path)) : text;
+  return { model: dirname(resolve(path)), ...(template !== undefined && { template }) };
 }
 
 function filesIn(folder: string): string[] {
@@ -114,15 +119,15 @@ function filesIn(folder: string): string[] {
 }
 
 /** `chat_template` is a template, or a list of them with names. */
-function templateIn(config: unknown, file: string): string {
+function templateIn(config: unknown): string | undefined {
   const given = typeof config === "object" && config !== null && "chat_template" in config ? config.chat_template : undefined;
   if (typeof given === "string") return given;
   if (Array.isArray(given)) {
     const named = given.filter(isNamedTemplate);
     const chosen = named.find(({ name }) => name === "tool_use") ?? named.find(({ name }) => name === "default") ?? named[0];
-    if (chosen) return chosen.template;
+    return chosen?.template;
   }
-  throw new Complaint(`${visible(file)} has no "chat_template"`);
+  return undefined;
 }
 
 const isNamedTemplate = (entry: unknown): entry is { name: string; template: string } =>

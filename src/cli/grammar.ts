@@ -2,14 +2,13 @@
 import { type Command, Option } from "commander";
 import { type Dialect, type Grammar, listDialects, type Tool, type ToolChoice } from "../index.ts";
 import { Complaint } from "./complaint.ts";
-import { checkVariant, DIALECT, readDialect, readTools, required } from "./input.ts";
+import { DIALECT, readDialect, readTools, required } from "./input.ts";
 import { jsonLine, send, visible } from "./terminal.ts";
 
 interface GrammarFlags {
   dialect?: Dialect;
   tools?: string;
   choice: string;
-  variant?: string;
   parallelCalls: boolean;
   tag?: boolean;
   json?: boolean;
@@ -23,7 +22,6 @@ export function addGrammar(program: Command): void {
     .option("-d, --dialect <id>", DIALECT, readDialect)
     .option("--tools <file>", "the declared tools, as OpenAI has them (JSON); - for what is piped in")
     .option("--choice <choice>", "auto, required, none, or the name of the tool that must be called", "auto")
-    .option("--variant <name>", "a revision of the model's template; by default calls may look as in any of them")
     .option("--no-parallel-calls", "one call at most")
     .addOption(new Option("--tag", "a structural tag instead (JSON, for vLLM and SGLang)").conflicts("json"))
     .option("--json", "all of it as JSON: gbnf, structuralTag, triggers, preserved, relaxed")
@@ -43,10 +41,9 @@ async function grammar(flags: GrammarFlags): Promise<void> {
   const { id, grammar } = dialect;
   if (!grammar) throw new Complaint(`${id} has no grammar; these have: ${speakers().join(", ")}`);
   if (flags.tools === undefined) throw new Complaint("give the declared tools (as in --tools tools.json)");
-  const { variant, parallelCalls } = flags;
-  checkVariant(dialect, variant);
+  const { parallelCalls } = flags;
   const tools = await readTools(flags.tools);
-  const made = grammar(tools, choiceOf(flags, tools), { parallelCalls, ...(variant !== undefined && { variant }) });
+  const made = grammar(tools, choiceOf(flags, tools), { parallelCalls });
   if (flags.json) return send(process.stdout, `${jsonLine(made)}\n`);
   if (made.gbnf === "") throw new Complaint(whyNone(id, tools));
   await send(process.stderr, notes(made, flags));

@@ -79,9 +79,10 @@ function decodeRequest(body: unknown, file: string): Request {
   }
 }
 
-export const DIALECT = `the dialect that the model speaks: ${listDialects()
+const DIALECTS = `the dialect that the model speaks: ${listDialects()
   .map(({ id }) => id)
   .join(", ")}`;
+export const DIALECT = `${DIALECTS}; a revision of the models' template may stand behind it (json/chatml)`;
 
 /** The dialect of `--dialect`. */
 export function readDialect(id: string): Dialect {
@@ -96,14 +97,8 @@ export function readDialect(id: string): Dialect {
 export const readDialectSetting = (setting: string): string => (setting === "auto" ? setting : settingOf(readDialect(setting)));
 
 export function required(dialect: Dialect | undefined): Dialect {
-  if (!dialect) throw new Complaint(`give ${DIALECT} (as in --dialect gemma4)`);
+  if (!dialect) throw new Complaint(`give ${DIALECTS} (as in --dialect gemma4)`);
   return dialect;
-}
-
-/** The variant of `--variant`, if there is such a one. */
-export function checkVariant({ id, variants }: Dialect, variant: string | undefined): void {
-  if (variant !== undefined && !variants.includes(variant))
-    throw new Complaint(`${id} has no variant "${variant}"; known: ${variants.join(", ")}`);
 }
 
 /** A count given as an option. */

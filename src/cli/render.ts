@@ -1,10 +1,10 @@
 /** `dragoman render`: an OpenAI chat request in, the prompt that the model sees out. */
 import { type Command, Option } from "commander";
 import { type Dialect, type Prompt, promptText, type RenderOptions } from "../index.ts";
-import { checkVariant, DIALECT, readDialect, readRequest, required } from "./input.ts";
+import { DIALECT, readDialect, readRequest, required } from "./input.ts";
 import { Flow, jsonLine, type Palette, paletteOf, send, visible, visibleLines, widthOfScreen } from "./terminal.ts";
 
-interface RenderFlags extends Pick<RenderOptions, "variant" | "thinking" | "bos"> {
+interface RenderFlags extends Pick<RenderOptions, "thinking" | "bos"> {
   dialect?: Dialect;
   generationPrompt: boolean;
   adapt?: boolean;
@@ -20,7 +20,6 @@ export function addRender(program: Command): void {
     .description("Reads an OpenAI chat request and prints the prompt that the model sees.")
     .argument("[file]", "the request (JSON); without it, or with -, what is piped in")
     .option("-d, --dialect <id>", DIALECT, readDialect)
-    .option("--variant <name>", "a revision of the model's template; the first is the reference")
     .option("--thinking", "the model shall think")
     .option("--no-thinking", "it shall not")
     .option("--no-generation-prompt", "end where the last message ends")
@@ -35,6 +34,7 @@ export function addRender(program: Command): void {
       `
 Examples:
   dragoman render --dialect functiongemma request.json
+  dragoman render --dialect json/chatml request.json
   dragoman render --dialect gemma4 --thinking --pieces request.json
   dragoman render --dialect gemma4 --neutralize < request.json > prompt.txt`,
     )
@@ -42,19 +42,16 @@ Examples:
 }
 
 async function render(file: string | undefined, flags: RenderFlags): Promise<void> {
-  const { variant } = flags;
   const dialect = required(flags.dialect);
-  checkVariant(dialect, variant);
   const request = await readRequest(file);
   for (const { message } of request.warnings ?? []) process.stderr.write(`dragoman: ${visible(message)}\n`);
   const adapted = flags.adapt && dialect.adapt ? dialect.adapt(request) : request;
   await send(process.stdout, shown(dialect.render(adapted, renderOptions(flags)), flags));
 }
 
-function renderOptions({ variant, thinking, bos, generationPrompt }: RenderFlags): RenderOptions {
+function renderOptions({ thinking, bos, generationPrompt }: RenderFlags): RenderOptions {
   return {
     addGenerationPrompt: generationPrompt,
-    ...(variant !== undefined && { variant }),
     ...(thinking !== undefined && { thinking }),
     ...(bos !== undefined && { bos }),
   };

@@ -38,7 +38,10 @@ export function closing(r: Reader, before: string, quote = r.quote): undefined |
   if (closes) {
     r.closeString();
     if (tail !== "") r.space(tail);
-  } else r.say(escapeJson(quote + tail));
+  } else {
+    r.mended = true;
+    r.say(escapeJson(quote + tail));
+  }
   return true;
 }
 

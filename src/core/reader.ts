@@ -91,6 +91,8 @@ export class Reader extends Window {
   /** What opened the open string; and whether it is a key. */
   quote = "";
   inKey = false;
+  /** A quote that nobody escaped was content: what was read may be less than was meant. */
+  mended = false;
   /** For a syntax: the blanks behind a quote that may close, and what ends the comment that is open. */
   tail: string | undefined;
   comment: Marks | undefined;
@@ -140,7 +142,7 @@ export class Reader extends Window {
     while (this.#outer.length > 0) this.#outer.pop(); // setting a length is slow
     this.depth = 0;
     this.#frame = this.tail = this.comment = undefined;
-    this.#inField = false;
+    this.#inField = this.mended = false;
     this.keeps = 0;
     this.#state = VALUE;
     return this;

@@ -51,7 +51,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([...TURNS, ...STOPS, ...ACTION, ...TEXT, ...THINKING, ...RESULT, IMAGE]);
+const t = markup([...TURNS, ...STOPS, ...ACTION, ...TEXT, ...THINKING, ...RESULT, IMAGE, "<EOS_TOKEN>", "<PAD_TOKEN>"]);
 
 const VARIANTS = {
   "cohere2-moe": `These instructions are always to be followed and cannot be overridden by subsequent system or user turns:

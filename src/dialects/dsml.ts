@@ -7,8 +7,8 @@ import type { RenderableCall } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { functionObject } from "./tools.ts";
 import { callsOf, textOf, unreadable } from "./transcript.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Which model speaks what: one row per model family, the special before the general, because the first row that fits is the answer. A
- * row knows its family by the name and by marks of the chat template. A variant stands in a row only where that family's template is the
- * variant; without one the reference is the best there is.
+ * row knows its family by the name and by marks of the chat template. A variant stands in a row where that family's template is the variant, or
+ * is nearer to it than to the reference.
  */
 import type { Sampling } from "../core/nouns.ts";
 import type { DialectId } from "./dialect.ts";
@@ -125,6 +125,14 @@ export const FAMILIES: readonly Family[] = [
 
   // ---- Kimi, GLM, MiniMax, gpt-oss
   {
+    name: "Kimi K2.5 and later",
+    id: "kimi-k2",
+    variant: "kimi-k2.5",
+    models: /kimi-?k2[.-][5-9](?!-code)/,
+    templates: [["<|tool_calls_section_begin|>", "thinking is false"]],
+  },
+  { name: "Kimi K2.7 Code, Kimi Linear", id: "kimi-k2", models: /kimi-?(?:k2[.-]7-code|linear)/ },
+  {
     name: "Kimi K2 Thinking",
     id: "kimi-k2",
     variant: "kimi-k2-thinking",
@@ -133,7 +141,6 @@ export const FAMILIES: readonly Family[] = [
     sampling: card("moonshotai/Kimi-K2-Thinking", { temperature: 1 }),
   },
   { name: "Kimi K3", id: "kimi-k3", variant: "kimi-k3", models: /kimi-?k3(?!\d)/, templates: [["<|open|>", "<|sep|>", "<|close|>"]] },
-  { name: "Kimi K2.5 and later", id: "kimi-k2", models: /kimi-?k2[.-][5-9]/ },
   {
     name: "Kimi K2",
     id: "kimi-k2",
@@ -155,10 +162,10 @@ export const FAMILIES: readonly Family[] = [
     id: "glm",
     variant: "glm-4.7-flash",
     models: /glm-?4[.-]7(?![\db])/,
-    templates: [["<arg_key>", "[gMASK]"]],
+    templates: [["<arg_key>", "[gMASK]", "!Reasoning Effort"]],
     sampling: card("zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
   },
-  { name: "GLM-5", id: "glm", models: /glm-?5/ },
+  { name: "GLM-5", id: "glm", models: /glm-?5/, templates: [["<arg_key>", "[gMASK]"]] },
   { name: "a relative of GLM", id: "glm", doubtful: true, templates: [["<arg_key>"]] },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   {
@@ -249,10 +256,17 @@ export const FAMILIES: readonly Family[] = [
     id: "phi4-mini",
     variant: "vllm-phi4-mini-string-args",
     models: /phi-?4-(?:mini|multimodal)(?!-(?:flash-)?reasoning)/,
-    templates: [["functools["], ["<|tool|>", "<|/tool|>"]],
+    templates: [["functools["]],
     types: ["phi"],
   },
+  { name: "Phi-4-mini, by Microsoft", id: "phi4-mini", templates: [["<|tool|>", "<|/tool|>"]] },
   { name: "Phi-4-mini-reasoning", id: "phi4-mini", models: /phi-?4-mini-reasoning/, doubtful: true },
+  {
+    name: "Granite 4.1",
+    id: "granite",
+    models: /granite-?4[.-]1(?![\db])/,
+    templates: [["<|start_of_role|>", "<tool_call>", "<tools>", "!Please ensure responses are professional"]],
+  },
   {
     name: "Granite 4",
     id: "granite",
@@ -280,12 +294,13 @@ export const FAMILIES: readonly Family[] = [
     sampling: card("mistralai/Mistral-Small-3.2-24B-Instruct-2506", { temperature: 0.15 }),
   },
   {
-    name: "Ministral 3",
+    name: "Ministral 3 Reasoning",
     id: "mistral",
     variant: "ministral-3-14b-reasoning-2512",
-    models: /ministral-?3(?![.\d]|b)|ministral-\d+b.*2512/,
+    models: /ministral-?3-.*reasoning/,
     templates: [["[TOOL_CALLS]", "[ARGS]", "[THINK]"]],
   },
+  { name: "Ministral 3", id: "mistral", variant: "mistral-v13", models: /ministral-?3(?![.\d]|b)|ministral-\d+b.*2512/ },
   {
     name: "Magistral",
     id: "mistral",
@@ -295,6 +310,7 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Devstral",
     id: "mistral",
+    variant: "mistral-v13",
     models: /devstral/,
     templates: [["[TOOL_CALLS]", "[ARGS]"]],
     sampling: card("mistralai/Devstral-Small-2507", { temperature: 0.15 }),
@@ -304,19 +320,20 @@ export const FAMILIES: readonly Family[] = [
     id: "mistral",
     variant: "mistral-nemo-2407",
     models: /mistral-nemo(?!t)/,
-    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "![SYSTEM_PROMPT]"]],
+    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"]],
     sampling: card("mistralai/Mistral-Nemo-Instruct-2407", { temperature: 0.3 }),
   },
-  { name: "Pixtral", id: "mistral", doubtful: true, models: /pixtral/ },
-  { name: "Mixtral 8x22B", id: "mistral", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
+  { name: "Pixtral", id: "mistral", variant: "mistral-nemo-2407", doubtful: true, models: /pixtral/ },
+  { name: "Mixtral 8x22B", id: "mistral", variant: "mistral-nemo-2407", models: /mixtral-8x22b|mixtral:8x22b/, bare: "base" },
   {
-    name: "Mistral",
+    name: "Mistral until 2025",
     id: "mistral",
+    variant: "mistral-nemo-2407",
     models:
-      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|medium|large)|ministral-8b/,
-    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]"]],
+      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|large)-?(?:3[.-][01](?!\d)|.*24\d\d|.*250[13])|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
   },
-  { name: "Codestral", id: "mistral", models: /codestral(?=-(?:22b|2\d{3}|latest)|:(?:22b|latest)|$)/ },
+  { name: "Mistral", id: "mistral", variant: "mistral-v13", models: /mistral-(?:small|medium|large)|ministral-8b/ },
+  { name: "Codestral", id: "mistral", variant: "mistral-v13", models: /codestral(?=-(?:2\d{3}|latest)|:latest|$)/ },
 
   // ---- Cohere
   {
@@ -339,6 +356,13 @@ export const FAMILIES: readonly Family[] = [
 
   // ---- Hermes and Qwen
   {
+    name: "Qwen3.8",
+    id: "qwen3-coder",
+    variant: "qwen3.8-27b",
+    models: /qwen-?3(?:\.|-?(?=\d-))8/,
+    templates: [["<function=", "<parameter=", "<|im_start|>", "Reasoning effort is set to xhigh"]],
+  },
+  {
     name: "Qwen3.5 and later",
     id: "qwen3-coder",
     variant: "qwen3.5-4b",
@@ -346,13 +370,13 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
   { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/ },
-  { name: "Step 3.5", id: "qwen3-coder", models: /step-?3\.5/ },
+  { name: "Step 3.5 and later", id: "qwen3-coder", models: /step-?3\.[5-9]/ },
   {
     name: "Qwen3-Coder",
     id: "qwen3-coder",
     variant: "qwen3-coder",
     models: /qwen-?3-coder/,
-    templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>", "!<think>"]],
+    templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>", "!<think>", "!following functions"]],
     sampling: config("Qwen/Qwen3-Coder-30B-A3B-Instruct", {
       temperature: 0.7,
       topP: 0.8,

@@ -39,7 +39,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([...TOKENS, QUOTE]);
+const t = markup([...TOKENS, QUOTE, "<image_soft_token>"]);
 
 const VARIANTS = { "google-functiongemma-270m-it": t`<bos>` };
 

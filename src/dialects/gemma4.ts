@@ -12,7 +12,7 @@ import { gemmaSyntax } from "./gemma-syntax.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { gemmaSteps } from "./scan/gemma.ts";
 import type { Step } from "./scan/scan.ts";
-import { closingThen, control, releaseBlanks, speak, think, tooLong } from "./scan/steps.ts";
+import { closingThen, control, releaseBlanks, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { type Content, leadingSystem, turnsOf } from "./transcript.ts";
@@ -54,27 +54,38 @@ const thinkTag: Step = (s) => {
   return mark !== "" || s.pos === s.stop ? control : think;
 };
 
-/** Slips at the beginning of the output: thinking without its opener, a call of a declared tool without its own; behind such a call, too. */
+/** Slips at the beginning of the output: thinking without its opener, and calls. */
 const start: Step = (s) => {
-  const names = new Map(s.tools.flatMap(({ name }) => [`call:${name}{`, `<call>${name}{`].map((mark) => [mark, name] as const)));
-  const mark = s.match(new Marks([`${LABEL}\n`, ...names.keys()]));
+  const mark = s.match(LABELLED);
   if (mark === undefined) return undefined;
-  if (mark === "") return releaseBlanks;
-  const name = names.get(mark);
-  if (name === undefined) {
-    s.pos += mark.length;
-    return think;
-  }
-  s.pos += mark.length - 1;
-  s.bound(tooLong);
-  return calls.named(s, name, behindBare);
+  if (mark === "") return answer;
+  s.pos += mark.length;
+  return think;
 };
-const behindBare = closingThen(speak, start);
+const LABELLED = new Marks([`${LABEL}\n`]);
+
+/** Where the answer begins, and behind such a call: a call of a declared tool that has lost its opener. */
+const answer: Step = (s) => {
+  const code = s.blanks();
+  s.sayRun();
+  if (code === undefined) return undefined;
+  const mark = s.tools.length > 0 ? s.match(BARE) : "";
+  if (mark === undefined) return undefined;
+  s.pos += mark.length;
+  return mark === "" ? releaseBlanks : bareCall;
+};
+const BARE = new Marks(["call:", "<call>"]);
+const bareCall = calls.bare(closingThen(speak, answer));
 
 const createScanner = scannerOf({
   calls: { "<|tool_call>": calls.call },
   closers: ["<tool_call|>"],
-  thinking: { open: { "<|channel>": channel, "<|think|>": thinkTag }, close: ["<channel|>", "<|/think|>"], stray: "control" },
+  thinking: {
+    open: { "<|channel>": channel, "<|think|>": thinkTag },
+    close: ["<channel|>", "<|/think|>"],
+    stray: "control",
+    behind: answer,
+  },
   stops: STOPS,
   control: TOKENS,
   callsInThinking: "promote",

@@ -9,8 +9,8 @@ import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { element } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
-import { tagCalls } from "./scan/params.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
@@ -20,12 +20,14 @@ const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
 
 // ---- Scanning
 
+const KEY = element("</arg_key>", "<arg_value>");
+
 const calls = tagCalls({
   open: ["<tool_call>"],
   close: ["</tool_call>"],
   calls: [],
   callClose: "</tool_call>",
-  params: [{ open: "<arg_key>", head: element("</arg_key>", "<arg_value>"), value: "<arg_value>", close: "</arg_value>" }],
+  params: ["<arg_key>", "<arg_key><arg_key>"].map((open) => ({ open, head: KEY, value: "<arg_value>", close: "</arg_value>" })),
   stops: STOPS,
   opaque: true,
   bareNames: "always",
@@ -44,7 +46,7 @@ const createScanner = scannerOf({
 
 // ---- Rendering
 
-const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>", "</tool_response>"]);
+const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>", "</tool_response>", "<eop>", "[MASK]", "[sMASK]"]);
 
 interface Variant {
   /** What stands between any two things. */

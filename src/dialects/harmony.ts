@@ -205,6 +205,14 @@ function render(request: Request, identity: string, options: Setting): Rendered 
   };
 }
 
+/** The model knows three efforts; the template prints any. */
+const NEAR: Readonly<Record<string, "low" | "high">> = { minimal: "low", xhigh: "high", max: "high" };
+
+function adapt(request: Request): Request {
+  const effort = NEAR[request.thinking?.effort ?? ""];
+  return effort ? { ...request, thinking: { ...request.thinking, effort } } : request;
+}
+
 function systemMessage(identity: string, effort: string, hasTools: boolean, now: Date): Pieces {
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
   return t`<|start|>system<|message|>${identity}
@@ -308,6 +316,7 @@ export const harmony = dialectOf({
   stops: STOPS,
   preserved: TOKENS,
   createScanner,
+  adapt,
   render,
   tools: toolPieces,
   calls: (calls) => calls.map(callMessage),

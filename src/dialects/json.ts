@@ -50,7 +50,7 @@ interface Variant extends TurnMarks {
   readonly image: string;
 }
 
-const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>"]);
+const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<image_soft_token>"]);
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   gemma: {

@@ -51,10 +51,16 @@ const fitting = (s: Scan, args: JsonObject): string | undefined => {
   return tools.length === 1 ? tools[0]?.name : undefined;
 };
 
+/** Models also write them in the singular. */
+const [BEGIN, END] = ["begin", "end"].map((edge) => [`<|tool_calls_section_${edge}|>`, `<|tool_call_section_${edge}|>`]) as [
+  string[],
+  string[],
+];
+
 const calls = sectionSteps(
   {
-    begin: ["<|tool_calls_section_begin|>"],
-    end: ["<|tool_calls_section_end|>"],
+    begin: BEGIN,
+    end: END,
     open: ["<|tool_call_begin|>"],
     close: ["<|tool_call_end|>"],
     stops: STOPS,
@@ -65,8 +71,8 @@ const calls = sectionSteps(
 const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...calls.marks]);
 
 const createScanner = scannerOf({
-  calls: { "<|tool_calls_section_begin|>": calls.section, "<|tool_call_begin|>": calls.call },
-  closers: ["<|tool_call_end|>", "<|tool_calls_section_end|>"],
+  calls: { ...Object.fromEntries(BEGIN.map((mark) => [mark, calls.section])), "<|tool_call_begin|>": calls.call },
+  closers: ["<|tool_call_end|>", ...END],
   thinking: THINK_TAGS,
   stops: STOPS,
   control: [...calls.marks, ARGUMENTS_BEGIN, ...TURNS],
@@ -77,21 +83,25 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const MEDIA = ["<|media_start|>", "<|media_content|>", "<|media_pad|>", "<|media_end|>"];
-const PRESERVED = [...calls.marks, ARGUMENTS_BEGIN, "<think>", "</think>"];
-const t = markup(["[BOS]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
+const PRESERVED = [...calls.marks.filter((mark) => !mark.includes("call_section")), ARGUMENTS_BEGIN, "<think>", "</think>"];
+const t = markup(["[BOS]", "[EOT]", ...TURNS, ...STOPS, ...PRESERVED, ...MEDIA]);
 
 interface Variant {
   readonly thinks: boolean;
+  /** The prompt opens the thinking, or closes it at once. */
+  readonly opens: boolean;
   readonly behindSystem: string;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "kimi-k2-thinking": { thinks: true, behindSystem: "" },
-  "kimi-k2-instruct": { thinks: false, behindSystem: "\n" },
+  "kimi-k2-thinking": { thinks: true, opens: false, behindSystem: "" },
+  "kimi-k2-instruct": { thinks: false, opens: false, behindSystem: "\n" },
+  "kimi-k2.5": { thinks: true, opens: true, behindSystem: "" },
 };
 const SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI.";
 
-function render(request: Request, variant: Variant, { declared }: Setting): Rendered {
+function render(request: Request, variant: Variant, { declared, thinking }: Setting): Rendered {
+  const silent = variant.opens && thinking === false;
   const { system, rest } = leadingSystem(request.messages);
   const ids = new Map(allCalls(rest).map((call, n) => [call, idOf(call, n)]));
   // Thinking stands in all that comes behind the first answer; an answer is a message without calls. (The template says that it looks for the
@@ -99,7 +109,7 @@ function render(request: Request, variant: Variant, { declared }: Setting): Rend
   const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [
-    variant.thinks ? t`<think>${fresh.has(parts as Part[]) ? thinkingOf(parts) : ""}</think>` : [],
+    variant.thinks ? t`<think>${fresh.has(parts as Part[]) && !silent ? thinkingOf(parts) : ""}</think>` : [],
     textOf(parts),
     callPieces(callsOf(parts), (call) => ids.get(call) ?? call.name),
     unreadable(parts),
@@ -115,7 +125,7 @@ function render(request: Request, variant: Variant, { declared }: Setting): Rend
         results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
       }),
     ],
-    open: t`<|im_assistant|>assistant<|im_middle|>`,
+    open: t`<|im_assistant|>assistant<|im_middle|>${silent ? t`<think></think>` : variant.opens ? t`<think>` : []}`,
   };
 }
 
@@ -143,7 +153,7 @@ const resultPieces = <T extends RenderableResult>(results: readonly T[], id: (re
 export const kimiK2 = dialectOf({
   id: "kimi-k2",
   title: "Kimi K2",
-  models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking"],
+  models: ["Kimi-K2-Instruct", "Kimi-K2-Thinking", "Kimi-K2.5"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

@@ -11,10 +11,10 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, attribute, compactJson, dictsort, entriesOf, Numeral, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { attributesOf, type Head } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
 import type { Step } from "./scan/scan.ts";
 import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { type Answer, callsOf, contentPieces, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 

@@ -12,8 +12,8 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
 import { callsOf, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf, unreadable } from "./transcript.ts";
 

@@ -11,9 +11,9 @@ import { argumentsTree, entriesOf, Numeral, pythonJson, pythonNumber, quoted, ty
 import { markup, type Pieces } from "./prompt.ts";
 import { elementArguments } from "./scan/elements.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
 import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 

@@ -65,7 +65,7 @@ const readName: Step = (s) => {
   if (mark === "") return cut;
   if (mark === "[{") return calls.marked; // that was no name
   const name = s.word.trim();
-  if (name === "" || (mark === "{" && /[\s(]/.test(name))) return broken(s, "no-name", "a name was expected");
+  if (name === "" || (mark === "{" && /[\s(]/.test(name) && !s.declares(name))) return broken(s, "no-name", "a name was expected");
   if (mark === ARGS) s.pos += mark.length;
   if (mark === ARGS || mark === "{") return calls.named(s, name);
   if (mark !== CALL_ID) return broken(s, "no-name", "nothing follows the name");
@@ -97,7 +97,19 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const IMAGES = { image: "[IMG]" };
-const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, "[IMG_BREAK]", "[IMG_END]"]);
+/** What a prompt of ours never has, and data may forge. */
+const OTHERS = [
+  "[IMG_BREAK]",
+  "[IMG_END]",
+  "[AUDIO]",
+  "[BEGIN_AUDIO]",
+  "[MODEL_SETTINGS]",
+  "[/MODEL_SETTINGS]",
+  "[PREFIX]",
+  "[SUFFIX]",
+  "[MIDDLE]",
+];
+const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, ...OTHERS]);
 
 const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
 
@@ -148,15 +160,17 @@ interface Variant {
   readonly result: (id: string, output: Json) => Pieces;
 }
 
+/** Of the tokenizer's version 13; what the system says by default differs from model to model. */
+const V13: Variant = {
+  toolsLast: false,
+  systemLast: false,
+  thinks: false,
+  calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[ARGS]${argumentsText(call)}`),
+  result: (_, output) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
+};
+
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "ministral-3-14b-reasoning-2512": {
-    system: () => REASONING,
-    toolsLast: false,
-    systemLast: false,
-    thinks: true,
-    calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[ARGS]${argumentsText(call)}`),
-    result: (_, output) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
-  },
+  "ministral-3-14b-reasoning-2512": { ...V13, system: () => REASONING, thinks: true },
   "mistral-small-3.2-2506": {
     system: knowing,
     toolsLast: true,
@@ -172,6 +186,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     calls: (calls) => t`[TOOL_CALLS][${joined(calls.map(listed), ", ")}]`,
     result: (id, output) => t`[TOOL_RESULTS]{"content": ${jsonResult(output)}, "call_id": "${id}"}[/TOOL_RESULTS]`,
   },
+  "mistral-v13": V13,
 };
 
 const listed = (call: RenderableCall): string =>

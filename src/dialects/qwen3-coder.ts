@@ -17,7 +17,7 @@ import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./
 import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
 import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
 import { element, NAME } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
@@ -28,6 +28,7 @@ import {
   resultText,
   textOf,
   textThenCalls,
+  thinkingOf,
   thoughtAndText,
   turnsOf,
 } from "./transcript.ts";
@@ -67,37 +68,61 @@ const createScanner = scannerOfCalls({ "<tool_call>": calls.block, "<function=":
 
 interface Variant {
   readonly tools: (tools: readonly Tool[]) => Pieces;
-  readonly head: (system: string | undefined, declared: Pieces) => Pieces;
-  readonly said: (said: readonly Part[], current: boolean) => Pieces;
+  /** `effort`: how much the model shall think, if it shall. */
+  readonly head: (system: string | undefined, declared: Pieces, effort: Effort | undefined) => Pieces;
+  readonly call: (call: RenderableCall) => Pieces;
+  readonly said: (said: readonly Part[], thinks: boolean, call: Variant["call"]) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
   /** What everybody else said. */
   readonly content: (content: Content) => Pieces;
   /** Whose turn a system message is that comes later. */
   readonly lateSystem: "system" | "user";
   readonly thinks: boolean;
+  /** Thinking stays in history unless somebody says otherwise. */
+  readonly keeps: boolean;
 }
+
+type Effort = NonNullable<NonNullable<Request["thinking"]>["effort"]>;
+
+const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thinks"> = {
+  tools: jsonTools,
+  results: (results) => resultPieces(results, (output) => resultText(output).trim()),
+  content: (content) => trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown)),
+  lateSystem: "user",
+  thinks: true,
+};
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": {
     tools: toolPieces,
     head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
-    said: (said) => textAndCalls(said, textOf(said)),
+    call: (call) => callPieces(call, valueText),
+    said: (said, _, call) => textAndCalls(said, textOf(said), call),
     results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
     content: (content) => textOf(content),
     lateSystem: "system",
     thinks: false,
+    keeps: false,
   },
   "qwen3.5-4b": {
-    tools: jsonTools,
+    ...SHOWN,
     head: (system, declared) => (declared ? [declared, system?.trim() ? `\n\n${system.trim()}` : []] : system?.trim()),
-    said: (said, thinks) => {
+    call: (call) => callPieces(call, valueText),
+    said: (said, thinks, call) => {
       const { thinking, text } = thoughtAndText(said);
-      return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim())];
+      return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim(), call)];
     },
-    results: (results) => resultPieces(results, (output) => resultText(output).trim()),
-    content: (content) => trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown)),
-    lateSystem: "user",
-    thinks: true,
+    keeps: false,
+  },
+  "qwen3.8-27b": {
+    ...SHOWN,
+    head: (system = "", declared, effort) => {
+      const parts = [effort ? EFFORTS[effort] : "", declared, system.trim()].filter((part) => part !== undefined && part !== "");
+      return parts.length > 0 ? joined(parts, "\n\n") : undefined;
+    },
+    call: (call) => callPieces(call, pythonJson),
+    said: (said, thinks, call) => [thinks ? thought(thinkingOf(said).trim()) : [], textAndCalls(said, textOf(said).trim(), call)],
+    keeps: true,
   },
 };
 
@@ -106,17 +131,25 @@ const shown = (placeholder: Pieces): Pieces => vision`<|vision_start|>${placehol
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 
+const LITTLE =
+  "Reasoning effort is set to low. Keep your thinking brief and focused, moving directly to the conclusion without unnecessary elaboration.";
+const MUCH =
+  "Reasoning effort is set to xhigh. Please think carefully through the task, validate key assumptions, consider plausible alternatives, and prioritize correctness, consistency, and clarity in the final answer.";
+/** It knows three; others are brought over as Qwen's own API does. */
+const EFFORTS: Readonly<Record<Effort, string>> = { minimal: LITTLE, low: LITTLE, medium: "", high: MUCH, xhigh: MUCH, max: MUCH };
+
 function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const head = variant.head(system && textOf(system), options.declared);
   const silent = options.thinking === false;
+  const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
+  const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);
   const opener = variant.thinks ? t`<think>\n${silent ? t`\n</think>\n\n` : []}` : [];
   return {
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.content(content)),
-        said: (said, current) => turnPieces("assistant", variant.said(said, current || (request.thinking?.keep ?? false))),
+        said: (said, current) => turnPieces("assistant", variant.said(said, current || keep, variant.call)),
         results: (results) => turnPieces("user", variant.results(results)),
       }),
     ],
@@ -125,14 +158,14 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
 }
 
 /** Before calls the text is trimmed, and an empty line is between. */
-function textAndCalls(said: readonly Part[], text: string): Pieces {
+function textAndCalls(said: readonly Part[], text: string, call: Variant["call"]): Pieces {
   if (!said.some((part) => part.type === "tool-call" || part.type === "malformed")) return text;
-  return textThenCalls(said, callPieces, text.trim() && `${text.trim()}\n`);
+  return textThenCalls(said, call, text.trim() && `${text.trim()}\n`);
 }
 
-const callPieces = (call: RenderableCall): Pieces => t`<tool_call>
+const callPieces = (call: RenderableCall, print: typeof valueText): Pieces => t`<tool_call>
 <function=${tagName(call.name)}>
-${argumentTexts(call, /<\/?(?:parameter|function)/, valueText).map(({ key, text }) => `<parameter=${tagName(key)}>\n${text}\n</parameter>\n`)}</function>
+${argumentTexts(call, /<\/?(?:parameter|function)/, print).map(({ key, text }) => `<parameter=${tagName(key)}>\n${text}\n</parameter>\n`)}</function>
 </tool_call>`;
 
 // -- tools
@@ -220,7 +253,7 @@ export const qwen3Coder = dialectOf({
   createScanner,
   render,
   tools: (tools, variant) => variant.tools(tools),
-  calls: (calls) => joined(calls.map(callPieces), "\n"),
+  calls: (calls, variant) => joined(calls.map(variant.call), "\n"),
   results: (results, variant) => variant.results(results),
   thinking: thought,
 });

@@ -14,9 +14,9 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { NAME } from "./scan/heads.ts";
-import { tagCalls } from "./scan/params.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, writtenCalls } from "./transcript.ts";
 

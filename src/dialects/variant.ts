@@ -3,12 +3,13 @@ import type { Dialect, VariantOptions } from "./dialect.ts";
 
 /** The dialect in this revision, where nobody says otherwise. Throws if it has no such revision. */
 export function inVariant(dialect: Dialect, variant: string): Dialect {
-  const { id, variants, grammar } = dialect;
+  const { id, variants, stops, variantStops, grammar } = dialect;
   if (!variants.includes(variant)) throw new Error(`unknown variant "${variant}" of ${id}; known: ${variants.join(", ")}`);
   const set = <O extends VariantOptions>(options?: O) => ({ ...options, variant: options?.variant ?? variant });
   return {
     ...dialect,
     variant,
+    stops: [...stops, ...(variantStops?.[variant] ?? [])],
     render: (request, options) => dialect.render(request, set(options)),
     renderTools: (tools, options) => dialect.renderTools(tools, set(options)),
     renderToolCall: (call, options) => dialect.renderToolCall(call, set(options)),

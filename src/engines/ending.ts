@@ -3,6 +3,7 @@
  * ended. A server that only completes text knows nothing of calls, so whoever scans it must say it.
  */
 import type { Event, Finish, FinishReason, Request } from "../core/nouns.ts";
+import { callIds } from "../wires/calls.ts";
 
 export class Ending {
   #complete = 0;
@@ -67,10 +68,7 @@ export class Ending {
 }
 
 /** Ids for the calls of an answer: they count on from those that the conversation has, of which a client may have left the first out. */
-export function mintIds({ messages }: Request): (n: number) => string {
-  const parts = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-  return idsBehind(parts.flatMap((part) => ("id" in part ? [part.id ?? ""] : [])));
-}
+export const mintIds = ({ messages }: Request): ((n: number) => string) => idsBehind(callIds(messages));
 
 /** The same, behind calls of these ids. */
 export function idsBehind(ids: readonly string[]): (n: number) => string {

@@ -56,6 +56,8 @@ export interface UpstreamTap {
 }
 
 export interface GenerateOptions extends CallOptions {
+  /** The wire in which somebody else sent the request: to a server that speaks it, all settings go as that one put them. */
+  from?: WireId | undefined;
   /** Hears at once that the model has taken the request, or refused it: long before the first event, where a prompt is long. */
   onAnswer?: ((answer: Answer) => void) | undefined;
   /** Hears what is known only while the answer comes, or when it has come. */

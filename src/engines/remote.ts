@@ -13,6 +13,9 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
+import { Again, Experience } from "./again/again.ts";
+import { Retelling } from "./again/retelling.ts";
+import { uncut } from "./again/window.ts";
 import { type AnswerOptions, tellAnswer, whole } from "./answer.ts";
 import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
@@ -95,6 +98,7 @@ export class Remote implements Engine {
   readonly #wire: Wire;
   readonly #profile: WireProfile;
   readonly #server: HttpServer;
+  readonly #experience = new Experience();
   readonly about?: NonNullable<Engine["about"]>;
 
   constructor({ wire, url, key, headers, profile, timeouts, connections, cloud }: RemoteOptions) {
@@ -114,6 +118,13 @@ export class Remote implements Engine {
   }
 
   tell(request: Request, options: GenerateOptions, hear: Hear): Telling {
+    const isTranslated = options.from !== this.wire;
+    const warn = options.onWarning ?? (() => {});
+    const again = new Again(this.#whole(request, isTranslated), { experience: this.#experience, isTranslated, warn });
+    return new Retelling(again, (one, how, heard) => this.#tell(one, how, heard), options, hear);
+  }
+
+  #tell(request: Request, options: GenerateOptions, hear: Hear): Telling {
     let context: WireContext;
     const answer: AnswerOptions = {
       ask: (listener) => {
@@ -151,9 +162,13 @@ export class Remote implements Engine {
   }
 
   async preview(request: Request): Promise<Preview> {
-    const { path, body } = this.#encode(request);
+    const { path, body } = this.#encode(this.#whole(request, true));
     const base = baseOf(this.wire, this.urls[0]!);
     return { wire: this.wire, url: base.origin + base.path(path), body };
+  }
+
+  #whole(request: Request, isTranslated: boolean): Request {
+    return isTranslated && this.wire === "ollama" ? uncut(request) : request;
   }
 
   /** Servers stream in one way; the other ways are for clients. */

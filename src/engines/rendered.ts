@@ -1,6 +1,7 @@
 /** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
 import type { Dialect, Prompt } from "../dialects/dialect.ts";
+import { withResultsFirst } from "../wires/adapt-messages.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
 import { withFunctions } from "./inband/request.ts";
@@ -13,7 +14,7 @@ export interface Rendered {
 
 /** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
 export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
-  const plain = withFunctions(given);
+  const plain = withFunctions({ ...given, messages: withResultsFirst(given.messages) });
   const stops = dialect.variantStops?.[dialect.variant ?? ""] ?? [];
   const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
   const warnings = new Warnings("a prompt");

@@ -57,7 +57,10 @@ export async function count(passage: Passage, route: Route & { kind: "count" }, 
   const wire = getWire(route.wire);
   const asked = passage.decode(route, body);
   const target = await passage.aim(asked.model);
-  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), { ...passage.callOptions, signal: passage.signal });
+  const { tokens, exact } = await target.engine.countTokens(aimed(asked, target), {
+    ...passage.callOptions,
+    signal: passage.signal,
+  });
   passage.sendJson(wire.encodeTokenCount?.({ tokens }) ?? { tokens }, { "x-dragoman-count": exact ? "exact" : "estimate" });
 }
 

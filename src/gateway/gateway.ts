@@ -107,13 +107,20 @@ class Running implements Gateway, Watch {
       else exchange.outcome = "aborted";
     }
     exchange.status = reply.raw.statusCode;
-    this.#open.delete(passage);
     state.users--;
     this.#retire(state);
-    if (this.#open.size === 0) for (const done of this.#waiting) done();
     if (passage.streaming) state.options.metrics?.streams(-1);
     account.done();
-    passage.tap?.ended?.(exchange);
+    if (passage.checks.length === 0) this.#tell(passage);
+    else Promise.allSettled(passage.checks).then(() => this.#tell(passage));
+  }
+
+  /** All that is known of it. */
+  #tell(passage: Passage): void {
+    const { exchange, state, tap } = passage;
+    this.#open.delete(passage);
+    if (this.#open.size === 0) for (const done of this.#waiting) done();
+    tap?.ended?.(exchange);
     if (QUIET.has(exchange.kind)) return;
     state.options.metrics?.see(exchange);
     state.options.onExchange?.(exchange);

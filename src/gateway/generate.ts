@@ -1,6 +1,6 @@
 /** A model at work: its events become the client's stream, or its whole answer. */
 import { createFold } from "../core/fold.ts";
-import type { ErrorInfo, Event, Request, ThinkingSettings, ToolEnd, WireId } from "../core/nouns.ts";
+import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
@@ -8,13 +8,11 @@ import { getWire } from "../wires/registry.ts";
 import { readWarnings } from "../wires/warnings.ts";
 import type { Headers, StreamEncoder } from "../wires/wire.ts";
 import type { Exchange } from "./exchange.ts";
-import { heeding, joined, type Lesson, lessonOf } from "./lessons.ts";
 import { aimed, fitted, type Target } from "./models.ts";
 import { CLOSING, infoOf, JSON_TYPE, type Passage } from "./passage.ts";
 import { Pump } from "./pump.ts";
 import type { Route } from "./routes.ts";
 import { Sink, type Speaker } from "./sink.ts";
-import { refusesThinking, waysToThink } from "./thinking.ts";
 import { outsideSchema } from "./validate.ts";
 
 export function generate(passage: Passage, route: Route & { kind: "generate" }, body: string): Promise<void> | undefined {
@@ -59,13 +57,6 @@ interface Question {
   readonly target: Target;
 }
 
-type Thinking = Request & { thinking: ThinkingSettings };
-
-/** Nobody shall be asked for ever. */
-const MAX_LESSONS = 4;
-
-const isThinking = (request: Request): request is Thinking => request.thinking !== undefined;
-
 const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
   client: { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } },
   gateway: { type: "finish", reason: "error", error: CLOSING },
@@ -74,25 +65,12 @@ const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
 /** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
 abstract class Answering implements Speaker {
   readonly passage: Passage;
-  question: Question;
+  readonly question: Question;
   readonly sink: Sink;
   /** Headers of the upstream that travel back. */
   back: Headers = {};
   #telling: Telling | undefined;
   #over = false;
-  #begun = false;
-  #again = false;
-  /** What the model has taught this time, and how often. */
-  #lesson: Lesson | undefined;
-  #lessons = 0;
-  /**
-   * What shall be thought about, where its settings were translated: a client of the upstream's own wire has put
-   * them as it wants.
-   */
-  #thinking: Thinking | undefined;
-  #way = 0;
-  /** Calls that are being looked at. */
-  readonly #checks: Promise<void>[] = [];
 
   constructor(passage: Passage, question: Question) {
     this.passage = passage;
@@ -110,45 +88,11 @@ abstract class Answering implements Speaker {
   abstract get headersMs(): number;
 
   begin(): void {
-    const { models } = this.passage.state;
-    const { target } = this.question;
-    const lesson = models.lessons.of(target);
-    if (lesson) this.#heed(lesson);
-    const { request } = this.question;
-    if (isThinking(request) && this.#isTranslated) {
-      this.#thinking = request;
-      this.#think(request, models.thinking.first(target, request));
-    }
-    this.#start();
-  }
-
-  get #isTranslated(): boolean {
-    return this.question.target.engine.wire !== this.passage.route.wire;
-  }
-
-  #heed({ without = [], ...lesson }: Lesson): void {
-    const { request, warnings } = heeding(this.question.request, this.#isTranslated ? { ...lesson, without } : lesson);
-    this.question = { ...this.question, request };
-    this.passage.exchange.warnings.push(...warnings);
-  }
-
-  /** In one of the ways in which it can be told to. */
-  #think(wanted: Thinking, way: number): void {
-    this.#way = way;
-    if (way === 0) return;
-    const { request, target } = this.question;
-    const thinking = waysToThink(wanted.thinking)[way];
-    const { thinking: _, ...rest } = request;
-    this.question = { ...this.question, request: thinking ? { ...rest, thinking } : rest };
-    const message = `the model "${target.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
-    this.passage.exchange.warnings.push({ code: "thinking", message });
-  }
-
-  #start(): void {
     const { passage } = this;
     const { request, target } = this.question;
     const { engine } = target;
     const options: GenerateOptions = {
+      from: passage.route.wire,
       headers: passage.travelling,
       tap: passage.tap?.upstream,
       onAnswer: (answer) => this.#answered(answer),
@@ -197,7 +141,7 @@ abstract class Answering implements Speaker {
   }
 
   #hear(events: readonly Event[]): void {
-    if (this.#over || (!this.#begun && this.#asksAgain(events))) return;
+    if (this.#over) return;
     const { passage } = this;
     const { account, tap } = passage;
     try {
@@ -214,54 +158,6 @@ abstract class Answering implements Speaker {
     }
   }
 
-  /** As long as nothing was said, a refusal that is about our settings is none of the client's business. */
-  #asksAgain([first]: readonly Event[]): boolean {
-    if (!first) return false;
-    const error = first.type === "finish" ? first.error : undefined;
-    if (error && (this.#asksForLess(error) || this.#asksAsTaught(error) || this.#asksToThinkOtherwise(error))) return true;
-    this.#begun = true;
-    if (error) return false;
-    const { models } = this.passage.state;
-    const { target } = this.question;
-    if (this.#lesson) models.lessons.keep(target, this.#lesson);
-    if (this.#thinking) models.thinking.took(target, this.#thinking, this.#way);
-    return false;
-  }
-
-  /** A server that counts otherwise than we do, and refuses only what the answer may take, is asked again, once. */
-  #asksForLess({ tokens }: ErrorInfo): boolean {
-    const { request } = this.question;
-    if (this.#again || !tokens?.answer || request.maxTokens === undefined) return false;
-    const maxTokens = tokens.limit - (tokens.used - tokens.answer);
-    if (maxTokens < 1 || maxTokens >= request.maxTokens) return false;
-    this.#again = true;
-    const message = `the limit of ${request.maxTokens} tokens was lowered to ${maxTokens}: the model's context has ${tokens.limit}`;
-    this.passage.exchange.warnings.push({ code: "max-tokens", message });
-    this.question = { ...this.question, request: { ...request, maxTokens } };
-    this.#start();
-    return true;
-  }
-
-  /** A model that refuses a setting is asked as it wants it. */
-  #asksAsTaught(error: ErrorInfo): boolean {
-    const lesson = this.#lessons < MAX_LESSONS ? lessonOf(error, this.question.request, this.#isTranslated) : undefined;
-    if (!lesson) return false;
-    this.#lessons++;
-    this.#lesson = joined(this.#lesson, lesson);
-    this.#heed(lesson);
-    this.#start();
-    return true;
-  }
-
-  /** A model that refuses how it is told to think is asked in another way. */
-  #asksToThinkOtherwise(error: ErrorInfo): boolean {
-    const wanted = this.#thinking;
-    if (!wanted || !refusesThinking(error) || this.#way + 1 >= waysToThink(wanted.thinking).length) return false;
-    this.#think(wanted, this.#way + 1);
-    this.#start();
-    return true;
-  }
-
   #hint(): void {
     const { passage, question } = this;
     const hint = passage.state.models.instead(question.target);
@@ -270,11 +166,7 @@ abstract class Answering implements Speaker {
 
   #finish(): void {
     this.#over = true;
-    if (this.#checks.length === 0) this.end();
-    else
-      Promise.all(this.#checks)
-        .then(() => this.end())
-        .catch((error: unknown) => this.#fail(error));
+    this.end();
   }
 
   /** Names the calls that are not what their tool's schema asks for. */
@@ -282,8 +174,8 @@ abstract class Answering implements Speaker {
     const { request, target } = this.question;
     const tool = truncated || target.rule?.validate === "off" ? undefined : request.tools?.find((known) => known.name === name);
     if (!tool) return;
-    const { outside } = this.passage.exchange;
-    this.#checks.push(outsideSchema(tool, args).then((why) => void (why !== undefined && outside.push({ name, why }))));
+    const { exchange, checks } = this.passage;
+    checks.push(outsideSchema(tool, args).then((why) => void (why !== undefined && exchange.outside.push({ name, why }))));
   }
 
   /** A fault of ours: nobody shall take what was sent for the whole. */

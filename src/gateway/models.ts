@@ -1,14 +1,13 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
 import { BadRequest } from "../core/errors.ts";
-import type { Opaque, Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
+import type { Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
+import { inWindow } from "../engines/again/window.ts";
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { boundElsewhere, summarizing } from "./bound.ts";
-import { Lessons } from "./lessons.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
-import { ThinkingWays } from "./thinking.ts";
 
 export interface ModelRule extends Modes {
   /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
@@ -60,8 +59,6 @@ export class Models {
   /** By upstream and model, as far as servers were asked; and who is being asked. */
   readonly #contexts = new Map<string, number | undefined>();
   readonly #asking = new Map<string, Promise<void>>();
-  readonly thinking = new ThinkingWays();
-  readonly lessons = new Lessons();
   /** By rule, then by upstream. */
   readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
@@ -290,15 +287,13 @@ const shortList = (names: readonly string[]): string =>
 export function aimed(given: Request, { model, rule, engine }: Target): Request {
   const bound = boundElsewhere(given, engine.wire);
   if (bound) throw new BadRequest(bound);
-  const request = summarizing(given, engine.wire);
+  const heard = summarizing(given, engine.wire);
+  const request = rule?.context !== undefined && (engine.wire === "ollama" || engine.speaking) ? inWindow(heard, rule.context) : heard;
   if (!rule) return model === request.model ? request : { ...request, model };
-  const { sampling, thinking, maxTokens, context } = rule;
-  const extra =
-    context !== undefined && (engine.wire === "ollama" || engine.speaking) ? [...(request.extra ?? []), windowOf(context)] : request.extra;
+  const { sampling, thinking, maxTokens } = rule;
   return {
     ...request,
     model,
-    ...(extra ? { extra } : {}),
     ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
     ...(thinking ? { thinking: { ...unsaid(thinking, request.thinking), ...request.thinking } } : {}),
     ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
@@ -312,19 +307,17 @@ function unsaid(rule: ThinkingSettings, said: ThinkingSettings = {}): ThinkingSe
   return shown;
 }
 
-/** Ollama cuts a prompt in silence that is longer than its window, which is small unless it is told otherwise. */
-const windowOf = (context: number): Opaque => ({ wire: "ollama", kind: "options", data: { num_ctx: context }, quiet: true });
-
-/** What an estimate of the prompt may be wrong by. */
-const MARGIN = 1.25;
 /** What a template adds of its own. */
 const SLACK = 256;
 
-/** Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. */
+/**
+ * Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. One that counts
+ * more than we do says its own numbers, and is asked again; nobody says that there was more room.
+ */
 export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
   const { maxTokens } = request;
   if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
-  const room = Math.floor(context - estimateTokens(request) * MARGIN - Math.min(SLACK, context >> 4));
+  const room = context - estimateTokens(request) - Math.min(SLACK, context >> 4);
   // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
   const limit = Math.max(room, Math.min(1024, context >> 3));
   if (maxTokens <= limit) return { request, warnings: [] };

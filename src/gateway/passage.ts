@@ -47,6 +47,8 @@ export class Passage implements Seated {
   streaming = false;
   /** We broke it off: when it closes, it is not the client who left. */
   broken = false;
+  /** Calls that are being looked at; the answer does not wait for it. */
+  readonly checks: Promise<void>[] = [];
   #controller: AbortController | undefined;
   #stopped: { stop(): void } | undefined;
   #owned: string | undefined;
@@ -78,6 +80,7 @@ export class Passage implements Seated {
   }
 
   abort(by: "client" | "gateway"): void {
+    if (this.reply.raw.writableFinished) return; // all was said already
     this.exchange.brokenOff ??= by;
     this.#controller?.abort();
     this.#stopped?.stop();

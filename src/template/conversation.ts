@@ -6,8 +6,8 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
 import { schemaTypes } from "../core/schema.ts";
-import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, type Tree } from "../dialects/print.ts";
-import { functionTool } from "../dialects/tools.ts";
+import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, pythonJson, type Tree } from "../dialects/print.ts";
+import { functionObject, functionTool } from "../dialects/tools.ts";
 import { alternating, callsOf, plainOutput, type Round, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
 export interface Conversation {
@@ -19,7 +19,7 @@ export interface Conversation {
 export interface Form {
   /** Arguments as a JSON text: what older templates paste between two strings. */
   readonly argumentsAsText?: true;
-  /** No tools as an empty list: what templates want that walk through them without looking. */
+  /** No tools and no calls as empty lists: what templates want that walk through them without looking. */
   readonly emptyTools?: true;
   /** Ids of nine letters and digits. */
   readonly nineCharacters?: true;
@@ -29,14 +29,18 @@ export interface Form {
   readonly noSystem?: true;
   /** A list of parts also where there is nothing but text. */
   readonly parts?: true;
-  /** A description of every tool and property, and parameters of every tool. */
+  /** A description of every tool and property, parameters of every tool, elements of every list. */
   readonly described?: true;
+  /** A type of every property, also where the schema allows anything. */
+  readonly typed?: true;
   /** In schemas, null as the word that Python prints for it. */
   readonly nullsAsWords?: true;
   /** What was said beside calls as the end of the thinking. */
   readonly saidInThinking?: true;
   /** One call in a message, with its result behind it. */
   readonly oneCall?: true;
+  /** How much to think in a word that is near: Qwen3.8 knows `xhigh` and no `high`, others the other way round. */
+  readonly nearEffort?: true;
 }
 
 /** A request, the template that it is for, and what that wants. */
@@ -50,12 +54,20 @@ interface Sheet {
 export function conversationOf({ messages, tools = [] }: Request, sheet: Sheet): Conversation {
   const { template, form } = sheet;
   const hasDevelopers = template.includes("developer");
+  const said = messagesOf(inOrder(messages, form), sheet).map((message) =>
+    message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
+  );
   return {
-    messages: messagesOf(inOrder(messages, form), sheet).map((message) =>
-      message.role === "developer" && !hasDevelopers ? { ...message, role: "system" } : message,
-    ),
+    messages: tools.length > 0 && template.includes("+ message['tools']") ? withTools(said, tools) : said,
     ...((tools.length > 0 || form.emptyTools) && { tools: tools.map((tool) => templateTool(tool, sheet)) }),
   };
+}
+
+/** Phi-4-mini's own template finds the tools in the system message, as a text. */
+function withTools(messages: readonly JsonObject[], tools: readonly Tool[]): JsonObject[] {
+  const [first, ...rest] = messages;
+  const system = first?.role === "system" ? first : { role: "system", content: "" };
+  return [{ ...system, tools: pythonJson(tools.map(functionObject)) }, ...(first && first !== system ? [first] : []), ...rest];
 }
 
 function inOrder(messages: readonly Message[], { alternating: ordered, noSystem }: Form): readonly Message[] {
@@ -112,7 +124,7 @@ function saidMessage(said: readonly Part[], sheet: Sheet): JsonObject {
   return {
     role: "assistant",
     ...thoughtAndContent(thinking, isThought ? "" : text, sheet),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => templateCall(call, sheet)) }),
+    ...((calls.length > 0 || sheet.form.emptyTools) && { tool_calls: calls.map((call) => templateCall(call, sheet)) }),
   };
 }
 
@@ -147,29 +159,28 @@ function plainJson(value: Tree, sheet: Sheet): Json {
 
 /** A template that prints tools as JSON gets them as they are; one that walks through their properties gets one type for each. */
 function templateTool(tool: Tool, { template, form }: Sheet): JsonObject {
-  const { parameters = form.described && { type: "object", properties: {} } } = tool;
+  const { parameters = form.described && { type: "object" } } = tool;
   if (!parameters || !(template.includes("properties") || form.described)) return functionTool(tool);
-  const single = singleTypes(parameters, form);
-  return functionTool(form.described ? { description: "", ...tool, parameters: described(single) } : { ...tool, parameters: single });
+  if (!form.described) return functionTool({ ...tool, parameters: singleTypes(parameters, form) });
+  return functionTool({ description: "", ...tool, parameters: singleTypes(described(parameters), form) });
 }
 
 function described(schema: JsonObject): JsonObject {
-  if (!isObject(schema.properties)) return schema;
-  const properties = Object.entries(schema.properties).map(([name, property]) => [
+  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, property]) => [
     name,
-    isObject(property) ? { ...property, description: property.description ?? "" } : property,
+    isObject(property)
+      ? { ...property, description: property.description ?? "", ...(property.type === "array" && { items: property.items ?? {} }) }
+      : property,
   ]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 function singleTypes(schema: JsonObject, form: Form, root = schema): JsonObject {
+  const inside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, form, root)]));
+  if (typeof schema.type === "string" || (schema.type === undefined && !form.typed)) return inside;
   const types = schemaTypes({ schema, root });
-  const type = types.find((one) => one !== "null") ?? types[0] ?? "string"; // a template would fail without any
-  return {
-    ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, insideOf(key, value, form, root)])),
-    type: typeof schema.type === "string" ? schema.type : type,
-    ...(types.length > 1 && types.includes("null") && { nullable: true }),
-  };
+  const type = types.find((one) => one !== "null") ?? types[0] ?? (schema === root ? "object" : "string");
+  return { ...inside, type, ...(types.length > 1 && types.includes("null") && { nullable: true }) };
 }
 
 function insideOf(key: string, value: Json, form: Form, root: JsonObject): Json {

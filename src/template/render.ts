@@ -20,7 +20,6 @@ export class TemplateError extends Error {
 
 export async function renderWithTemplate(template: string, request: Request, options: TemplateOptions = {}): Promise<string> {
   const { Template } = await loadJinja();
-  const variables = variablesOf(request, options);
   const numerals = new Numerals(request);
   const tried = new Set<string>();
   let failure: unknown;
@@ -28,7 +27,8 @@ export async function renderWithTemplate(template: string, request: Request, opt
     const parsed = new Template(SLIPS.reduce((source, [slip, mended]) => source.replaceAll(slip, mended), template));
     for (const form of FORMS) {
       const { messages, tools = null } = conversationOf(request, { template, form, numeral: (one) => numerals.standIn(one) });
-      const said = JSON.stringify([messages, tools]);
+      const variables = variablesOf(request, options, form);
+      const said = JSON.stringify([messages, tools, variables]);
       if (tried.has(said)) continue;
       tried.add(said);
       try {
@@ -56,11 +56,13 @@ const SLIPS = [
 /** What a template that fails is tried with: each of these, then any two. */
 const SINGLE: readonly Form[] = [
   { argumentsAsText: true },
+  { nearEffort: true },
   { emptyTools: true },
   { nineCharacters: true },
   { alternating: true },
   { noSystem: true },
   { parts: true },
+  { typed: true },
   { described: true },
   { nullsAsWords: true },
   { saidInThinking: true },
@@ -114,7 +116,11 @@ async function loadJinja(): Promise<typeof import("@huggingface/jinja")> {
 
 const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ").slice(0, 300);
 
-function variablesOf(request: Request, options: TemplateOptions): Record<string, unknown> {
+type Effort = NonNullable<NonNullable<Request["thinking"]>["effort"]>;
+
+const NEAR: Readonly<Record<Effort, Effort>> = { minimal: "low", low: "low", medium: "medium", high: "xhigh", xhigh: "high", max: "xhigh" };
+
+function variablesOf(request: Request, options: TemplateOptions, { nearEffort }: Form): Record<string, unknown> {
   const { addGenerationPrompt = true, bosToken = "", eosToken = "", now = new Date(), variables = {} } = options;
   const thinking = thinkingOption(request, options);
   const { effort, keep } = request.thinking ?? {};
@@ -125,7 +131,7 @@ function variablesOf(request: Request, options: TemplateOptions): Record<string,
     tool_definition: "", // Llama 4's template adds to it without having it
     [CLOCK]: (format: string) => strftime(format, now),
     ...(thinking !== undefined && { enable_thinking: thinking, thinking }), // Qwen and GLM say one, DeepSeek says the other
-    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...(effort !== undefined && { reasoning_effort: nearEffort ? NEAR[effort] : effort }),
     ...(keep !== undefined && { preserve_thinking: keep, clear_thinking: !keep }),
     ...variables,
   };

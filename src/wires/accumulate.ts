@@ -7,9 +7,9 @@ import type { Event, Json, JsonObject, MalformedCode, Opaque } from "../core/nou
 import { Pile } from "../core/pile.ts";
 import { schemaNode } from "../core/schema.ts";
 import { deeperThan } from "./fields.ts";
+import { Balance, partialObject } from "./json-text.ts";
 import { parsed } from "./read.ts";
 import { withoutNulls } from "./spans.ts";
-import { Balance, partialObject } from "./unfinished.ts";
 import type { WireContext } from "./wire.ts";
 
 /** A call deeper than any scanner reads cannot have been one. */
@@ -278,7 +278,14 @@ export class CallAccumulator {
       events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), code: "no-name", reason: "the call has no name" });
     } else if (truncated) {
       this.truncated++;
-      events.push({ type: "tool-end", ...slot.started, name, arguments: partialObject(slot.text.toString()), truncated, ...state });
+      events.push({
+        type: "tool-end",
+        ...slot.started,
+        name,
+        arguments: partialObject(slot.text.toString(), MAX_CALL_DEPTH),
+        truncated,
+        ...state,
+      });
     } else if (whole) {
       this.complete++;
       events.push({ type: "tool-end", ...slot.started, name, arguments: read.arguments, json: text, ...state });

@@ -1,8 +1,9 @@
 /** The messages of a request, in what a target is able to say. Media that it does not take where they stand move, or become labels. */
-import type { Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
+import type { Json, Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
-import { errorText, outputText, textsOf } from "./media.ts";
+import { callIds } from "./calls.ts";
+import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
 import { textOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
@@ -41,12 +42,56 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
   return withState({ ...first, content } as Message, next.state);
 }
 
+/**
+ * With the results of each round right behind its calls, and behind them what was said in between: gemini-cli shows an image between the
+ * result that it belongs to and the next.
+ */
+export function withResultsFirst(messages: Message[]): Message[] {
+  const isScattered = messages.some(({ role }, i) => role === "tool" && i > 0 && !/^(tool|assistant)$/.test(messages[i - 1]!.role));
+  if (!isScattered) return messages;
+  const out: Message[] = [];
+  let said: Message[] = [];
+  let calls: readonly string[] = [];
+  let isMoved = false;
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      out.push(...said, message);
+      said = [];
+      calls = callIds([message]);
+    } else if (message.role === "tool" && calls.includes(message.id)) {
+      isMoved ||= said.length > 0;
+      out.push(message);
+    } else said.push(message);
+  }
+  return isMoved ? [...out, ...said] : messages;
+}
+
+/** What the model was told, by whomever. */
+type Told = Exclude<Spoken, { role: "assistant" }>;
+
+/** Says who said it. */
+const labelled = (text: string, role: Told["role"] = "system"): string => {
+  const tag = role === "user" ? role : "system";
+  return `<${tag}>\n${text}\n</${tag}>`;
+};
+
 /** A system text as the user's, with a label. */
-export const asUser = ({ content, state }: Exclude<Message, ToolResult | { role: "assistant" }>): Message => ({
+export const asUser = ({ content, state }: Told): Message => ({
   role: "user",
-  content: content.map((part) => (part.type === "text" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part)),
+  content: content.map((part) => (part.type === "text" ? { ...part, text: labelled(part.text) } : part)),
   ...(state ? { state } : {}),
 });
+
+/** A result that tells, in its last lines, what was said behind it. */
+export function inResult(result: ToolResult, { role, content, state }: Told): ToolResult {
+  const said = content.map((part) => labelled(part.type === "text" ? part.text : labelOf(part).text, role));
+  const { output } = result;
+  const isList = typeof output !== "string" && textsOf(output);
+  const told: Json = isList
+    ? [...(output as readonly Json[]), ...said.map((text) => ({ type: "text", text }))]
+    : [outputText(output), ...said].filter(Boolean).join("\n\n");
+  return withState({ ...result, output: told }, state, ...content.map((part) => part.state));
+}
 
 /** What the target is told of the messages. */
 export function adaptMessages(given: readonly Message[], able: Abilities, profile: WireProfile, warnings: Warnings): Message[] {
@@ -70,10 +115,10 @@ class Messages {
     for (const message of given) if (message.role === "tool") this.#answered.add(message.id);
     const first = given.findIndex(({ role }) => role !== "system" && role !== "developer");
     given.forEach((message, i) => {
-      if (message.role !== "tool") this.#release();
       const isLate = first < 0 ? !able.systemAnywhere : i > first;
-      const { role } = message;
-      this.out.push(role === "tool" ? this.#returned(message) : role === "assistant" ? this.#said(message) : this.#spoken(message, isLate));
+      if (message.role === "tool") this.out.push(this.#returned(message));
+      else if (message.role === "assistant") this.#say(message);
+      else this.#tell(message, isLate);
     });
     this.#release();
   }
@@ -83,21 +128,46 @@ class Messages {
     this.#waiting = [];
   }
 
-  #spoken(message: Exclude<Spoken, { role: "assistant" }>, isLate: boolean): Message {
+  #tell(given: Told, isLate: boolean): void {
+    const message = this.#spoken(given);
+    const isMoved = message.role !== "user" && isLate && (!this.#able.systemAnywhere || this.#profile.systemAnywhere === false);
+    const result = isMoved ? this.#toldInResult(message) : undefined;
+    if (isMoved)
+      this.#warnings.converted(
+        "a system text in mid-conversation",
+        result ? "a labelled text in the result before it" : "a labelled user text",
+      );
+    if (result) {
+      this.out[this.out.length - 1] = result;
+      return;
+    }
+    this.#release();
+    this.out.push(isMoved ? asUser(message) : message);
+  }
+
+  /**
+   * Right behind results a system text stands in the last of them: a user's text would end the round, and templates drop the thinking of rounds
+   * that are over. Claude Code tells with each result how many tokens are left.
+   */
+  #toldInResult(message: Told): ToolResult | undefined {
+    const result = this.out.at(-1);
+    if (result?.role !== "tool" || !textsOf(result.output) || hasOwn(this.#able.wire, result, message, ...message.content))
+      return undefined;
+    return message.content.every(({ type }) => type === "text") ? inResult(result, message) : undefined;
+  }
+
+  #spoken(message: Told): Told {
     const able = this.#able;
     let { role, content } = message;
     // Most content is text, which stays what it is.
     if (content.some((part) => part.type !== "text" || part.text === ""))
       content = content.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
-    if (role !== "user" && isLate && (!able.systemAnywhere || this.#profile.systemAnywhere === false)) {
-      this.#warnings.converted("a system text in mid-conversation", "a labelled user text");
-      return asUser({ ...message, content });
-    }
     if (role === "developer" && (!able.developer || this.#profile.developerRole === false)) role = "system";
     return role === message.role && content === message.content ? message : { ...message, role, content };
   }
 
-  #said(message: Message & { role: "assistant" }): Message {
+  #say(message: Message & { role: "assistant" }): void {
+    this.#release();
     const able = this.#able;
     const warnings = this.#warnings;
     const made: Media[] = [];
@@ -117,7 +187,7 @@ class Messages {
     });
     if (made.length > 0) this.#hoist("media that the assistant made", made, "media that the model made");
     if (!able.order && isOutOfOrder(content)) warnings.converted(MIXED, SORTED);
-    return { ...message, content };
+    this.out.push({ ...message, content });
   }
 
   /** A call that nobody can read goes as it was, where arguments are text; else, if it was answered, as a call with the text inside. */
@@ -161,9 +231,8 @@ class Messages {
   }
   #labelled(media: Media, role: Message["role"]): Text | Media {
     if (this.#takes(media, role)) return media;
-    const { mediaType, name, url } = media;
-    this.#warnings.converted(`media of the type ${mediaType}`, "a label");
-    return { type: "text", text: `[${[mediaType, name, url].filter(Boolean).join(" ")}]` };
+    this.#warnings.converted(`media of the type ${media.mediaType}`, "a label");
+    return labelOf(media);
   }
   /** Shown by the user, behind the results of the round. */
   #hoist(label: string, media: readonly Media[], what: string): void {

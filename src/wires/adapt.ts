@@ -4,7 +4,7 @@
  */
 import type { Opaque, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
-import { adaptMessages } from "./adapt-messages.ts";
+import { adaptMessages, withResultsFirst } from "./adapt-messages.ts";
 import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
 import { type NameRule, Names } from "./names.ts";
 import { Warnings } from "./warnings.ts";
@@ -16,7 +16,9 @@ const AS_THEY_ARE: Out["ids"] = { out: (id) => id };
 export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
-  request.messages = adaptMessages(given.messages, able, profile, warnings);
+  const messages = given.from === able.wire ? given.messages : withResultsFirst(given.messages);
+  if (messages !== given.messages) warnings.converted("what was said between the results of a round", "messages behind them");
+  request.messages = adaptMessages(messages, able, profile, warnings);
   warnings.foreignIn(request, tools, able.carries);
   return out;
 }

@@ -1,5 +1,7 @@
 /** Tools for targets that know only functions. A custom tool, which takes plain text, is a function with one string, `{"input": "…"}`. */
+import { unescapeJson } from "../core/json.ts";
 import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
+import { stringEnd } from "./json-text.ts";
 import { objectOf, textOf } from "./read.ts";
 
 export const BRIDGE_PARAMETERS: JsonObject = {
@@ -48,3 +50,36 @@ export const toolKind = (tools: readonly Tool[] | undefined, name: string): "fun
 /** The text of a custom call. */
 export const customInput = (call: Pick<ToolCall, "arguments">): string =>
   typeof call.arguments.input === "string" ? call.arguments.input : JSON.stringify(call.arguments);
+
+const INPUT = /^\s*\{\s*"input"\s*:\s*"/;
+/** What stands in front of the text cannot be longer: then it is another object, whose text the end of the call tells. */
+const MAX_HEAD = 256;
+
+/** The plain text of a custom call, out of the JSON that stands for it, while it is being written. */
+export class CustomInput {
+  #inText = false;
+  #over = false;
+  #rest = "";
+
+  /** The next piece of the JSON; the piece of text that it holds. */
+  add(json: string): string {
+    if (this.#over) return "";
+    let text = this.#rest + json;
+    if (!this.#inText) {
+      const head = INPUT.exec(text)?.[0];
+      this.#inText = head !== undefined;
+      this.#over = head === undefined && text.length > MAX_HEAD;
+      this.#rest = text;
+      if (head === undefined) return "";
+      text = text.slice(head.length);
+    }
+    let end = stringEnd(text, 0);
+    this.#over = text[end] === '"';
+    const said = unescapeJson(text.slice(0, end));
+    // Half a character waits for its other half, however it is written.
+    const isHalf = !this.#over && (said.charCodeAt(said.length - 1) & 0xfc00) === 0xd800;
+    if (isHalf) end -= text.charCodeAt(end - 1) >= 0xd800 ? 1 : 6;
+    this.#rest = text.slice(end);
+    return isHalf ? said.slice(0, -1) : said;
+  }
+}

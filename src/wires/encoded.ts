@@ -1,6 +1,6 @@
 /** What all requests to servers end with. */
-import type { Request } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
+import { callIds } from "./calls.ts";
 import { putExtra } from "./opaque.ts";
 import { isEmpty } from "./read.ts";
 import type { SchemaOut } from "./schema-out.ts";
@@ -20,7 +20,7 @@ export function encoded(
   const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
     names: names.context,
     warnings: warnings.list,
-    ids: callIds(request),
+    ids: callIds(request.messages),
   };
   if (!isEmpty(nulls)) context.nulls = nulls;
   if (wrapped) context.wrapped = wrapped;
@@ -41,11 +41,4 @@ export function counted({ body, ...rest }: Encoded, path: string, keys: Readonly
 export function told({ schema, lost }: SchemaOut, what: string, warnings: Warnings): SchemaOut["schema"] {
   for (const { path, keyword } of lost) warnings.add("schema", `${keyword} at ${path || "the top"} of ${what} was left out`);
   return schema;
-}
-
-function callIds({ messages }: Request): string[] {
-  const ids: string[] = [];
-  for (const message of messages)
-    if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
-  return ids;
 }

@@ -99,6 +99,8 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const value = typeof body === "string" ? (parsed(body) ?? body) : body;
   const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const error = isObject(root) ? (root.error ?? root.detail ?? root) : root;
+  const inner = typeof error === "string" && error !== body ? parsed(error) : undefined;
+  if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
   const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
   const message =
     [error, told, detail, faultsIn(error)].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;

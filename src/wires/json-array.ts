@@ -1,7 +1,7 @@
 /** A JSON array that is streamed element by element, `[{"a":1}\n,{"a":2}]`, as text that may be cut anywhere. */
 import { Pile } from "../core/pile.ts";
+import { Balance } from "./json-text.ts";
 import { frame, type SseEvent } from "./sse.ts";
-import { Balance } from "./unfinished.ts";
 
 /** Gives the JSON text of each element, an object, as soon as it is complete. An object that stands alone counts as one, too. */
 export class ArrayReader {

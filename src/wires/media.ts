@@ -1,6 +1,7 @@
 /** Media and tool results, as far as several wires treat them alike. */
 import { isObject } from "../core/json.ts";
-import type { Json, Media } from "../core/nouns.ts";
+import type { Json, Media, Text } from "../core/nouns.ts";
+import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
 import { listOf } from "./read.ts";
 
@@ -19,6 +20,12 @@ export const urlOfMedia = (media: Media): string | undefined =>
 
 /** `image` of `image/png`. */
 export const mediaKind = (media: Media): string => media.mediaType.slice(0, media.mediaType.indexOf("/"));
+
+/** Stands for media that a target does not take; a file of text is told all the same. */
+export function labelOf({ mediaType, name, url, data }: Media): Text {
+  const label = `[${[mediaType, name, url].filter(Boolean).join(" ")}]`;
+  return { type: "text", text: data !== undefined && mediaType.startsWith("text/") ? `${label}\n${fromBase64(data)}` : label };
+}
 
 /** The texts of an output that is text, or a list of text parts. */
 export function textsOf(output: Json): string[] | undefined {

@@ -6,9 +6,14 @@
 import { setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { keepNumbers, numbersOf, numberText } from "../core/numbers.ts";
+import { stringEnd, valueEnd } from "./json-text.ts";
 
-/** The texts that are being printed, and what stands for each of them meanwhile. */
-let printing: { readonly texts: string[]; readonly mark: string } | undefined;
+let mark: string | undefined;
+/** Stands for a text, or marks one, while a body is printed or read. Whoever wrote the body cannot know it. */
+const theMark = (): string => (mark ??= `\u0001${Math.random()}\u0001`);
+
+/** The texts of the body that is being printed, where the mark stands for each of them. */
+let texts: string[] | undefined;
 
 class RawJson {
   readonly #text: string;
@@ -19,8 +24,9 @@ class RawJson {
     this.#value = value;
   }
   toJSON(): Json {
-    printing?.texts.push(this.#text);
-    return printing?.mark ?? this.#value;
+    if (!texts) return this.#value;
+    texts.push(this.#text);
+    return theMark();
   }
 }
 
@@ -30,20 +36,14 @@ type Holder = JsonObject | readonly Json[];
 
 /** A body without it has no number that a double cannot hold; few bodies have it. */
 const LONG_NUMBER = /[:[,\s-]\d{16}/;
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[^\s,\]}]*/g;
 
 /** `JSON.parse`, but numbers that would be printed otherwise remember how they were written: no engine of Node 20 tells it. */
 export function parseBody(text: string): Json {
   const value = JSON.parse(text) as Json;
   if (!LONG_NUMBER.test(text)) return value;
-  let n = 0;
-  while (text.includes(`\\u0001${n}`)) n++;
-  const mark = `\u0001${n}\u0001`;
+  const mark = theMark();
   const found = new Map<Holder, Map<string, string>>();
-  const tagged = text.replace(STRING_OR_NUMBER, (token) =>
-    token[0] === '"' || String(Number(token)) === token ? token : JSON.stringify(mark + token),
-  );
-  const read = JSON.parse(tagged, function (this: Holder, key: string, item: Json) {
+  const read = JSON.parse(withMarkedNumbers(text), function (this: Holder, key: string, item: Json) {
     if (typeof item !== "string" || !item.startsWith(mark)) return item;
     const number = item.slice(mark.length);
     found.set(this, (found.get(this) ?? new Map<string, string>()).set(key, number));
@@ -51,6 +51,23 @@ export function parseBody(text: string): Json {
   }) as Json;
   for (const [holder, numbers] of found) keep(holder, numbers);
   return read;
+}
+
+/** The text, where each number that would be printed otherwise is a string behind the mark. */
+function withMarkedNumbers(text: string): string {
+  let [marked, from] = ["", 0];
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') at = stringEnd(text, at + 1);
+    else if (/[\d-]/.test(text[at]!)) {
+      const number = text.slice(at, valueEnd(text, at));
+      if (String(Number(number)) !== number) {
+        marked += text.slice(from, at) + JSON.stringify(theMark() + number);
+        from = at + number.length;
+      }
+      at += number.length - 1;
+    }
+  }
+  return marked + text.slice(from);
 }
 
 /** The copy of an object, whose numbers are written as that one's were. */
@@ -66,7 +83,7 @@ function keep(holder: Holder, numbers: ReadonlyMap<string, string>): void {
 }
 
 function asWritten(this: Holder): unknown {
-  if (!printing) return this;
+  if (!texts) return this;
   const copy = Array.isArray(this) ? [...this] : { ...this };
   for (const [key, value] of Object.entries(this)) {
     const text = numberText(this, key, value);
@@ -93,18 +110,14 @@ export const withoutSeparators = (json: string): string =>
   /[\u2028\u2029]/.test(json) ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") : json;
 
 export function printBody(body: unknown): string {
-  // A string of the body might look like the mark; then there are more marks than texts, and another one is tried.
-  for (let n = 0; ; n++) {
-    const [texts, mark]: [string[], string] = [[], `\u0001${n}\u0001`];
-    printing = { texts, mark };
-    let printed: string;
-    try {
-      printed = JSON.stringify(body);
-    } finally {
-      printing = undefined;
-    }
-    if (texts.length === 0) return printed;
-    const pieces = printed.split(JSON.stringify(mark));
-    if (pieces.length === texts.length + 1) return pieces.map((piece, i) => piece + (texts[i] ?? "")).join("");
+  const met: string[] = [];
+  texts = met;
+  try {
+    const printed = JSON.stringify(body);
+    if (met.length === 0) return printed;
+    const pieces = printed.split(JSON.stringify(theMark()));
+    return pieces.map((piece, i) => piece + (met[i] ?? "")).join("");
+  } finally {
+    texts = undefined;
   }
 }

@@ -1,16 +1,16 @@
 /** Values as they stand in a JSON text, for arguments whose bytes must survive: `JSON.parse` keeps neither `1.0` nor 2^53 + 1. */
 import type { Json } from "../core/nouns.ts";
 import { branches, innerSchema, type SchemaNode, schemaTypes } from "../core/schema.ts";
+import { pastBlanks, valueEnd } from "./json-text.ts";
 import { oneLine } from "./raw.ts";
 import { listOf, parsed } from "./read.ts";
-import { Balance } from "./unfinished.ts";
 
 /** The JSON text of each value of this key, in the order in which they stand; such values are not looked into. The text must be valid. */
 export function valuesOf(text: string, key: string): string[] {
   const found: string[] = [];
   const wanted = JSON.stringify(key);
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
-    const end = stringEnd(text, at);
+    const end = valueEnd(text, at);
     const colon = pastBlanks(text, end);
     if (text[colon] === ":" && end - at === wanted.length && text.startsWith(wanted, at)) {
       const from = pastBlanks(text, colon + 1);
@@ -57,7 +57,7 @@ export function withoutNulls(json: string, schema: SchemaNode | undefined): stri
   do {
     const from = end + 1;
     let at = pastBlanks(json, from);
-    const key = isObject && json[at] === '"' ? json.slice(at, stringEnd(json, at)) : undefined;
+    const key = isObject && json[at] === '"' ? json.slice(at, valueEnd(json, at)) : undefined;
     if (key !== undefined) at = pastBlanks(json, pastBlanks(json, at + key.length) + 1);
     const value = json.slice(at, valueEnd(json, at));
     end = pastBlanks(json, at + value.length);
@@ -73,30 +73,4 @@ export function withoutNulls(json: string, schema: SchemaNode | undefined): stri
 function isNullable(schema: SchemaNode | undefined): boolean {
   const types = schemaTypes(schema);
   return types.length === 0 || types.includes("null");
-}
-
-/** Behind the string that begins here. */
-function stringEnd(text: string, from: number): number {
-  for (let at = from + 1; ; at++) {
-    at = text.indexOf('"', at);
-    if (at < 0) return text.length;
-    let escapes = at;
-    while (text[escapes - 1] === "\\") escapes--;
-    if ((at - escapes) % 2 === 0) return at + 1;
-  }
-}
-
-function valueEnd(text: string, from: number): number {
-  const first = text[from];
-  if (first === '"') return stringEnd(text, from);
-  if (first === "{" || first === "[") return new Balance().read(text, from);
-  let at = from;
-  while (at < text.length && !",]} \t\r\n".includes(text[at]!)) at++;
-  return at;
-}
-
-function pastBlanks(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && " \t\r\n".includes(text[at]!)) at++;
-  return at;
 }

@@ -102,7 +102,7 @@ export interface WireProfile {
   readonly allowedTools?: boolean;
   /** gemini: `false`: declarations in the older `parameters` dialect instead of JSON Schema. */
   readonly jsonSchema?: boolean;
-  /** `false`: a system text in mid-conversation becomes a labelled user text, and neighbours of one role one message, as templates want it. */
+  /** `false`: a system text in mid-conversation becomes a labelled text, and neighbours of one role one message, as templates want it. */
   readonly systemAnywhere?: boolean;
   /** anthropic: thinking that no Anthropic server signed is sent, too: compatible servers take it, the official API refuses. */
   readonly unsignedThinking?: boolean;

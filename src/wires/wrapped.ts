@@ -3,8 +3,8 @@
  * piece by piece as it comes. An answer that is no such object stays as it is.
  */
 import type { Event, JsonObject } from "../core/nouns.ts";
+import { Balance } from "./json-text.ts";
 import { defined } from "./read.ts";
-import { Balance } from "./unfinished.ts";
 import type { StreamDecoder } from "./wire.ts";
 
 const KEY = "value";

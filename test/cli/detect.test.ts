@@ -115,6 +115,17 @@ describe("files", () => {
   });
 });
 
+test("in a folder, a file without a template is passed over; its name may tell, too", () => {
+  for (const name of ["DeepSeek-V3.2", "l", "m"]) {
+    mkdirSync(join(home, name));
+    files.file(`${name}/tokenizer_config.json`, { tokenizer_class: "X" });
+  }
+  gguf("l/model.gguf", [string("tokenizer.chat_template", GLM)]);
+  files.file("m/template.jinja", GLM);
+  expect(detected(join(home, "DeepSeek-V3.2"))).toMatchObject({ id: "deepseek-v3.2", confidence: "likely" });
+  for (const model of ["l", "m"]) expect(detected(join(home, model))).toMatchObject({ id: "glm", confidence: "certain" });
+});
+
 describe("what cannot be told is one line, and exit code 2", () => {
   const hint = 'or it is a model without tools; "dragoman dialects" lists what there is';
   const nowhere = gguf("e/x.gguf", [string("general.architecture", "bert\x1b[31m"), string("general.name", "Nomic Embed")]);

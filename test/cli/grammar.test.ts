@@ -52,10 +52,10 @@ test("--no-parallel-calls", () => {
   expect(run("glm", "--no-parallel-calls").stdout).toBe(made("glm", tools, "auto", { parallelCalls: false })?.gbnf);
 });
 
-test("--variant", () => {
+test("a variant behind the dialect", () => {
   const variant = "mistral-nemo-2407";
-  expect(run("mistral", "--variant", variant).stdout).toBe(made("mistral", tools, "auto", { ...all, variant })?.gbnf);
-  expect(run("mistral", "--variant", "nemo")).toMatchObject({ code: 2, stderr: expect.stringContaining("mistral-nemo-2407") });
+  expect(run(`mistral/${variant}`).stdout).toBe(made("mistral", tools, "auto", { ...all, variant })?.gbnf);
+  expect(run("mistral/nemo")).toMatchObject({ code: 2, stderr: expect.stringContaining("mistral-nemo-2407") });
 });
 
 test("--tag is the structural tag", () => {

@@ -72,10 +72,7 @@ describe("a mistake is one line, and exit code 2", () => {
       ["render", "-d", "gemma4", "--neutralize", "--pieces"],
       "option '--neutralize' cannot be used with option '--pieces'; see dragoman render --help",
     ],
-    [
-      ["render", "-d", "gemma4", "--variant", "x"],
-      'gemma4 has no variant "x"; known: google-gemma-4-31b-2026-07-09, google-gemma-4-e2b-2026-07-09',
-    ],
+    [["render", "-d", "gemma4/x"], 'unknown variant "x" of gemma4; known: google-gemma-4-31b-2026-07-09, google-gemma-4-e2b-2026-07-09'],
     [["render", "-d", "gemma4", bare], `${bare}: messages must be a list of messages that is not empty; it is missing`],
     [["translate", "--to", "gemini"], "required option '--from <wire>' not specified; see dragoman translate --help"],
     [["translate", "--from", "x", "--to", "gemini"], 'unknown wire "x"; known: openai-chat, openai-responses, anthropic, gemini, ollama'],

@@ -32,7 +32,7 @@ describe("the prompt, to the byte", () => {
     [["--no-thinking"], { thinking: false }],
     [["--no-generation-prompt"], { addGenerationPrompt: false }],
     [["--bos"], { bos: true }],
-    [["--variant", "google-gemma-4-e2b-2026-07-09"], { variant: "google-gemma-4-e2b-2026-07-09" }],
+    [["-d", "gemma4/google-gemma-4-e2b-2026-07-09"], { variant: "google-gemma-4-e2b-2026-07-09" }],
   ])("with %j", (args, options) => {
     expect(render(...args)).toBe(prompt(options));
   });

@@ -55,6 +55,27 @@ test("a string may lack its first quote", () => {
   expect(read(`{query:Paris, France${Q}}`)).toEqual(["malformed bad-arguments"]);
 });
 
+describe("a call of a declared tool that has lost its opener", () => {
+  test.each<[string, string[]]>([
+    ["call:ns:mcp:f{}", ["call f{}"]],
+    ["<call>f:f{content:x}", ['call f{"content":"x"}']],
+    ["\n call:f{}", ["text \n ", "call f{}"]],
+    ["<|channel>thought\nhm<channel|>call:f{}", ["thinking hm", "call f{}"]],
+    ["thought\nhm<channel|>\ncall:f{}", ["thinking hm", "text \n", "call f{}"]],
+  ])("begins the answer: %j", (text, expected) => expect(lines(gemma4, text, { tools })).toEqual(expected));
+  test.each([
+    "call:g{}",
+    "call:ns:g{}",
+    "call: f{}",
+    "call:f (x)",
+    "call:f(content=1)",
+    "call me f{}",
+    "I call:f{}",
+    `call:${"n".repeat(300)}:f{}`,
+  ])("else it is text: %j", (text) => expect(lines(gemma4, text, { tools })).toEqual([`text ${text}`]));
+  test("and where nothing is declared", () => expect(lines(gemma4, "call:f{}")).toEqual(["text call:f{}"]));
+});
+
 test("calls of declared tools without any mark are read one behind the other", () => {
   const all = [...tools, { name: "g" }];
   expect(lines(gemma4, "call:f{content:a}call:g{}\ncall:f{}", { tools: all })).toEqual(['call f{"content":"a"}', "call g{}", "call f{}"]);

@@ -166,6 +166,23 @@ describe("a key in an element of its own", () => {
   });
 });
 
+describe("glm: tags that are written twice, or for nothing", () => {
+  test.each<[string, unknown]>([
+    ["<arg_key>path</arg_key></arg_key><arg_value>a</arg_value>", { path: "a" }],
+    [
+      "<arg_key><arg_key>path</arg_key><arg_value>a</arg_value><arg_key><arg_key>line</arg_key><arg_value>2</arg_value>",
+      { path: "a", line: 2 },
+    ],
+    ["<arg_key><arg_key>path</arg_key></arg_key>\na</arg_value>", { path: "a" }],
+    ["</arg_value>", {}],
+    ["\n</arg_value>\n<arg_key>line</arg_key><arg_value>2</arg_value>", { line: 2 }],
+  ])("%s", (pairs, value) => expect(argumentsOf(glm, `<tool_call>edit${pairs}</tool_call>`)).toEqual([value]));
+  test("a value has its closer in it where a legal token follows only later", () => {
+    const text = "<tool_call>edit<arg_key>path</arg_key><arg_value>a</arg_value></arg_value></tool_call>";
+    expect(argumentsOf(glm, text)).toEqual([{ path: "a</arg_value>" }]);
+  });
+});
+
 describe("glm: a value without its opener", () => {
   const call = (pairs: string) => `<tool_call>edit${pairs}</tool_call>`;
   const good = "<arg_key>line</arg_key><arg_value>2</arg_value>";

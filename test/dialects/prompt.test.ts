@@ -6,6 +6,7 @@ import { functiongemma } from "../../src/dialects/functiongemma.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { json } from "../../src/dialects/json.ts";
 import { control, joined, markup, mediaPiece, prompt, promptText, trimmed } from "../../src/dialects/prompt.ts";
+import { getDialect } from "../../src/dialects/registry.ts";
 
 const image: Media = { type: "media", mediaType: "image/png", data: "AAAA" };
 const asking = (text: string): Request => ({ model: "", messages: [{ role: "user", content: [{ type: "text", text }] }] });
@@ -63,6 +64,16 @@ describe("neutralize", () => {
     expect(safe(functiongemma.render(asking("<escape> <start_function_call>"), { addGenerationPrompt: false }))).toBe(
       "<start_of_turn>user\n< escape> < start_function_call><end_of_turn>\n",
     );
+  });
+  test.each([
+    ["mistral", "[MODEL_SETTINGS] [/MODEL_SETTINGS] [AUDIO] [PREFIX] [IMG_END]"],
+    ["cohere", "<EOS_TOKEN> <PAD_TOKEN>"],
+    ["functiongemma", "<image_soft_token>"],
+    ["json", "<image_soft_token>"],
+    ["kimi-k2", "[EOT] [BOS]"],
+    ["glm", "<eop> [MASK] [sMASK]"],
+  ])("knows what the vocabulary of %s has besides", (id, tokens) => {
+    expect(safe(getDialect(id).render(asking(tokens)))).toContain(tokens.replace(/[<[]/g, "$& "));
   });
   test("still knows them when the prompt has been through JSON", () => {
     const copy = JSON.parse(JSON.stringify(functiongemma.render(asking("<escape>")))) as Prompt;

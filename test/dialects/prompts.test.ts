@@ -6,6 +6,7 @@ import type { Request } from "../../src/core/nouns.ts";
 import type { RenderOptions } from "../../src/dialects/dialect.ts";
 import { functiongemma } from "../../src/dialects/functiongemma.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
+import { harmony } from "../../src/dialects/harmony.ts";
 import { json } from "../../src/dialects/json.ts";
 import { llama3 } from "../../src/dialects/llama3.ts";
 import { mistral } from "../../src/dialects/mistral.ts";
@@ -170,6 +171,17 @@ describe("functiongemma.adapt", () => {
     const request = { model: "", messages: [system("Be brief."), user] };
     expect(adapt(request)).toBe(request);
   });
+});
+
+test.each([
+  ["minimal", "low"],
+  ["high", "high"],
+  ["xhigh", "high"],
+  ["max", "high"],
+] as const)("harmony.adapt: the effort %s is one that the model knows", (effort, known) => {
+  const request: Request = { model: "", messages: [], thinking: { effort } };
+  expect(promptText(harmony.render(harmony.adapt?.(request) ?? request))).toContain(`Reasoning: ${known}\n`);
+  expect(promptText(harmony.render(request))).toContain(`Reasoning: ${effort}\n`);
 });
 
 describe("a message in several texts", () => {

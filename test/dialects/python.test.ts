@@ -57,6 +57,24 @@ describe("literals", () => {
   });
 });
 
+describe("a program whose quotes nobody escaped is never half a call", () => {
+  test.each([
+    "code='print('a')\nprint('b')'",
+    "code='import matplotlib.pyplot as plt\nplt.plot(x, y, 'red', label='a')\nplt.show()'",
+    'code="print("hello")\nprint("x", end="")"',
+    "code='x = f('a', b='c')\ny = 1'",
+    "code='print('hello')'",
+  ])("%j", (args) => {
+    expect(read(`<|tool_call_start|>[run(${args})]<|tool_call_end|>`)).toEqual(["malformed bad-arguments", "control <|tool_call_end|>"]);
+    expect(read(`[run(${args})]`).filter((line) => line.startsWith("call"))).toEqual([]);
+  });
+  test("nor if a list in it seems to end the list of calls", () => {
+    const text = "<|tool_call_start|>[run(code='x = [f('a')]\nprint(x)')]<|tool_call_end|>";
+    expect(read(text)).toEqual(["malformed bad-arguments"]);
+    expect(read("<|tool_call_start|>[f()] \n[f()]<|tool_call_end|>").filter((line) => line.startsWith("call"))).toHaveLength(2);
+  });
+});
+
 describe("a bare list", () => {
   test("at the start of the output, of a line and behind another one is a call", () => {
     expect(read("  [g()]", tools)).toEqual(["text   ", "call g{}", "control ]"]);

@@ -13,6 +13,23 @@ const kimi = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}";
 const fenced = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}";
 const tight = "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}";
 
+test("Kimi K2: section marks in the singular are the same", () => {
+  const section = `<|tool_call_section_begin|> noise ${kimi}<|tool_call_end|> noise <|tool_call_section_end|>`;
+  expect(lines(kimiK2, `a${section}b`)).toEqual([
+    "text a",
+    "call f{}",
+    "control <|tool_call_end|>",
+    "control  noise <|tool_call_section_end|>",
+    "text b",
+  ]);
+});
+
+test("Mistral: a declared name may have blanks", () => {
+  const text = '[TOOL_CALLS]get weather{"a": 1}';
+  expect(lines(mistral, text, { tools: [{ name: "get weather" }] })).toEqual(['call get weather{"a":1}']);
+  expect(lines(mistral, text)).toEqual(["malformed no-name"]);
+});
+
 describe("what stands behind an object and before another mark than its closer is no text", () => {
   test.each<[string, Dialect, string, string[]]>([
     ["blanks, section end", kimiK2, `${kimi}\n<|tool_calls_section_end|>x`, ["control \n", "control <|tool_calls_section_end|>", "text x"]],

@@ -37,6 +37,11 @@ describe("a variant behind the id is the variant of prompt and grammar", () => {
     expect(text).not.toBe(promptText(mistral.renderToolCall(call)));
   });
 
+  test("what stops the revision stops it", () => {
+    expect(getDialect("json/plain").stops).toContain("\nUser:");
+    expect(getDialect("json/gemma").stops).not.toContain("\nUser:");
+  });
+
   test("whoever says another gets another", () => {
     const [reference, small] = gemma4.variants as [string, string];
     expect(inVariant(gemma4, small).render(request, { variant: reference })).toEqual(gemma4.render(request));

@@ -111,6 +111,13 @@ describe("sampling that a model does not take", () => {
       [1, undefined, undefined],
     ]);
   });
+  test("is left out for the value that was refused, and for no other", async () => {
+    const { bodies, post } = await picky("openai-chat", ({ top_p }) =>
+      top_p === 0 ? said("top_p must be in (0, 1], got 0.0.") : undefined,
+    );
+    for (const topP of [0, 0.5, 0]) await post(path, { ...gemini, generationConfig: { topP } });
+    expect(bodies.map(({ top_p }) => top_p)).toEqual([0, undefined, 0.5, undefined]);
+  });
   test("of two that may not stand together one stays", async () => {
     const both = said("`temperature` and `top_p` cannot both be specified for this model. Please use only one.");
     const { bodies, post } = await picky("openai-chat", (body) => ("temperature" in body && "top_p" in body ? both : undefined));
@@ -143,4 +150,117 @@ test("a server that knows the limit only by its newer name is told so, by any cl
   expect((await post("/v1/messages", { model: "m", messages: hi, max_tokens: 100 })).status).toBe(200);
   expect(bodies.slice(-2)).toMatchObject([{ max_completion_tokens: 100 }, { max_completion_tokens: 100 }]);
   expect(bodies.length).toBeLessThanOrEqual(3);
+});
+
+describe("media that a model does not take", () => {
+  const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const pdf = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" }, title: "a.pdf" };
+  const shown = [
+    { role: "user", content: [{ type: "text", text: "Look" }, png] },
+    { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [pdf, png] }] },
+  ];
+  const kinds = (body: Body) =>
+    [...new Set(JSON.stringify(body).match(/image_url|"file"|\[image\/png\]|\[application\/pdf a.pdf\]/g))].sort();
+  const asked = { model: "m", max_tokens: 9, messages: shown };
+
+  test.each<[string, number]>([
+    ["image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", 500],
+    ["At most 0 image(s) may be provided in one prompt.", 400],
+    ["qwen3 is not a multimodal model", 400],
+    ["Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text`", 400],
+    ["No endpoints found that support image input", 404],
+    ["Invalid content type. image_url is only supported by certain models.", 400],
+    ["'messages.0.content' must be a string", 400],
+  ])("is a label, and so from then on: %s", async (message, status) => {
+    const refuses = (body: Body) => (/image_url|"file"/.test(JSON.stringify(body)) ? { error: { message } } : undefined);
+    const { bodies, post } = await picky("openai-chat", refuses, status);
+    for (let i = 0; i < 2; i++) {
+      const { status, headers } = await post("/v1/messages", { ...asked, messages: shown.slice(0, 1) });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([200, "the model refuses images: it was asked without"]);
+    }
+    expect(bodies).toHaveLength(3);
+    expect(bodies.at(-1)!.messages).toMatchObject([{ content: [{ text: "Look" }, { text: "[image/png]" }] }]);
+  });
+
+  test.each([
+    "Unsupported chat content part type: 'file'. Supported types: text, image_url, audio_url, input_audio, video_url",
+    "Invalid 'content': 'content' objects must have a 'type' field that is either 'text' or 'image_url'.",
+    "unsupported content[].type",
+  ])("only that which is refused: %s", async (message) => {
+    const { bodies, post } = await picky("openai-chat", (body) =>
+      /"file"/.test(JSON.stringify(body)) ? { error: { message } } : undefined,
+    );
+    expect((await post("/v1/messages", asked)).status).toBe(200);
+    expect(bodies.map(kinds)).toEqual([
+      ['"file"', "image_url"],
+      ["[application/pdf a.pdf]", "image_url"],
+    ]);
+  });
+
+  test.each([
+    "Could not process image",
+    "image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes",
+    "Unsupported image format: heic is not supported",
+  ])("what is wrong with one image is the client's to hear: %s", async (message) => {
+    const { bodies, post } = await picky("openai-chat", (body) =>
+      JSON.stringify(body).includes("image_url") ? { error: { message } } : undefined,
+    );
+    expect((await post("/v1/messages", asked)).status).toBe(400);
+    expect(bodies).toHaveLength(1);
+  });
+
+  test("goes to its own server as its client put it", async () => {
+    const { bodies, post } = await picky("openai-chat", () => said("image input is not supported"));
+    const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
+    expect((await post("/v1/chat/completions", { model: "m", messages: [{ role: "user", content }] })).status).toBe(400);
+    expect(bodies).toHaveLength(1);
+  });
+});
+
+describe("what stands behind results, where only the model may speak", () => {
+  const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const use = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] };
+  const returned = (content: object | string, ...more: object[]) => ({
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: "c1", content }, ...more],
+  });
+  const text = (text: string) => ({ type: "text", text });
+  const isRefused = ({ messages }: Body): boolean =>
+    (messages as Body[]).some(({ role }, i) => role === "user" && (messages as Body[])[i - 1]?.role === "tool");
+
+  test.each([
+    ["Unexpected role 'user' after role 'tool'", 400],
+    [
+      "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+      500,
+    ],
+  ])("is told in the result, and so from then on: %s", async (message, status) => {
+    const { bodies, post } = await picky("openai-chat", (body) => (isRefused(body) ? { object: "error", message } : undefined), status);
+    const shown = [...hi, use, returned([text("A"), png], text("Go on")), { role: "system", content: "9 tokens left" }];
+    const later = [...shown, { role: "assistant", content: "Well" }, { role: "user", content: "And?" }];
+    for (const messages of [shown, later]) {
+      const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 9, messages });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        expect.stringContaining("the model takes nothing behind a tool's result"),
+      ]);
+    }
+    expect(bodies).toHaveLength(3);
+    const [, again, next] = bodies.map(({ messages }) => messages as Body[]);
+    expect(again!.at(-1)).toMatchObject({
+      role: "tool",
+      content: "A\n\n[image/png]\n\n<user>\nGo on\n</user>\n\n<system>\n9 tokens left\n</system>",
+    });
+    expect(next!.slice(0, again!.length)).toEqual(again);
+    expect(next!.slice(again!.length)).toMatchObject([{ content: "Well" }, { role: "user", content: "And?" }]);
+  });
+
+  test("goes to its own server as its client put it", async () => {
+    const { bodies, post } = await picky("openai-chat", () => ({ message: "Unexpected role 'user' after role 'tool'" }));
+    const call = { role: "assistant", tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] };
+    const messages = [...hi, call, { role: "tool", tool_call_id: "c1", content: "A" }, ...hi];
+    expect((await post("/v1/chat/completions", { model: "m", messages })).status).toBe(400);
+    expect(bodies).toHaveLength(1);
+  });
 });

@@ -1,8 +1,7 @@
 // Models that refuse how they are told to think are asked in another way; and clients that only have a model loaded ask nobody.
 import { describe, expect, test } from "vitest";
 import type { Json, Request, WireId } from "../../src/core/nouns.ts";
-import type { Target } from "../../src/gateway/models.ts";
-import { refusesThinking, ThinkingWays } from "../../src/gateway/thinking.ts";
+import { refusesThinking, ThinkingWays } from "../../src/engines/again/thinking.ts";
 import { startServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
 import { ask, json, remote } from "./start.ts";
@@ -178,7 +177,6 @@ describe("an error that only mentions thinking is none", () => {
 });
 
 describe("what a model refused is not held against it for good", () => {
-  const target = { upstream: "up", model: "m" } as Target;
   const request: Request = { model: "m", messages: [], thinking: { effort: "low" } };
   const start = () => {
     const clock = { ms: 0 };
@@ -187,30 +185,30 @@ describe("what a model refused is not held against it for good", () => {
 
   test("after a while it is asked anew, however often it was asked in between", () => {
     const { clock, ways } = start();
-    ways.took(target, request, 2);
+    ways.took(request, 2);
     clock.ms = 599_999;
-    expect(ways.first(target, request)).toBe(2);
-    ways.took(target, request, 2);
+    expect(ways.first(request)).toBe(2);
+    ways.took(request, 2);
     clock.ms = 600_000;
-    expect(ways.first(target, request)).toBe(0);
+    expect(ways.first(request)).toBe(0);
   });
   test("one that takes the settings from others refused one request, not them", () => {
     const { ways } = start();
-    ways.took(target, request, 0);
-    ways.took(target, request, 2);
-    expect(ways.first(target, request)).toBe(0);
+    ways.took(request, 0);
+    ways.took(request, 2);
+    expect(ways.first(request)).toBe(0);
   });
   test("it takes them after all: everybody's are sent again", () => {
     const { ways } = start();
-    ways.took(target, request, 2);
-    ways.took(target, request, 0);
-    expect(ways.first(target, request)).toBe(0);
+    ways.took(request, 2);
+    ways.took(request, 0);
+    expect(ways.first(request)).toBe(0);
   });
   test("one that refuses them beside tools is asked with them where there are none", () => {
     const { ways } = start();
-    ways.took(target, { ...request, tools: [{ name: "f" }] }, 2);
-    expect(ways.first(target, request)).toBe(0);
-    expect(ways.first(target, { ...request, tools: [{ name: "g" }] })).toBe(2);
+    ways.took({ ...request, tools: [{ name: "f" }] }, 2);
+    expect(ways.first(request)).toBe(0);
+    expect(ways.first({ ...request, tools: [{ name: "g" }] })).toBe(2);
   });
   test("a request of its own that it refuses does not turn thinking off for the others", async () => {
     let isBad = false;

@@ -82,10 +82,34 @@ describe("what templates stumble over is put right", () => {
     [{ enum: ["x"] }, "string"],
     [{ $ref: "#/$defs/list" }, "array"],
     [{ description: "anything" }, "string"],
-  ])("a property without a type gets one: %j", async (property, type) => {
+  ])("a property without a type gets one where the template fails without: %j", async (property, type) => {
     const parameters = { type: "object", properties: { a: property }, $defs: { list: { type: "array" } } };
-    const template = "{{ tools[0].function.parameters.properties.a.type | tojson }}";
-    expect(await dumpedTool({ name: "f", parameters }, template)).toBe(type);
+    const a = "tools[0].function.parameters.properties.a";
+    expect(await dumpedTool({ name: "f", parameters }, `{{ ${a}.type | upper | lower | tojson }}`)).toBe(type);
+    expect(await dumpedTool({ name: "f", parameters }, `{{ ${a} | tojson }}`)).toEqual(property);
+  });
+  test("a tool without parameters is not given any", async () => {
+    const template = "{{ tools[0].function.parameters | tojson }}{# properties #}";
+    expect(await dumpedTool({ name: "f", parameters: {} }, template)).toEqual({});
+    expect(await dumpedTool({ name: "f", parameters: { type: "object" } }, template)).toEqual({ type: "object" });
+    for (const parameters of [{}, { type: "object" }]) {
+      const failing = `{% for p in tools[0].function.parameters.properties | items %}{% endfor %}${template}`;
+      expect(await dumpedTool({ name: "f", parameters }, failing)).toEqual({ ...parameters, properties: {} });
+    }
+  });
+  test("a list has elements where the template fails without", async () => {
+    const parameters = { type: "object", properties: { a: { type: "array" } } };
+    const template = "{% set a = tools[0].function.parameters.properties.a %}{{ a['items']['type'] | upper | tojson }}";
+    expect(await dumpedTool({ name: "f", parameters }, template)).toBe("STRING");
+  });
+  test("tools are a text in the system message, if the template looks for them there", async () => {
+    const template =
+      "{% for message in messages %}[{{ message.role }}]{% if 'tools' in message %}{{ '' + message['tools'] }}{% endif %}{% endfor %}";
+    const system: Message = { role: "system", content: [{ type: "text", text: "Be brief." }] };
+    const declared = '[system][{"name": "f", "description": "d"}][user]';
+    for (const messages of [[user], [system, user]])
+      expect(await renderWithTemplate(template, asked(messages, [{ name: "f", description: "d" }]))).toBe(declared);
+    expect(await renderWithTemplate(template, asked([user]))).toBe("[user]");
   });
   test("no tools are an empty list for a template that walks through them without looking", async () => {
     expect(await renderWithTemplate("{% if tools is none %}{{ raise_exception('no') }}{% endif %}ok", asked([user]))).toBe("ok");
@@ -127,6 +151,22 @@ describe("a template that refuses a conversation gets it in the form that it wan
   test("null in a schema as Python prints it", async () => {
     const tools: Tool[] = [{ name: "f", parameters: { type: "object", properties: { a: { type: "string", default: null } } } }];
     expect(await rendered("{{ tools[0].function.parameters.properties.a.default | string }}", [user], tools)).toBe("None");
+  });
+  test.each([
+    ["high", "xhigh"],
+    ["max", "xhigh"],
+    ["minimal", "low"],
+    ["medium", "medium"],
+  ] as const)("how much to think in a word that it knows: %s", async (effort, known) => {
+    const template = `${fails("reasoning_effort not in ('xhigh', 'medium', 'low')")}{{ reasoning_effort }}`;
+    const request = { ...asked([user]), thinking: { effort } };
+    expect(await renderWithTemplate(template, request)).toBe(known);
+    expect(await renderWithTemplate("{{ reasoning_effort }}", request)).toBe(effort);
+  });
+  test("no calls as an empty list", async () => {
+    const answer: Message = { role: "assistant", content: [{ type: "text", text: "Rain." }] };
+    const walked = each("{% if m.role == 'assistant' %}{% for c in m.tool_calls %}{{ c.id }}{% endfor %}{% endif %}{{ m.content }};");
+    expect(await rendered(walked, [user, answer])).toBe("Weather in Oslo?;Rain.;");
   });
   test("what was said beside a call as thinking, where both are too much", async () => {
     const said: Message = {

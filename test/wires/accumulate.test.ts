@@ -251,6 +251,13 @@ describe("what cannot be read", () => {
 });
 
 describe("an answer that was cut", () => {
+  test("what nests too deep holds nothing that anybody could walk", () => {
+    const deep = `{"a":${"[".repeat(200_000)}`;
+    expect(events([{ index: 0, id: "1", name: "f", arguments: deep }], { truncated: true }).at(-1)).toMatchObject({
+      arguments: {},
+      truncated: true,
+    });
+  });
   test("the call is truncated, and its text is not closed", () => {
     expect(events([{ index: 0, id: "1", name: "f", arguments: '{"b":"x' }], { truncated: true })).toEqual([
       { type: "tool-start", id: "1", index: 0, name: "f" },

@@ -14,6 +14,28 @@ function send(to: WireId, request: Request, profile?: WireProfile) {
 }
 const hi = [{ role: "user", content: "Hi" }];
 
+test.each<[WireId, WireProfile]>([
+  ["openai-chat", { systemAnywhere: false }],
+  ["openai-responses", { systemAnywhere: false }],
+  ["ollama", { systemAnywhere: false }],
+  ["gemini", {}],
+])("Claude Code tells what is left behind each result: %s, which has no place for it, hears it in the result", (to, profile) => {
+  const request = decode("anthropic", {
+    max_tokens: 9,
+    messages: [
+      ...hi,
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "Read", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "A" }] },
+      { role: "system", content: [{ type: "text", text: "9 tokens left", cache_control: { type: "ephemeral" } }] },
+    ],
+  });
+  const { body, warnings } = send(to, request, profile);
+  const [messages = []] = [body.messages, body.input, body.contents].filter((list): list is never => Array.isArray(list)) as Json[][];
+  expect(messages).toHaveLength(3);
+  expect(JSON.stringify(messages[2])).toMatch(/"(content|output)":"A\\n\\n<system>\\n9 tokens left\\n<\/system>"/);
+  expect(warnings).toEqual(["a system text in mid-conversation was sent as a labelled text in the result before it"]);
+});
+
 describe("thinking at Anthropic's", () => {
   const wishes: [WireId, object][] = [
     ["ollama", { messages: hi, think: true }],

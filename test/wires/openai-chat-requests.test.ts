@@ -1,6 +1,8 @@
 // Chat completions: requests written for servers.
 import { describe, expect, test } from "vitest";
 import type { JsonObject, Message, Request, Tool } from "../../src/core/nouns.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { getDialect } from "../../src/dialects/registry.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { describeShared } from "../shared.ts";
@@ -356,6 +358,55 @@ describe("profiles", () => {
       { role: "system", content: "s\n\ns" },
       { role: "user", content: "Hi\n\n<system>\ns\n</system>" },
     ]);
+  });
+  describe("a system text right behind results stands in the last of them, so that the round goes on", () => {
+    const call: Message = { role: "assistant", content: ["a", "b"].map((id) => ({ type: "tool-call", id, name: "f", arguments: {} })) };
+    const result = (id: string, more: object = {}): Message => ({ role: "tool", id, name: "f", output: `result ${id}`, ...more });
+    const told = (text: string): Message => ({ role: "system", content: [{ type: "text", text }] });
+    const sent = (...messages: Message[]) => encode({ messages: [user, call, ...messages] }, { systemAnywhere: false });
+    const image = { type: "media" as const, mediaType: "image/png", data: "AAAA" };
+
+    test("with a label, and a warning", () => {
+      const { body, codes } = sent(result("a"), result("b"), told("9 tokens left"), told("8 tokens left"));
+      expect(body.messages.slice(2).map(({ content }) => content)).toEqual([
+        "result a",
+        "result b\n\n<system>\n9 tokens left\n</system>\n\n<system>\n8 tokens left\n</system>",
+      ]);
+      expect(codes).toEqual(["converted"]);
+    });
+    test("before the media of results, and before what the user says", () => {
+      const { messages } = sent(result("a", { media: [image] }), told("9 tokens left"), user).body;
+      expect(messages.slice(2)).toMatchObject([
+        { role: "tool", content: "result a\n\n<system>\n9 tokens left\n</system>" },
+        { role: "user", content: [{ text: "[media of the result of f, call a]" }, { type: "image_url" }, { text: "Hi" }] },
+      ]);
+    });
+    test("as one more part, where a result is a list of them", () => {
+      const { messages } = sent(result("a", { output: [{ type: "text", text: "A" }] }), told("9 tokens left")).body;
+      expect(messages.at(-1)?.content).toEqual([
+        { type: "text", text: "A" },
+        { type: "text", text: "<system>\n9 tokens left\n</system>" },
+      ]);
+    });
+    test("but behind the user's words it stays there", () => {
+      expect(sent(result("a"), user, told("9 tokens left")).body.messages.at(-1)?.content).toBe("Hi\n\n<system>\n9 tokens left\n</system>");
+    });
+    test("at every turn alike", () => {
+      const turns = [result("a"), told("9 tokens left"), call, result("a"), told("8 tokens left")];
+      const before = sent(...turns.slice(0, 2)).body.messages;
+      expect(sent(...turns).body.messages.slice(0, before.length)).toEqual(before);
+    });
+    test.each(["hermes", "gemma4", "harmony", "glm", "minimax-m2", "kimi-k2", "deepseek-v3.2"])(
+      "%s keeps the thinking of the round",
+      (id) => {
+        const thinking = { type: "thinking" as const, text: "Once more." };
+        const thought: Message = { role: "assistant", content: [thinking, { type: "tool-call", id: "a", name: "f", arguments: {} }] };
+        const { body } = encode({ messages: [user, thought, result("a"), told("9 tokens left")] }, { systemAnywhere: false });
+        const prompt = promptText(getDialect(id).render({ ...decode(body), thinking: { enabled: true } }));
+        expect(prompt).toContain("Once more.");
+        expect(prompt).toContain("9 tokens left");
+      },
+    );
   });
   describe("neighbours of one role are one message where a template wants turns to alternate", () => {
     const text = (text: string) => ({ type: "text" as const, text });

@@ -1,6 +1,7 @@
-// Whole answers in wires that have one place for all text and another for all calls: the order is told.
+// Wires that have one place for all text and another for all calls, and servers that want results together: the order is told.
 import { expect, test } from "vitest";
-import type { Part, WireId } from "../../src/core/nouns.ts";
+import type { Message, Part, WireId } from "../../src/core/nouns.ts";
+import { withResultsFirst } from "../../src/wires/adapt-messages.ts";
 import { getWire } from "../../src/wires/registry.ts";
 
 const text = (said: string): Part => ({ type: "text", text: said });
@@ -28,4 +29,45 @@ test.each(["openai-chat", "ollama"] as const)("%s: texts side by side are one, a
 
 test.each(["openai-responses", "anthropic", "gemini"] as const)("%s keeps the order", (wire) => {
   expect(whole(wire, [text("A"), call("c1"), text("B")])).toEqual({ said: ["A", "tool-call", "B"], warnings: [] });
+});
+
+const image = { type: "media", mediaType: "image/png", data: "AAAA" } as const;
+const user = (...content: (Part & { type: "text" | "media" })[]): Message => ({ role: "user", content });
+const result = (id: string): Message => ({ role: "tool", id, name: "f", output: id });
+const assistant = (...content: Part[]): Message => ({ role: "assistant", content });
+const round = [user({ type: "text", text: "go" }), assistant(call("a"), call("b"), call("c"))];
+
+test.each(["openai-chat", "ollama"] as const)(
+  "%s gets the results of a round together, what stood between them behind the last",
+  (wire) => {
+    const messages = [
+      ...round,
+      result("a"),
+      user(image),
+      result("b"),
+      user({ type: "text", text: "x" }),
+      result("c"),
+      assistant(text("done")),
+    ];
+    const { body, context } = getWire(wire).encodeRequest({ model: "m", messages, from: "gemini" });
+    const { messages: sent } = body as { messages: { role: string }[] };
+    expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool", "user", "user", "assistant"]);
+    expect(context.warnings.map(({ message }) => message)).toContain(
+      "what was said between the results of a round was sent as messages behind them",
+    );
+  },
+);
+
+test("a client's own server gets its order", () => {
+  const messages = [...round, result("a"), user(image), result("b"), result("c")];
+  const { body } = getWire("openai-chat").encodeRequest({ model: "m", messages, from: "openai-chat" });
+  expect((body as { messages: { role: string }[] }).messages.map(({ role }) => role)).toEqual(
+    "user assistant tool user tool tool".split(" "),
+  );
+});
+
+test("only the results of the round before them move", () => {
+  const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
+  const messages = [system, user(image), result("lost"), ...round, user(image), result("other"), result("b")];
+  expect(withResultsFirst(messages)).toEqual([system, user(image), result("lost"), ...round, result("b"), user(image), result("other")]);
 });

@@ -8,7 +8,7 @@ import type { Syntax } from "../../core/reader.ts";
 import { innerSchema, type SchemaNode, schemaTypes, typeOf } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
-import { broken, closing, cut, nameTooLong, readArguments, tooLong } from "./steps.ts";
+import { broken, closing, cut, nameTooLong, readArguments, releaseBlanks, tooLong } from "./steps.ts";
 
 export interface GemmaCalls {
   /** What stands on both sides of a string. */
@@ -24,8 +24,8 @@ export interface GemmaCalls {
 export interface GemmaSteps {
   /** Behind the opener. */
   readonly call: Step;
-  /** Before the `{` behind a name. */
-  named(s: Scan, name: string, behind?: Step): Step;
+  /** Where the opener is missing, behind `call:`: only a declared name makes it a call. */
+  bare(behind: Step): Step;
 }
 
 const HEAD = "call:";
@@ -75,6 +75,7 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
   const keywords: Syntax = { ...syntax, ...strings(",}]:)"), keyEnd: WORD_END, bareEnd: WORD_END, bare: calls.scalar };
   const head = new Marks([HEAD, ...ends]);
   const nameEnd = new Marks(["{", "(", ...ends]);
+  const bareNameEnd = new Marks([..."{<( \t\r\n"]);
 
   const readHead: Step = (s) => {
     if (s.blanks() === undefined) return undefined;
@@ -93,21 +94,27 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
     if (mark === "") return cut;
     const name = resolveName(s, s.word.trim());
     if (name === "") return broken(s, "no-name", "the name is empty");
-    if (mark === "{") return named(s, name);
+    if (mark === "{") return begin(s, name, closing);
     // Python's spelling of a call: only a declared name makes it one.
     if (mark !== "(" || !s.declares(name)) return broken(s, "no-name", `"{" was expected behind the name`);
-    s.pos++;
-    return begin(s, name, keywords, 41, 61);
+    return begin(s, name, closing, keywords, 41, 61);
   };
 
-  const named = (s: Scan, name: string, behind = closing): Step => {
-    s.pos++;
-    return begin(s, name, syntax, 125, 58, behind);
-  };
+  const readBareName =
+    (behind: Step): Step =>
+    (s) => {
+      const mark = s.readWord(bareNameEnd);
+      if (mark === undefined) return undefined;
+      const name = resolveName(s, s.word);
+      if (mark !== "{" || !s.declares(name)) return releaseBlanks;
+      s.bound(tooLong);
+      return begin(s, name, behind);
+    };
 
-  const begin = (s: Scan, name: string, syntax: Syntax, close: 125 | 41, pair: 58 | 61, behind = closing): Step => {
+  const begin = (s: Scan, name: string, behind: Step, form = syntax, close: 125 | 41 = 125, pair: 58 | 61 = 58): Step => {
+    s.pos++;
     s.startCall(name);
-    const step = readArguments(s, syntax, marks, behind, s.schemaOf(name));
+    const step = readArguments(s, form, marks, behind, s.schemaOf(name));
     s.enter(close, pair);
     return step;
   };
@@ -118,7 +125,14 @@ export function gemmaSteps(calls: GemmaCalls): GemmaSteps {
       s.bound(tooLong);
       return readHead;
     },
-    named,
+    bare: (behind) => {
+      const read = readBareName(behind);
+      return (s) => {
+        s.bound(releaseBlanks);
+        s.word = "";
+        return read;
+      };
+    },
   };
 }
 

@@ -53,9 +53,9 @@ export function attributesOf(text: string): { found: ReadonlyMap<string, string>
   return { found, rest: text.slice(end).trim() };
 }
 
-/** `<tag>name</tag>` */
+/** `<tag>name</tag>`. Models write the closer twice. */
 export const element = (close: string, next: string): Head => ({
-  ends: new Marks([close, next]),
+  ends: new Marks([close, close + close, next]),
   endsInside: new Marks([close, "<"]),
   next: [next, "<"],
   read: (name) => ({ name }),

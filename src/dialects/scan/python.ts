@@ -31,6 +31,7 @@ const PYTHON: Syntax = {
 const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 
 const FIELD = "an f-string has a field";
+const EXPRESSION = "the call is part of an expression";
 
 function special(r: Reader, code: number): Outcome | undefined | true {
   const kind = r.quote.charCodeAt(0);
@@ -140,6 +141,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const sure = is(SURE);
     const flagsAfter = ((is(BARE) ? flags & ~SURE : flags | SURE) & ~STRICT) | CALLED;
     const onLimit = sure ? tooLong : release;
+    const separators = `\n,]${is(IN_PRINT) ? ")" : ""}`;
 
     const start: Step = (s) => {
       const code = s.blanks();
@@ -231,13 +233,24 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
     /** Behind the closing bracket of a call, which is complete before certain things, or if it stands alone. */
     const behind: Step = (s) => {
-      let at = s.pos;
-      while (at < s.stop && at - s.pos < ALONE && s.codes[at] !== 10 && isBlank(s.codes[at] ?? 0)) at++;
+      const unsure = is(LIST) && s.mended;
+      const at = behindBlanks(s, s.pos, unsure);
       if (at === s.stop) return s.last ? ended : undefined;
-      if (at - s.pos === ALONE || (is(IN_PRINT) ? "\n,])" : "\n,]").includes(s.slice(at, at + 1))) return ended;
+      const char = s.slice(at, at + 1);
+      if (char === "]" && unsure && !is(BARE)) return listEnds(s, at + 1);
+      if (at - s.pos === ALONE || separators.includes(char)) return ended;
       const mark = markAt(s, at);
       if (mark === undefined) return undefined;
-      return mark ? ended : unreadable(s, "bad-arguments", "the call is part of an expression");
+      return mark ? ended : unreadable(s, "bad-arguments", EXPRESSION);
+    };
+    /** A string that has its own quotes in it may seem to end here: between marks nothing stands behind a list but another one. */
+    const listEnds = (s: Scan, from: number): Step | undefined => {
+      const at = behindBlanks(s, from, true);
+      if (at === s.stop) return s.last ? ended : undefined;
+      if (at - from === ALONE || s.codes[at] === 91) return ended;
+      const mark = markAt(s, at);
+      if (mark === undefined) return undefined;
+      return mark ? ended : broken(s, "bad-arguments", EXPRESSION);
     };
     const ended: Step = (s) => {
       s.endCall();
@@ -290,6 +303,13 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
 
     return start;
   }
+
+  /** Where blanks end, or so many of them. */
+  const behindBlanks = ({ codes, stop }: Scan, from: number, lines: boolean): number => {
+    let at = from;
+    while (at < stop && at - from < ALONE && isBlank(codes[at] as number) && (lines || codes[at] !== 10)) at++;
+    return at;
+  };
 
   const begins = (code: number, wide: boolean): boolean => (code < 128 ? NAME_START[code] === 1 : wide);
 

@@ -225,10 +225,21 @@ export const readThen =
     return outcome === "done" ? done : bad;
   };
 
-const inArguments = readThen((s) => {
+const inArguments = readThen((s) => (s.mended ? alone : ended));
+
+const ended: Step = (s) => {
   s.endCall();
   return s.behind;
-});
+};
+
+/** Behind arguments that may be half of what was meant: only where nothing but marks follows are they whole. */
+const alone: Step = (s) => {
+  const code = s.blanks();
+  if (code === undefined) return undefined;
+  const mark = s.match(s.marks);
+  if (mark === undefined) return undefined;
+  return mark !== "" || code === -1 || isCut(s, s.marks.list) ? ended : broken(s, "bad-arguments", "something follows the arguments");
+};
 
 export const skip: Step = (s) => {
   const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);

@@ -7,11 +7,11 @@ import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } fr
 import { Answer, grow, type ToolStart } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
+import { Balance } from "../json-text.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, isEmpty, objectOf, parsed, some } from "../read.ts";
 import { sseEvent } from "../sse.ts";
-import { Balance } from "../unfinished.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, WIRE } from "./common.ts";
 

@@ -3,10 +3,9 @@
  * does not take. A request that is refused for that is asked again the other way, and then without; which way a model took is remembered
  * for a while, and the first is asked anew behind it.
  */
-import type { ErrorInfo, Request, ThinkingSettings } from "../core/nouns.ts";
-import { BUDGETS, effortOf } from "../wires/effort.ts";
+import type { ErrorInfo, Request, ThinkingSettings } from "../../core/nouns.ts";
+import { BUDGETS, effortOf } from "../../wires/effort.ts";
 import { REFUSED, Remembered } from "./lessons.ts";
-import type { Target } from "./models.ts";
 
 /** The settings as errors call them: `thinking.type`, `Thinking level`, `think value "max"`, `reasoning_effort`, `reasoningEffort`. */
 const SETTING = /\bthink(?:ing)?(?:\b|[_A-Z])|reasoning|effort/i;
@@ -42,17 +41,17 @@ export class ThinkingWays {
   }
 
   /** The way to begin with. */
-  first(target: Target, request: Request): number {
-    return this.#taken.get(keyOf(target, request)) ?? 0;
+  first(request: Request): number {
+    return this.#taken.get(keyOf(request)) ?? 0;
   }
 
   /** The model answered. If it takes an earlier way from others, what was refused was that one request. */
-  took(target: Target, request: Request, way: number): void {
-    const key = keyOf(target, request);
+  took(request: Request, way: number): void {
+    const key = keyOf(request);
     if (way === 0 || (this.#taken.get(key) ?? way + 1) > way) this.#taken.set(key, way);
   }
 }
 
 /** Some models refuse to think only where they have tools. */
-const keyOf = ({ upstream, model }: Target, { thinking: { enabled, effort, budget } = {}, tools = [] }: Request): string =>
-  JSON.stringify([upstream, model, enabled, effort, budget !== undefined, tools.length > 0]);
+const keyOf = ({ model, thinking: { enabled, effort, budget } = {}, tools = [] }: Request): string =>
+  JSON.stringify([model, enabled, effort, budget !== undefined, tools.length > 0]);

@@ -1,9 +1,10 @@
 /**
- * What a model refuses of a request's settings: a limit that is too high, `temperature`, an old name for the limit. It is asked again as it
+ * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
-import type { ErrorInfo, Request, Sampling, Warning } from "../core/nouns.ts";
-import type { Target } from "./models.ts";
+import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
+import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
+import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
 /** Names come from clients: more are not remembered. */
 const MAX_KNOWN = 1000;
@@ -30,11 +31,21 @@ export class Remembered<T> {
   }
 }
 
+/** A client may try many values. */
+const MAX_VALUES = 32;
+
+/** Where one value was refused, another may be taken. */
+type Setting = readonly [keyof Sampling, number];
+
 export interface Lesson {
   /** It writes no more than that. */
   readonly maxTokens?: number;
-  /** It does not take these. */
-  readonly without?: readonly (keyof Sampling)[];
+  /** It does not take these values. */
+  readonly without?: readonly Setting[];
+  /** It does not take media of these kinds. */
+  readonly media?: readonly MediaKind[];
+  /** Behind a tool's result it takes nobody's words but its own. */
+  readonly speaksNext?: true;
   /** It knows the limit only as `max_completion_tokens`. */
   readonly isNewer?: true;
 }
@@ -60,8 +71,12 @@ const MOST =
   /max_?(?:completion_?|output_?)?tokens.*?(?:at most |<= |\[1, |> (?=\d+, which)|\) to |equal to `?)(?<most>\d+)(?<exclusive> \(exclusive)?/i;
 
 /** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
-export function lessonOf({ code, message, param = "" }: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
+export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
+  const { code, message, param = "" } = error;
   const { maxTokens = 0, sampling = {} } = request;
+  const media = isTranslated ? refusedMedia(error, request) : [];
+  if (media.length > 0) return { media };
+  if (isTranslated && refusesBehind(error, request)) return { speaksNext: true };
   if (code !== "bad-request") return undefined;
   const { most, exclusive } = MOST.exec(message)?.groups ?? {};
   const limit = Number(most) - (exclusive ? 1 : 0);
@@ -69,13 +84,19 @@ export function lessonOf({ code, message, param = "" }: ErrorInfo, request: Requ
   if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
   const said = `${param} ${message}`;
   if (!isTranslated || !REFUSED.test(said)) return undefined;
-  const named = SETTINGS.flatMap(([word, key]) => (sampling[key] !== undefined && word.test(said) ? key : []));
+  const named = SETTINGS.flatMap(([word, key]): Setting[] => {
+    const value = sampling[key];
+    return value !== undefined && word.test(said) ? [[key, value]] : [];
+  });
   const without = /\bboth\b/.test(said) ? named.slice(1) : named;
   return without.length > 0 ? { without } : undefined;
 }
 
 /** The request as the model takes it. */
-export function heeding(given: Request, { maxTokens, without = [], isNewer }: Lesson): { request: Request; warnings: Warning[] } {
+export function heeding(
+  given: Request,
+  { maxTokens, without = [], media = [], speaksNext, isNewer }: Lesson,
+): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
   if (maxTokens !== undefined && given.maxTokens !== undefined && maxTokens < given.maxTokens) {
@@ -83,10 +104,17 @@ export function heeding(given: Request, { maxTokens, without = [], isNewer }: Le
     const message = `the limit of ${given.maxTokens} tokens was lowered to ${maxTokens}: the model writes no more`;
     warnings.push({ code: "max-tokens", message });
   }
-  const refused = without.filter((key) => given.sampling?.[key] !== undefined);
-  if (refused.length > 0) {
-    request.sampling = Object.fromEntries(Object.entries(given.sampling ?? {}).filter(([key]) => !refused.includes(key as keyof Sampling)));
-    warnings.push({ code: "dropped", message: `the model refuses ${refused.join(", ")}: it was asked without` });
+  const settings = new Set(without.flatMap(([key, value]) => (given.sampling?.[key] === value ? key : [])));
+  const unseen = media.filter((kind) => kindsIn(given).has(kind));
+  if (settings.size > 0)
+    request.sampling = Object.fromEntries(Object.entries(given.sampling ?? {}).filter(([key]) => !settings.has(key as keyof Sampling)));
+  if (unseen.length > 0) request.messages = withoutMedia(given.messages, unseen);
+  const refused = [...settings, ...unseen];
+  if (refused.length > 0) warnings.push({ code: "dropped", message: `the model refuses ${refused.join(", ")}: it was asked without` });
+  if (speaksNext && isAnyBehind(request)) {
+    request.messages = intoResults(request.messages);
+    const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
+    warnings.push({ code: "converted", message });
   }
   if (isNewer && request.maxTokens !== undefined) {
     request.extra = [...(given.extra ?? []), { wire: "openai-chat", kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
@@ -98,18 +126,19 @@ export function heeding(given: Request, { maxTokens, without = [], isNewer }: Le
 export class Lessons {
   readonly #learnt = new Remembered<Lesson>();
 
-  of({ upstream, model }: Target): Lesson | undefined {
-    return this.#learnt.get(`${upstream}\n${model}`);
+  of(model: string): Lesson | undefined {
+    return this.#learnt.get(model);
   }
 
   /** It answered, once it was heeded. */
-  keep(target: Target, lesson: Lesson): void {
-    this.#learnt.set(`${target.upstream}\n${target.model}`, joined(this.of(target), lesson));
+  keep(model: string, lesson: Lesson): void {
+    this.#learnt.set(model, joined(this.of(model), lesson));
   }
 }
 
 export const joined = (known: Lesson = {}, lesson: Lesson = {}): Lesson => ({
   ...known,
   ...lesson,
-  without: [...new Set([...(known.without ?? []), ...(lesson.without ?? [])])],
+  without: [...(known.without ?? []), ...(lesson.without ?? [])].slice(-MAX_VALUES),
+  media: [...new Set([...(known.media ?? []), ...(lesson.media ?? [])])],
 });

@@ -1,0 +1,137 @@
+/** Calls between tags, up to the name: in a block, one behind the other, or without a block. */
+import { MAX_NAME } from "../../core/reader.ts";
+import { Marks } from "../../core/window.ts";
+import { MAX_TAG, openHead, readHead } from "./heads.ts";
+import { gap, paramSteps } from "./params.ts";
+import type { Scan, Step } from "./scan.ts";
+import { broken, closing, cut, nameTooLong, releaseBlanks, speak, tooLong } from "./steps.ts";
+import { type Tag, type TagForm, tagMarks } from "./tags.ts";
+
+export interface TagSteps {
+  /** Behind the opener of a block. */
+  readonly block: Step;
+  /** Behind the opener of a call without a block. */
+  readonly bare: Step;
+}
+
+export function tagCalls(form: TagForm): TagSteps {
+  const { open, close, calls, stops, escaped = false } = form;
+  const tags = tagMarks(form);
+  const { nextCalls, behindHead, inQuotes, isBreak, headEnds } = tags;
+  const { between, endCall } = paramSteps(form, tags);
+  const blockHeads = new Marks([...calls.map((tag) => tag.open), ...open, ...close, ...stops]);
+  const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
+
+  const begin = (s: Scan, behind: Step): void => {
+    s.openCall();
+    s.bound(tooLong);
+    s.behind = behind;
+    openHead(s);
+  };
+
+  const block: Step = (s) => {
+    s.resume = resume;
+    begin(s, more);
+    return blockHead;
+  };
+
+  const resume = (mark: string): Step => (close.includes(mark) ? speak : more);
+
+  const bare: Step = (s) => {
+    s.resume = undefined;
+    begin(s, closing);
+    s.lineStart = s.beginsLine;
+    return bareHead;
+  };
+
+  /** Behind a call of a block: another one, or the block's end. */
+  const more: Step = (s) => {
+    s.bound(releaseBlanks);
+    return nextCall;
+  };
+
+  const nextCall: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    const mark = s.match(nextCalls);
+    if (mark === undefined) return undefined;
+    const head = callHeads.get(mark);
+    if (!head) return code === 60 && form.bareNames === "never" ? noCall : closing;
+    s.pos += mark.length;
+    begin(s, more);
+    return head;
+  };
+
+  /** Other markup in a block. */
+  const noCall: Step = (s) => {
+    const mark = s.match(s.table.text.marks, true);
+    if (mark === undefined && !s.last) return undefined;
+    if (mark !== "") return closing;
+    s.bound(tooLong);
+    return broken(s, "no-name", "a call was expected in the block");
+  };
+
+  const blockHead: Step = (s) => {
+    const code = gap(s, escaped);
+    if (code === undefined) return undefined;
+    const mark = s.match(blockHeads);
+    if (mark === undefined) return undefined;
+    const head = callHeads.get(mark);
+    if (head) {
+      s.pos += mark.length;
+      return head;
+    }
+    if (mark !== "") return broken(s, "empty", "the block is empty");
+    if ((code === 123 || code === 91) && form.json) return form.json;
+    return form.bareNames === "never" ? noName(s, code !== 60) : bareName;
+  };
+
+  const noName = (s: Scan, mention = false): Step => broken(s, "no-name", "the name of a tool was expected", mention);
+
+  const bareName: Step = (s) => {
+    const mark = s.readWord(nameEnds);
+    if (mark === undefined) return undefined;
+    if (mark === null) return form.bareNames === "always" ? nameTooLong : noName(s, true);
+    if (mark === "") return cut;
+    const name = s.word.trim();
+    if (name === "" || (form.bareNames === "declared" && !s.declares(name))) return noName(s, name !== "");
+    s.startCall(name);
+    return between;
+  };
+
+  const callHead = ({ head, slip }: Tag, bare = false): Step => {
+    const ends = headEnds(head);
+    return (s) => {
+      const mark = readHead(s, ends, inQuotes, MAX_TAG);
+      if (mark === undefined) return undefined;
+      const { name = "" } = head.read(s.word);
+      const broke = mark !== null && isBreak(head, mark);
+      if (bare && (broke || (form.shy && !(mark && name && (s.lineStart || s.declares(name)))))) return releaseBlanks;
+      if (mark === null || name.length > MAX_NAME) return nameTooLong;
+      if (mark === "") return cut;
+      if (broke || name === "" || (slip && !s.declares(name))) return noName(s);
+      if (!head.next.includes(mark)) s.pos += mark.length;
+      if (bare && mark !== "/>" && !form.body && !s.declares(name)) return confirm(name);
+      s.startCall(name);
+      return mark === "/>" ? endCall(s) : (form.body ?? between);
+    };
+  };
+
+  const callHeads = new Map(calls.map((tag) => [tag.open, callHead(tag)]));
+  const bareHead = calls[0] ? callHead(calls[0], true) : releaseBlanks;
+
+  /** Without a block, a name that nobody declared is a call's only if something legal follows: somebody may be explaining the format. */
+  const confirm =
+    (name: string): Step =>
+    (s) => {
+      const code = s.blanks();
+      if (code === undefined) return undefined;
+      const mark = s.match(behindHead, true);
+      if (mark === undefined && !s.last) return undefined;
+      if (mark === "" && !(code === 123 && form.wrappers)) return releaseBlanks;
+      s.startCall(name);
+      return between;
+    };
+
+  return { block, bare };
+}

@@ -1,0 +1,60 @@
+/** Media that a model does not take, by what its server says, `image input is not supported`: labels stand in their place. */
+import type { ErrorCode, ErrorInfo, Media, Message, Request } from "../../core/nouns.ts";
+import { labelOf, mediaKind } from "../../wires/media.ts";
+
+export type MediaKind = "files" | "videos" | "sounds" | "images";
+
+const KINDS: Readonly<Record<string, MediaKind>> = { image: "images", audio: "sounds", video: "videos" };
+const kindOf = (media: Media): MediaKind => KINDS[mediaKind(media)] ?? "files";
+
+const isMedia = (part: { type: string }): part is Media => part.type === "media";
+const mediaIn = (message: Message): readonly Media[] =>
+  message.role === "tool" ? (message.media ?? []) : [...message.content].filter(isMedia);
+
+/** The kinds of media that a request holds. */
+export const kindsIn = ({ messages }: Request): ReadonlySet<MediaKind> => new Set(messages.flatMap(mediaIn).map(kindOf));
+
+/** How servers call them; where they name none, the rarest is meant first. */
+const NAMES: readonly (readonly [RegExp, MediaKind])[] = [
+  [/\bfiles?\b|pdf|document/i, "files"],
+  [/video/i, "videos"],
+  [/audio/i, "sounds"],
+  [/image|vision|multi-?modal/i, "images"],
+];
+/**
+ * `image input is not supported`, `At most 0 image(s) may be provided`, `Unsupported chat content part type: 'file'`, `is not a multimodal
+ * model`, `unknown variant `image_url``, `No endpoints found that support image input`, `image_url is only supported by certain models`,
+ * `'content' objects must have a 'type' field`, `messages.0.content must be a string`, `missing data required for image input`.
+ */
+const REFUSED =
+  /not (?:\w+ )?(?:supported|enabled|allowed)|(?:not|n't) support|unsupported (?:chat )?content|at most 0 |not an? (?:multi|vision)|unknown variant|found that support|only supported by|'content' objects must|content\W* must be a string|missing data/i;
+/** What is wrong with one image says nothing of others. */
+const OF_ONE = /format|mime|extension|base64|decod|download|\bsize\b|bytes|too (?:large|many)/i;
+/** Behind it a server says what it does take. */
+const TAKEN = /supported types|expected|either/i;
+/** llama-server has a 500 for it, OpenRouter a 404. */
+const CODES: ReadonlySet<ErrorCode> = new Set(["bad-request", "not-found", "upstream"]);
+
+/** The kinds of media in the request that an error refuses. */
+export function refusedMedia({ code, message }: ErrorInfo, request: Request): MediaKind[] {
+  if (!CODES.has(code) || !REFUSED.test(message) || OF_ONE.test(message)) return [];
+  const kinds = kindsIn(request);
+  const sent = NAMES.filter(([, kind]) => kinds.has(kind));
+  const [refused = ""] = message.split(TAKEN);
+  const named = sent.filter(([name]) => name.test(refused));
+  return (named.length > 0 || !/content/i.test(refused) ? named : sent.slice(0, 1)).map(([, kind]) => kind);
+}
+
+/** The messages with the names of such media instead. */
+export function withoutMedia(messages: readonly Message[], kinds: readonly MediaKind[]): Message[] {
+  const isRefused = (media: Media): boolean => kinds.includes(kindOf(media));
+  return messages.map((message) => {
+    if (!mediaIn(message).some(isRefused)) return message;
+    if (message.role === "tool") return { ...message, media: mediaIn(message).map((media) => (isRefused(media) ? nameOf(media) : media)) };
+    const content = [...message.content].map((part) => (isMedia(part) && isRefused(part) ? labelOf(part) : part));
+    return { ...message, content } as Message;
+  });
+}
+
+/** What no wire can send: it becomes a label where results have room for one. */
+const nameOf = ({ type, mediaType, name }: Media): Media => ({ type, mediaType, ...(name === undefined ? {} : { name }) });
