@@ -3,7 +3,7 @@
  * many lines it has; a line that ends in `\` goes on in the next. While the model answers, keys are listened to: Ctrl-C stops the answer,
  * what is typed ahead is there when the prompt comes back, and a message that was ended with Enter is sent then.
  */
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
@@ -191,8 +191,10 @@ export class Editor {
 
 function readHistory(file: string): string[] {
   try {
-    const lines = readFileSync(file, "utf8").split("\n").filter(Boolean).reverse();
-    return [...new Set(lines)].slice(0, MAX_HISTORY);
+    const all = readFileSync(file, "utf8").split("\n").filter(Boolean).reverse();
+    const lines = [...new Set(all)].slice(0, MAX_HISTORY);
+    if (all.length > 2 * MAX_HISTORY) writeFileSync(file, `${lines.toReversed().join("\n")}\n`, { mode: 0o600 });
+    return lines;
   } catch {
     return []; // there is none yet
   }
