@@ -103,7 +103,8 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
   const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
   const message =
-    [error, told, detail, faultsIn(error)].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
+    [error, told, detail, faultsIn(error), faultsIn(objectOf(told).detail)].find((text) => typeof text === "string")?.trim() ||
+    `the server answered with status ${status}`;
   const notes = listOf(details).map(objectOf);
   const own = CODES.find((code) => ERRORS[code][1] === native && native !== null);
   const code = own ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
@@ -125,7 +126,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   });
 }
 
-/** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. */
+/** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. Mistral has it inside of its message. */
 const faultsIn = (list: unknown): string | undefined =>
   listOf(list)
     .map(objectOf)
@@ -141,12 +142,13 @@ function codeOf(words: readonly unknown[], status: number): ErrorCode {
   return (isVague && told) || (plain ?? (status >= 400 && status < 500 ? "bad-request" : "upstream"));
 }
 
-/** Too long only together with what the answer may take: as Anthropic says it, and vLLM through the years. */
+/** Too long only together with what the answer may take: as Anthropic says it, vLLM through the years, and SGLang. */
 const WITH_ANSWER = [
   /(?<prompt>\d+) \+ (?<answer>\d+) > (?<most>\d+)/,
   /\((?<answer>\d+) > (?<most>\d+) - (?<prompt>\d+)\)/,
   /length is (?<most>\d+) tokens.*\((?<prompt>\d+) in the \w+, (?<answer>\d+) in the completion/,
   /length is (?<most>\d+) tokens.*requested (?<answer>\d+) output tokens.*?(?<prompt>\d+) input tokens/,
+  /length of (?<most>\d+) tokens.*: (?<prompt>\d+) tokens from the input messages and (?<answer>\d+) tokens for/,
 ];
 
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */

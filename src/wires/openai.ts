@@ -2,6 +2,7 @@
 import { isObject } from "../core/json.ts";
 import type { JsonObject, Message, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import type { Out } from "./abilities.ts";
+import { withInstruction } from "./adapt-messages.ts";
 import { toolKind } from "./bridge.ts";
 import { effortOf } from "./effort.ts";
 import { told } from "./encoded.ts";
@@ -194,6 +195,5 @@ export function askForJson({ request, profile, warnings }: Out, looked: readonly
     "output",
     `"${ASK_FOR_JSON}" was put before the conversation: JSON without a schema is only given where a message asks for it`,
   );
-  const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
-  request.messages = messages.toSpliced(Math.max(first, 0), 0, { role: "developer", content: [{ type: "text", text: ASK_FOR_JSON }] });
+  request.messages = withInstruction(messages, ASK_FOR_JSON);
 }

@@ -93,6 +93,68 @@ describe("a limit that is more than a model writes", () => {
   });
 });
 
+test("a limit below what a model takes is raised, and so from then on", async () => {
+  const { bodies, post } = await picky("openai-responses", (body) =>
+    limitOf(body) < 16
+      ? said("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 1 instead.")
+      : undefined,
+  );
+  for (let i = 0; i < 2; i++) {
+    const { status, headers } = await post("/v1/messages", { model: "m", max_tokens: 1, messages: hi });
+    expect([status, headers["x-dragoman-warnings"]]).toEqual([200, "the limit of 1 tokens was raised to 16: the model takes no less"]);
+  }
+  expect(bodies.map(limitOf)).toEqual([1, 16, 16]);
+});
+
+describe("a format that a model is not held to beside tools", () => {
+  const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const asked = {
+    model: "m",
+    messages: hi,
+    response_format: { type: "json_schema", json_schema: { name: "x", schema } },
+    tools: [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }],
+  };
+  const formatOf = ({ generationConfig, tools }: Body) => [(generationConfig as Body | undefined)?.responseMimeType, tools !== undefined];
+
+  test("is told in words, and a warning says so", async () => {
+    const { bodies, post } = await picky("gemini", (body) =>
+      formatOf(body)[0] && body.tools ? said("Function calling with a response mime type: 'application/json' is unsupported") : undefined,
+    );
+    for (let i = 0; i < 2; i++) {
+      const { status, headers } = await post("/v1/chat/completions", asked);
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        "the format of the answer is not enforced: the model takes none beside tools",
+      ]);
+    }
+    const { tools: _, ...without } = asked;
+    await post("/v1/chat/completions", without);
+    const json = "application/json";
+    expect(bodies.map(formatOf)).toEqual([
+      [json, true],
+      [undefined, true],
+      [undefined, true],
+      [json, false],
+    ]);
+    expect(bodies[1]).toMatchObject({ systemInstruction: { parts: [{ text: expect.stringContaining(JSON.stringify(schema)) }] } });
+  });
+});
+
+test("a server that shows nobody how it thinks is asked without that, and thinks as hard", async () => {
+  const { bodies, post } = await picky("openai-responses", ({ reasoning }) =>
+    (reasoning as Body | undefined)?.summary
+      ? said("Your organization must be verified to generate reasoning summaries.", { param: "reasoning.summary" })
+      : undefined,
+  );
+  for (let i = 0; i < 2; i++)
+    await post("/v1/messages", { model: "m", max_tokens: 2000, messages: hi, thinking: { type: "enabled", budget_tokens: 1024 } });
+  expect(bodies.map(({ reasoning }) => reasoning)).toEqual([
+    { effort: "minimal", summary: "auto" },
+    { effort: "minimal" },
+    { effort: "minimal" },
+  ]);
+});
+
 describe("sampling that a model does not take", () => {
   const gemini = { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { temperature: 1, topP: 0.95, topK: 64 } };
   const path = "/v1beta/models/m:generateContent";
@@ -263,4 +325,15 @@ describe("what stands behind results, where only the model may speak", () => {
     expect((await post("/v1/chat/completions", { model: "m", messages })).status).toBe(400);
     expect(bodies).toHaveLength(1);
   });
+});
+
+test("a server that does not take stream_options, which nobody asked for, is asked without", async () => {
+  const refused = { type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" };
+  const mistral = { object: "error", message: { detail: [refused] }, type: "invalid_request_error" };
+  const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? mistral : undefined), 422);
+  for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"])
+    expect((await post(path, { model: "m", messages: hi, max_tokens: 9, stream: true })).status).toBe(200);
+  expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
+  await post("/v1/chat/completions", { model: "m", messages: hi, stream: true, stream_options: { include_usage: true } });
+  expect(bodies.slice(4).map((body) => "stream_options" in body)).toEqual([true]);
 });

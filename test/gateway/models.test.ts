@@ -100,6 +100,14 @@ describe("a limit that does not fit into the model's context", () => {
     expect((await post(url, 100)).headers).not.toHaveProperty("x-dragoman-warnings");
     expect(up.requests.map(({ maxTokens }) => maxTokens)).toEqual([expect.toSatisfy((limit: number) => limit > 7600 && limit < 7800), 100]);
   });
+  test("is lowered to all that is left, behind a long prompt, too", async () => {
+    const up = createScripted(() => hello, { models: [{ id: "m", contextLength: 32_768 }] });
+    const { url } = await startGateway({ upstreams: { up } });
+    const messages = [{ role: "user", content: "word".repeat(24_000) }];
+    const long = JSON.stringify({ ...SMALLEST.anthropic.body, max_tokens: 32_000, messages });
+    await ask(url, "POST", "/v1/messages", { headers: json, body: long });
+    expect(up.requests[0]?.maxTokens).toBeGreaterThan(8400);
+  });
   test.each([
     [
       "This model's maximum context length is 4096 tokens. However, you requested CC tokens (51 in the messages, AA in the completion). Please reduce the length.",
@@ -109,6 +117,9 @@ describe("a limit that does not fit into the model's context", () => {
     ],
     [
       "This model's maximum context length is 4096 tokens. However, you requested AA output tokens and your prompt contains at least 51 input tokens, for a total of at least CC tokens.",
+    ],
+    [
+      "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of CC tokens: 51 tokens from the input messages and AA tokens for the completion. Please reduce the number of tokens.",
     ],
   ])("is lowered again where the server counts more than we do: %s", async (wording) => {
     const limits: number[] = [];

@@ -13,7 +13,7 @@ export interface Started {
   url: string;
   port: number;
   exchanges: Exchange[];
-  /** When so many have ended. */
+  /** When so many have ended; in the order in which they came. */
   ended(count: number): Promise<Exchange[]>;
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startGateway(options: GatewayOptions): Promise<Started> {
   const ended = (count: number): Promise<Exchange[]> =>
     new Promise((resolve) => {
       const look = (): void => {
-        if (exchanges.length >= count) resolve(exchanges);
+        if (exchanges.length >= count) resolve(exchanges.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
       };
       waiting.add(look);
       look();

@@ -78,6 +78,33 @@ describe("thinking at Anthropic's", () => {
   });
 });
 
+describe("thinking at Gemini's and OpenAI's", () => {
+  const shown = (request: Request) => {
+    const { generationConfig } = send("gemini", request).body as { generationConfig?: { thinkingConfig?: { includeThoughts?: boolean } } };
+    const { reasoning } = send("openai-responses", request).body as { reasoning?: { summary?: string } };
+    return [generationConfig?.thinkingConfig?.includeThoughts, reasoning?.summary];
+  };
+  const enabled = { type: "enabled", budget_tokens: 5000 };
+  test.each<[WireId, object]>([
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: enabled }],
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: { type: "adaptive" } }],
+    ["ollama", { messages: hi, think: true }],
+    ["ollama", { messages: hi, think: "high" }],
+    ["openai-chat", { messages: hi, reasoning_effort: "low" }],
+  ])("is shown to a client of %s, whose API would show it: %j", (id, body) => {
+    expect(shown(decode(id, body))).toEqual([true, "auto"]);
+  });
+  test.each<[WireId, object]>([
+    ["anthropic", { max_tokens: 9000, messages: hi, thinking: { ...enabled, display: "omitted" } }],
+    ["anthropic", { max_tokens: 9000, messages: hi, output_config: { effort: "high" } }],
+    ["ollama", { messages: hi, think: false }],
+    ["openai-chat", { messages: hi }],
+  ])("is not shown to one of %s that asks for none: %j", (id, body) => {
+    const [gemini, responses] = shown(decode(id, body));
+    expect([gemini ?? false, responses]).toEqual([false, undefined]);
+  });
+});
+
 describe("a conversation with calls and no tools", () => {
   const call = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: '{"a":1}' } });
   const messages = [

@@ -2,7 +2,9 @@
  * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
-import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
+import type { ErrorInfo, Json, Request, Sampling, Warning } from "../../core/nouns.ts";
+import { withInstruction } from "../../wires/adapt-messages.ts";
+import { NO_USAGE } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
@@ -38,16 +40,23 @@ const MAX_VALUES = 32;
 type Setting = readonly [keyof Sampling, number];
 
 export interface Lesson {
-  /** It writes no more than that. */
-  readonly maxTokens?: number;
+  /** It writes no more than that, and takes no limit below the other. */
+  readonly maxTokens?: number | undefined;
+  readonly minTokens?: number | undefined;
   /** It does not take these values. */
   readonly without?: readonly Setting[];
   /** It does not take media of these kinds. */
   readonly media?: readonly MediaKind[];
   /** Behind a tool's result it takes nobody's words but its own. */
   readonly speaksNext?: true;
+  /** It shows nobody how it thinks. */
+  readonly isSilent?: true;
+  /** It does not tell in a stream what that cost. */
+  readonly isUncounted?: true | undefined;
+  /** It is held to no format where it has tools. */
+  readonly isFree?: true;
   /** It knows the limit only as `max_completion_tokens`. */
-  readonly isNewer?: true;
+  readonly isNewer?: true | undefined;
 }
 
 /** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
@@ -70,10 +79,17 @@ const SETTINGS: readonly (readonly [RegExp, keyof Sampling])[] = [
 const MOST =
   /max_?(?:completion_?|output_?)?tokens.*?(?:at most |<= |\[1, |> (?=\d+, which)|\) to |equal to `?)(?<most>\d+)(?<exclusive> \(exclusive)?/i;
 
+/** `integer below minimum value. Expected a value >= 16`. */
+const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least>\d+)/i;
+/** `Your organization must be verified to generate reasoning summaries`. */
+const SUMMARY = /reasoning.summar/i;
+/** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
+const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
+
 /** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
 export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
   const { code, message, param = "" } = error;
-  const { maxTokens = 0, sampling = {} } = request;
+  const { maxTokens = 0, sampling = {}, thinking, extra = [] } = request;
   const media = isTranslated ? refusedMedia(error, request) : [];
   if (media.length > 0) return { media };
   if (isTranslated && refusesBehind(error, request)) return { speaksNext: true };
@@ -81,9 +97,14 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   const { most, exclusive } = MOST.exec(message)?.groups ?? {};
   const limit = Number(most) - (exclusive ? 1 : 0);
   if (limit > 0 && limit < maxTokens) return { maxTokens: limit };
+  const minTokens = Number(LEAST.exec(message)?.groups?.least);
+  if (maxTokens > 0 && minTokens > maxTokens) return { minTokens };
   if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
   const said = `${param} ${message}`;
+  if (/stream_options/.test(said) && REFUSED.test(said) && !extra.some(({ kind }) => kind === NO_USAGE)) return { isUncounted: true };
   if (!isTranslated || !REFUSED.test(said)) return undefined;
+  if (thinking && thinking.show !== false && SUMMARY.test(said)) return { isSilent: true };
+  if (isFormatted(request) && FORMAT.test(said) && /tool|function/i.test(said)) return { isFree: true };
   const named = SETTINGS.flatMap(([word, key]): Setting[] => {
     const value = sampling[key];
     return value !== undefined && word.test(said) ? [[key, value]] : [];
@@ -92,23 +113,33 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   return without.length > 0 ? { without } : undefined;
 }
 
+const isFormatted = ({ output, tools = [] }: Request): boolean => output !== undefined && tools.length > 0;
+
 /** The request as the model takes it. */
 export function heeding(
   given: Request,
-  { maxTokens, without = [], media = [], speaksNext, isNewer }: Lesson,
+  { maxTokens, minTokens, without = [], media = [], speaksNext, isSilent, isUncounted, isFree, isNewer }: Lesson,
 ): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
-  if (maxTokens !== undefined && given.maxTokens !== undefined && maxTokens < given.maxTokens) {
-    request.maxTokens = maxTokens;
-    const message = `the limit of ${given.maxTokens} tokens was lowered to ${maxTokens}: the model writes no more`;
-    warnings.push({ code: "max-tokens", message });
+  if (given.maxTokens !== undefined) {
+    const limit = Math.max(Math.min(given.maxTokens, maxTokens ?? given.maxTokens), minTokens ?? 0);
+    const how = limit < given.maxTokens ? `lowered to ${limit}: the model writes no more` : `raised to ${limit}: the model takes no less`;
+    if (limit !== given.maxTokens) warnings.push({ code: "max-tokens", message: `the limit of ${given.maxTokens} tokens was ${how}` });
+    request.maxTokens = limit;
   }
+  if (isSilent && given.thinking) request.thinking = { ...given.thinking, show: false };
   const settings = new Set(without.flatMap(([key, value]) => (given.sampling?.[key] === value ? key : [])));
   const unseen = media.filter((kind) => kindsIn(given).has(kind));
   if (settings.size > 0)
     request.sampling = Object.fromEntries(Object.entries(given.sampling ?? {}).filter(([key]) => !settings.has(key as keyof Sampling)));
   if (unseen.length > 0) request.messages = withoutMedia(given.messages, unseen);
+  if (isFree && isFormatted(given)) {
+    const form = given.output?.schema ? `JSON that fits this schema: ${JSON.stringify(given.output.schema)}` : "JSON.";
+    request.messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${form}`);
+    delete request.output;
+    warnings.push({ code: "not-enforced", message: "the format of the answer is not enforced: the model takes none beside tools" });
+  }
   const refused = [...settings, ...unseen];
   if (refused.length > 0) warnings.push({ code: "dropped", message: `the model refuses ${refused.join(", ")}: it was asked without` });
   if (speaksNext && isAnyBehind(request)) {
@@ -116,8 +147,12 @@ export function heeding(
     const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
     warnings.push({ code: "converted", message });
   }
+  const mark = (kind: string, data: Json): void => {
+    request.extra = [...(request.extra ?? []), { wire: "openai-chat", kind, data, quiet: true }];
+  };
+  if (isUncounted) mark(NO_USAGE, true);
   if (isNewer && request.maxTokens !== undefined) {
-    request.extra = [...(given.extra ?? []), { wire: "openai-chat", kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
+    mark("max_completion_tokens", request.maxTokens);
     delete request.maxTokens;
   }
   return { request, warnings };

@@ -6,10 +6,12 @@ import type { ErrorInfo, Opaque, Request } from "../../core/nouns.ts";
 import { estimateTokens } from "../estimate.ts";
 
 const UNCUT: Opaque = { wire: "ollama", kind: "truncate", data: false, quiet: true };
+/** The server inside of it would otherwise push the beginning out. */
+const UNSHIFTED: Opaque = { ...UNCUT, kind: "shift" };
 const sizeOf = (size: number): Opaque => ({ wire: "ollama", kind: "options", data: { num_ctx: size }, quiet: true });
 
 /** A prompt that its window does not hold is refused. */
-export const uncut = (request: Request): Request => ({ ...request, extra: [...(request.extra ?? []), UNCUT] });
+export const uncut = (request: Request): Request => ({ ...request, extra: [...(request.extra ?? []), UNCUT, UNSHIFTED] });
 
 /** The window has so many tokens. */
 export function inWindow(request: Request, size: number): Request {

@@ -164,6 +164,8 @@ const ollama: Backend = {
     prompt: prompt as string,
     raw: true,
     stream: true,
+    truncate: false, // an error shall say that the prompt is too long
+    shift: false,
     ...(format && { format }),
     options: { ...samplingFields(sampling, "repeat_penalty"), num_predict: maxTokens, stop: stops, ...options },
   }),

@@ -4,7 +4,7 @@ import { isObject } from "../../core/json.ts";
 import type { JsonObject, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt } from "../adapt.ts";
-import { BUDGETS } from "../effort.ts";
+import { BUDGETS, isShown } from "../effort.ts";
 import { type Encoded, encoded, told } from "../encoded.ts";
 import { textsOf } from "../media.ts";
 import { hasOwn, putState } from "../opaque.ts";
@@ -176,14 +176,14 @@ function writeConfig(out: Out): Draft | undefined {
 
 /** Either a budget or a level: the API refuses both together, and each model takes one of them. */
 function writeThinking({ request, warnings }: Out): Draft | undefined {
-  const { enabled, effort, budget, show: includeThoughts, keep } = request.thinking ?? {};
+  const { enabled, effort, budget, keep } = request.thinking ?? {};
   if (keep !== undefined) warnings.dropped("thinking.keep");
   const level = enabled === false || isOld(request) ? undefined : effort;
   const isMore = level === "max" || level === "xhigh";
   if (isMore) warnings.converted(`the effort ${level}`, "HIGH");
   if (level && budget !== undefined) warnings.dropped("thinking.budget beside an effort");
   return some<Draft>({
-    includeThoughts,
+    includeThoughts: isShown(request),
     thinkingBudget: enabled === false ? 0 : level ? undefined : (budget ?? (effort ? BUDGETS[effort] : enabled ? -1 : undefined)),
     thinkingLevel: level && (isMore ? "HIGH" : level.toUpperCase()),
   });

@@ -63,3 +63,6 @@ export const wordOf = (reason: FinishReason): string => {
   for (const word in FINISH) if (FINISH[word] === reason) return word;
   return "stop";
 };
+
+/** A mark in a request's `extra`: the server does not take `stream_options`. */
+export const NO_USAGE = "#no-usage";

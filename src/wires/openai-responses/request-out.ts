@@ -4,6 +4,7 @@ import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolR
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt, adaptSettings } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
+import { isShown } from "../effort.ts";
 import { type Encoded, encoded } from "../encoded.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
@@ -189,7 +190,7 @@ function settings(out: Out): Draft {
       thinking &&
       defined<Draft>({
         effort: effortWord(thinking, warnings),
-        summary: thinking.show && own(extra, "reasoning.summary") === undefined ? "auto" : undefined,
+        summary: isShown(request) && own(extra, "reasoning.summary") === undefined ? "auto" : undefined,
       }),
     text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.
