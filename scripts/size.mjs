@@ -21,19 +21,19 @@ const entries = [
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_650, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 20_800, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 45_750, files: ids.filter((id) => !LATER.includes(id)).map(file) },
-  { name: "all dialects", goal: 40_000, limit: 52_000, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 66_300, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_610, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 20_700, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 45_700, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "all dialects", goal: 40_000, limit: 51_950, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 66_250, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 27_900,
+    limit: 27_950,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 55_600, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 55_330, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.
