@@ -132,5 +132,5 @@ export class Again {
   }
 }
 
-/** What a client of the upstream's own wire has put as it wants it stays so. */
-const asItIs = ({ without: _without, media: _media, speaksNext: _speaksNext, ...lesson }: Lesson): Lesson => lesson;
+/** What a client of the server's own wire has put as it wants it stays so. */
+const asItIs = ({ maxTokens, minTokens, isUncounted, isNewer }: Lesson): Lesson => ({ maxTokens, minTokens, isUncounted, isNewer });
