@@ -21,7 +21,7 @@ const entries = [
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_600, files: [file("gemma4")] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_610, files: [file("gemma4")] },
   { name: "the largest dialect alone", goal: 9_000, limit: 20_700, largestOf: ids.map(file) },
   { name: "nineteen dialects", goal: 40_000, limit: 45_700, files: ids.filter((id) => !LATER.includes(id)).map(file) },
   { name: "all dialects", goal: 40_000, limit: 51_950, files: ids.map(file) },
@@ -29,11 +29,11 @@ const entries = [
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 27_600,
+    limit: 27_950,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 55_600, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 55_330, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.

@@ -49,6 +49,23 @@ describe("the built library runs without Node", () => {
   });
 });
 
+test("a page that forbids eval has tools whose arguments are checked", async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: 'export { defineTool } from "./dist/chat/browser.js";', resolveDir: "." },
+    bundle: true,
+    external: ["@modelcontextprotocol/*"],
+    format: "iife",
+    globalName: "chat",
+    platform: "browser",
+    write: false,
+  });
+  const strict = createContext({}, { codeGeneration: { strings: false, wasm: false } });
+  runInContext(outputFiles[0]!.text, strict);
+  expect(() => runInContext("eval('1')", strict)).toThrow("Code generation from strings disallowed");
+  const source = `chat.defineTool({ name: "paint", parameters: { type: "object", required: ["color"] } }).check({}).problems.join()`;
+  expect(runInContext(source, strict)).toBe("color: is missing");
+});
+
 // What package.json gives a bundler for a page.
 const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { exports: Record<string, string | Conditions | null> };
 type Conditions = { browser?: Conditions; default?: string };

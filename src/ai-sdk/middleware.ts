@@ -31,14 +31,21 @@ export interface InBandOptions<Version> {
   version?: Version;
 }
 
-type Middleware<Version> = Omit<LanguageModelV3Middleware, "specificationVersion"> & { readonly specificationVersion: Version };
+type Hooks = Pick<Required<LanguageModelV3Middleware>, "transformParams" | "wrapGenerate" | "wrapStream">;
+
+/** Each version of the SDK has its own types for what is the same: these fit them all. */
+interface Middleware<Version> {
+  readonly specificationVersion: Version;
+  transformParams(options: { params: unknown }): Promise<never>;
+  wrapGenerate(options: { doGenerate: unknown; params: unknown }): Promise<never>;
+  wrapStream(options: { doStream: unknown; params: unknown }): Promise<never>;
+}
 
 export function toolsInBand<Version extends "v3" | "v4" = "v3">({ dialect, version }: InBandOptions<Version>): Middleware<Version> {
   const speech = typeof dialect === "string" ? getDialect(dialect) : dialect;
   /** By what the model is asked instead. */
   const asked = new WeakMap<LanguageModelV3CallOptions, InBandCall>();
-  return {
-    specificationVersion: version ?? ("v3" as Version),
+  const hooks: Hooks = {
     async transformParams({ params }) {
       const call = new InBandCall(speech, params);
       const transformed = call.params();
@@ -48,6 +55,7 @@ export function toolsInBand<Version extends "v3" | "v4" = "v3">({ dialect, versi
     wrapGenerate: async ({ doGenerate, params }) => asked.get(params)!.readAnswer(await doGenerate()),
     wrapStream: async ({ doStream, params }) => asked.get(params)!.readStream(await doStream()),
   };
+  return { specificationVersion: version ?? "v3", ...hooks } as unknown as Middleware<Version>;
 }
 
 /** One call of the SDK, and how its answer is read. */

@@ -250,10 +250,8 @@ export class Chat {
       try {
         request = await this.#request(turn);
         const left = await this.#fit(request, tight, turn.signal);
-        if (left > 0) {
-          yield { type: "left-out", messages: left };
-          request = await this.#request(turn);
-        }
+        if (left !== undefined && left > 0) yield { type: "left-out", messages: left };
+        if (left !== undefined) request = await this.#request(turn);
       } catch (error) {
         const finish: Finished = { reason: "error", error: turn.signal.aborted ? CANCELLED : explainError(error) };
         yield { type: "finish", ...finish };
@@ -337,15 +335,18 @@ export class Chat {
     return system === undefined ? [...messages] : [{ role: "system", content: [{ type: "text", text: system }] }, ...messages];
   }
 
-  /** Leaves out what the context has no room for; says how many messages that were. `tight`: the server has just said that it is too much. */
-  async #fit(request: Request, tight: boolean, signal: AbortSignal): Promise<number> {
+  /**
+   * Leaves out what the context has no room for; says how many messages that were, or `undefined` where all is sent as it was. `tight`: the
+   * server has just said that it is too much.
+   */
+  async #fit(request: Request, tight: boolean, signal: AbortSignal): Promise<number | undefined> {
     const { context, engine, maxTokens } = this.#options;
-    if (!context) return 0;
+    if (!context) return undefined;
     const { limit, policy = dropOldest } = context;
     const room = limit - Math.min(maxTokens ?? limit * ANSWER_SHARE, limit / 2);
-    if (!tight && estimateTokens(request) * 2 < room) return 0; // no need to count
+    if (!tight && estimateTokens(request) * 2 < room) return undefined; // no need to count
     const { tokens } = await unlessAborted(signal, engine.countTokens(request, { signal }));
-    if (!tight && tokens <= room) return 0;
+    if (!tight && tokens <= room) return undefined;
     const around = estimateTokens({ ...request, messages: this.#withSystem([]) });
     const goal = tight ? Math.min(room, tokens) / 2 : room;
     const left = { tokens: Math.max(goal - around, 0), signal };

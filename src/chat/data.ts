@@ -36,7 +36,15 @@ export type TurnReason =
   | "error";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool"]);
-const PARTS: ReadonlySet<unknown> = new Set(["text", "media", "thinking", "tool-call", "malformed"]);
+/** What each part cannot do without. */
+const PARTS: Readonly<Record<string, Readonly<Record<string, "string" | "object">>>> = {
+  text: { text: "string" },
+  media: { mediaType: "string" },
+  thinking: { text: "string" },
+  "tool-call": { id: "string", name: "string", arguments: "object" },
+  malformed: { raw: "string" },
+};
+const SAID_BY_ALL = ["text", "media"];
 
 /** Data that comes from a file: throws with the place of the first thing that no chat has written. */
 export function readChat(value: unknown): ChatData {
@@ -58,7 +66,11 @@ function checkMessage(value: unknown, path: string): void {
   }
   for (const [i, value] of listAt(message.content, `${path}.content`).entries()) {
     const part = objectAt(value, `${path}.content[${i}]`);
-    if (!PARTS.has(part.type)) throw new Error(`${path}.content[${i}].type must be one of ${[...PARTS].join(", ")}`);
+    const types = message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL;
+    if (!types.includes(part.type as string)) throw new Error(`${path}.content[${i}].type must be one of ${types.join(", ")}`);
+    for (const [key, kind] of Object.entries(PARTS[part.type as string] ?? {}))
+      if (kind === "object" ? !isObject(part[key]) : typeof part[key] !== kind)
+        throw new Error(`${path}.content[${i}].${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
   }
 }
 

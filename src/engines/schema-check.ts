@@ -1,6 +1,7 @@
 /**
- * Whether a value is what a JSON Schema asks for, and if not, where and why. Nothing is compiled: a page with a content security policy, an
- * extension and a worker forbid that.
+ * Whether a value is what a JSON Schema asks for, and if not, where and why. Our own, since libraries compile schemas to code, which a page with a
+ * content security policy, an extension and a worker forbid, and since a hostile schema must cost no more than so many looks. The test holds it
+ * against Ajv.
  *
  *     schemaProblems({ properties: { days: { type: "integer" } } }, { days: "3" })   // [{ path: ["days"], message: "must be integer" }]
  *
@@ -15,14 +16,15 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Alternatives inside of alternatives, and schemas that lead to themselves, have no end: what comes behind so many looks passes. */
+const MAX_LOOKS = 100_000;
+
 /** Never throws: what is wrong with the schema itself lets everything pass, and `schemaFault` says it. */
-export function schemaProblems(schema: Json, value: Json): Problem[] {
+export function schemaProblems(schema: Json, value: Json, looks = MAX_LOOKS): Problem[] {
   const root = isObject(schema) ? schema : {};
-  return new Check(value, [], { root, left: MAX_CHECKS }).all(schema);
+  return new Check(value, [], { root, left: looks }).all(schema);
 }
 
-/** Alternatives inside of alternatives, and schemas that lead to themselves, have no end: what comes later passes. */
-const MAX_CHECKS = 100_000;
 const MAX_DEPTH = 200;
 
 /** One value, held against schemas. */
@@ -48,7 +50,8 @@ class Check {
     if (schema === false) this.fail("is not allowed");
     if (!isObject(schema) || this.#whole.left-- <= 0 || this.#depth > MAX_DEPTH) return this.problems;
     if (schema.nullable === true && this.value === null) return this.problems;
-    for (const keyword of Object.keys(schema)) if (Object.hasOwn(RULES, keyword)) RULES[keyword]!(schema[keyword]!, this, schema);
+    for (const [keyword, rule] of Object.entries(schema))
+      if (rule !== undefined && Object.hasOwn(RULES, keyword)) RULES[keyword]!(rule, this, schema);
     return this.problems;
   }
 
@@ -275,17 +278,26 @@ const textOf = (json: Json): string =>
     isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
   );
 
-/** `undefined`: it is none. Patterns are written for either kind of regular expression. */
+/** Compiled once, for all items of a list. */
+const patterns = new Map<string, RegExp | undefined>();
+const MAX_PATTERNS = 256;
+
+/** `undefined`: it is none. */
 function patternOf(source: Json): RegExp | undefined {
   if (typeof source !== "string") return undefined;
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // perhaps without the flag
-    }
+  if (!patterns.has(source)) {
+    if (patterns.size >= MAX_PATTERNS) patterns.clear();
+    patterns.set(source, regExpOf(source, "u") ?? regExpOf(source));
   }
-  return undefined;
+  return patterns.get(source);
+}
+
+function regExpOf(source: string, flags?: string): RegExp | undefined {
+  try {
+    return new RegExp(source, flags);
+  } catch {
+    return undefined; // patterns are written for either kind of regular expression
+  }
 }
 
 // ---- What is wrong with a schema
@@ -297,7 +309,7 @@ export function schemaFault(schema: Json, path = "", root = mapOf(schema)): stri
   if (!isObject(schema)) return `${path || "it"} must be an object`;
   for (const [keyword, rule] of Object.entries(schema)) {
     const kind = Object.hasOwn(KINDS, keyword) ? KINDS[keyword] : undefined;
-    if (!kind) continue;
+    if (!kind || rule === undefined) continue;
     if (kind.is && !kind.is(rule, root)) return `${at(keyword)} must be ${kind.words}`;
     if (!kind.holds) continue;
     const inner = kind.holds === "one" && !Array.isArray(rule) ? [["", rule] as const] : Object.entries(rule as JsonObject);

@@ -10,22 +10,34 @@ import { type Problem, schemaProblems } from "../engines/schema-check.ts";
 
 /** How long anybody looks: a `pattern` may take for ever, and meanwhile nobody else would be answered. */
 const LOOK_MS = 250;
+const MAX_LOOKS = 10_000;
+/** Schemas that took too long are not looked at again. */
+const slow = new Set<string>();
+const MAX_SLOW = 100;
 
 /** What is wrong, with the place where it is and not what stands there; `undefined`: nothing, or nobody can tell. */
 export async function outsideSchema({ parameters }: Tool, args: JsonObject): Promise<string | undefined> {
-  const [problem] = parameters ? soon(() => schemaProblems(parameters, args)) : [];
+  if (!parameters || (slow.size > 0 && slow.has(JSON.stringify(parameters)))) return undefined;
+  const problems = soon(() => schemaProblems(parameters, args, MAX_LOOKS));
+  if (!problems) {
+    if (slow.size >= MAX_SLOW) slow.clear();
+    slow.add(JSON.stringify(parameters));
+  }
+  const [problem] = problems ?? [];
   return problem && `${problem.path.map((key) => `/${key}`).join("")} ${problem.message}`.trimStart();
 }
 
 const place = createContext({});
 const script = new Script("work()");
 
-/** Nothing, if it took too long: only this stops a regular expression. */
-function soon(work: () => Problem[]): Problem[] {
+/** `undefined`: it took too long. Only this stops a regular expression. */
+function soon(work: () => Problem[]): Problem[] | undefined {
   try {
     place.work = work;
     return script.runInContext(place, { timeout: LOOK_MS }) as Problem[];
   } catch {
-    return [];
+    return undefined;
+  } finally {
+    place.work = undefined;
   }
 }

@@ -202,3 +202,9 @@ describe.each(versions)("tools in band, $name", ({ ai, version }) => {
     expect(text).not.toContain("<|tool_call>");
   });
 });
+
+it("has the types of both versions", () => {
+  const six: import("ai").LanguageModelMiddleware = toolsInBand({ dialect: "hermes" });
+  const seven: import("ai-7").LanguageModelMiddleware = toolsInBand({ dialect: "hermes", version: "v4" });
+  expect([six.specificationVersion, seven.specificationVersion]).toEqual(["v3", "v4"]);
+});

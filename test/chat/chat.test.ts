@@ -1,7 +1,16 @@
 // The promises of a chat, each on an engine that says what it is told.
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { type Chat, type ChatEvent, type ChatOptions, createChat, defineTool, readChat, ToolAnswer } from "../../src/chat/index.ts";
+import {
+  type Chat,
+  type ChatEvent,
+  type ChatOptions,
+  type ContextPolicy,
+  createChat,
+  defineTool,
+  readChat,
+  ToolAnswer,
+} from "../../src/chat/index.ts";
 import type { Event, Message } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { createScripted, type Script } from "../../src/engines/scripted.ts";
@@ -519,6 +528,15 @@ describe("history is plain data", () => {
     [{ version: 1, messages: [{ role: "robot" }] }, "messages[0].role"],
     [{ version: 1, messages: [{ role: "user", content: [{ type: "song" }] }] }, "messages[0].content[0].type"],
     [{ version: 1, messages: [{ role: "tool", id: "a" }], turns: [] }, "messages[0] must have"],
+    [{ version: 1, messages: [{ role: "user", content: [{ type: "text" }] }] }, "messages[0].content[0].text must be a string"],
+    [
+      { version: 1, messages: [{ role: "user", content: [{ type: "tool-call" }] }] },
+      "messages[0].content[0].type must be one of text, media",
+    ],
+    [
+      { version: 1, messages: [{ role: "assistant", content: [{ type: "tool-call", id: "a", name: "f" }] }] },
+      "arguments must be an object",
+    ],
     [{ version: 1, messages: [], turns: [{}] }, "turns[0] must have from and to"],
     [{ version: 1, messages: [], turns: [{ from: 0, to: 1 }] }, "turns[0] must have from and to"],
     [{ version: 1, messages: [], turns: [{ from: 0, to: 0, steps: 1 }] }, "turns[0] must have steps, model and reason"],
@@ -611,5 +629,14 @@ describe("the context", () => {
     });
     for (let i = 0; i < 4; i++) await chat.send(long(i)).turn();
     expect(engine.requests.at(-1)?.messages[0]).toEqual(user("(earlier: words)"));
+  });
+
+  test("a policy may also shorten what it leaves in: the request that it was asked for has that", async () => {
+    const short = (message: Message): Message => (message.role === "assistant" ? assistant("[shortened]") : message);
+    const policy: ContextPolicy = (blocks) => blocks.map(({ messages }) => ({ messages: messages.map(short), tokens: 5 }));
+    const { chat, engine } = scriptedChat([says("a".repeat(4000)), says("ok")], { context: { limit: 500, policy } });
+    await chat.send("one").turn();
+    await chat.send("two").turn();
+    expect(engine.requests[1]?.messages).toEqual([user("one"), assistant("[shortened]"), user("two")]);
   });
 });

@@ -43,6 +43,11 @@ test("`__proto__` is a key like others", () => {
   expect(said({ required: ["toString"] }, {})).toEqual(["toString: is missing"]);
 });
 
+test("what is undefined was not said", () => {
+  const schema = { type: "string", enum: undefined, const: undefined, not: undefined, required: undefined } as unknown as JsonObject;
+  expect([schemaFault(schema), said(schema, "x")]).toEqual([undefined, []]);
+});
+
 test("a schema that leads to itself, or branches without end, is left at some point", () => {
   expect(said({ $ref: "#" }, 1)).toEqual([]);
   expect(said({ anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] }, 1)).toEqual([]);

@@ -62,3 +62,10 @@ describe("a schema", () => {
     expect(await outsideSchema({ name: "f", ...(parameters ? { parameters } : {}) }, args)).toBe(expected);
   });
 });
+
+test("a schema that took too long is not looked at again", async () => {
+  const tool = { name: "f", parameters: { properties: { a: { pattern: "^(b+)+$" } }, required: ["c"] } };
+  expect(await outsideSchema(tool, { a: "x" })).toBe("/a must match the pattern ^(b+)+$");
+  expect(await outsideSchema(tool, { a: `${"b".repeat(64)}!` })).toBeUndefined();
+  expect(await outsideSchema(structuredClone(tool), { a: "x" })).toBeUndefined();
+});

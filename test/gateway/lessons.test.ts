@@ -221,6 +221,34 @@ test("a server that knows the limit only by its newer name is told so, by any cl
   expect(bodies.length).toBeLessThanOrEqual(3);
 });
 
+describe("servers that do not know stream_options", () => {
+  const mistral = [{ type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted", input: {} }];
+  const refusals: [string, number, object][] = [
+    ["Azure's older versions", 400, said("Unrecognized request argument supplied: stream_options")],
+    ["Azure's other models", 400, said("Validation error at #/stream_options: Extra inputs are not permitted")],
+    ["Mistral", 422, { object: "error", message: { detail: mistral }, type: "invalid_request_error", param: null, code: null }],
+    [
+      "TGI",
+      422,
+      { error: "Failed to deserialize the JSON body into the target type: unknown field `stream_options`", error_type: "validation" },
+    ],
+  ];
+  const asked = { model: "m", max_tokens: 9, stream: true, messages: hi };
+  test.each(refusals)("%s: they are asked without, and so from then on", async (_, status, error) => {
+    const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? error : undefined), status);
+    for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"]) {
+      const { status, headers } = await post(path, asked);
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("refuses stream_options")]);
+    }
+    expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
+  });
+  test("what the client itself has asked for is its own to hear of", async () => {
+    const { bodies, post } = await picky("openai-chat", () => refusals[0]![2]);
+    const { status } = await post("/v1/chat/completions", { ...asked, stream_options: { include_usage: true } });
+    expect([status, bodies.length]).toEqual([400, 1]);
+  });
+});
+
 describe("media that a model does not take", () => {
   const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   const pdf = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" }, title: "a.pdf" };
@@ -332,19 +360,4 @@ describe("what stands behind results, where only the model may speak", () => {
     expect((await post("/v1/chat/completions", { model: "m", messages })).status).toBe(400);
     expect(bodies).toHaveLength(1);
   });
-});
-
-const extra = { type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" };
-test.each<[string, number, object]>([
-  ["Mistral", 422, { object: "error", message: { detail: [extra] }, type: "invalid_request_error" }],
-  ["Azure's older versions", 400, said("Unrecognized request argument supplied: stream_options")],
-  ["Azure's other models", 400, said("Validation error at #/stream_options: Extra inputs are not permitted")],
-  ["TGI", 422, { error: "Failed to deserialize the JSON body into the target type: unknown field `stream_options`" }],
-])("a server that does not take stream_options, which nobody asked for, is asked without: %s", async (_, status, refusal) => {
-  const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? refusal : undefined), status);
-  for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"])
-    expect((await post(path, { model: "m", messages: hi, max_tokens: 9, stream: true })).status).toBe(200);
-  expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
-  await post("/v1/chat/completions", { model: "m", messages: hi, stream: true, stream_options: { include_usage: true } });
-  expect(bodies.slice(4).map((body) => "stream_options" in body)).toEqual([true]);
 });

@@ -31,7 +31,7 @@ const FUNCTIONS: Readonly<Record<string, (...values: number[]) => number>> = {
 };
 
 /** Spellings of the same sign. */
-const SIGNS: Readonly<Record<string, string>> = { "×": "*", "·": "*", "÷": "/", ":": "/", "−": "-", "**": "^", of: "*" };
+const SIGNS: Readonly<Record<string, string>> = { "×": "*", "·": "*", "÷": "/", ":": "/", "−": "-", "**": "^" };
 
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*\*|[-+*/^%(),×·÷:−!])|([a-zA-Zπ]\w*))/y;
 /** Nobody writes more by hand, and no expression of this length nests too deep for the stack. */

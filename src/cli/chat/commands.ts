@@ -82,7 +82,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: (argument, { chat, palette }) => {
       const file = argument || `chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`;
       try {
-        writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`);
+        writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`, { mode: 0o600 });
       } catch (error) {
         throw unwritable(file, error);
       }

@@ -3,7 +3,7 @@
  * many lines it has; a line that ends in `\` goes on in the next. While the model answers, keys are listened to: Ctrl-C stops the answer,
  * what is typed ahead is there when the prompt comes back, and a message that was ended with Enter is sent then.
  */
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
@@ -81,13 +81,13 @@ export class Editor {
       history: [...this.#history],
       historySize: MAX_HISTORY,
       removeHistoryDuplicates: true,
-      completer: (line: string): [string[], string] => [reading?.isPasting ? [] : complete(line), line],
+      completer: (line: string): [string[], string] => [complete(line), line],
     });
-    let reading: Reading | undefined;
+    const keys = input.listeners("keypress").at(-1) as ReadingOptions["keys"];
     output.write(PASTE_ON);
     this.#atPrompt = true;
     return new Promise((resolve) => {
-      reading = new Reading({ ...this.#options, reader, prompt }, (text) => {
+      const reading = new Reading({ ...this.#options, reader, keys, prompt }, (text) => {
         this.#atPrompt = false;
         if (text) this.#remember(text);
         resolve(text);
@@ -191,8 +191,10 @@ export class Editor {
 
 function readHistory(file: string): string[] {
   try {
-    const lines = readFileSync(file, "utf8").split("\n").filter(Boolean).reverse();
-    return [...new Set(lines)].slice(0, MAX_HISTORY);
+    const all = readFileSync(file, "utf8").split("\n").filter(Boolean).reverse();
+    const lines = [...new Set(all)].slice(0, MAX_HISTORY);
+    if (all.length > 2 * MAX_HISTORY) writeFileSync(file, `${lines.toReversed().join("\n")}\n`, { mode: 0o600 });
+    return lines;
   } catch {
     return []; // there is none yet
   }
@@ -200,6 +202,8 @@ function readHistory(file: string): string[] {
 
 interface ReadingOptions extends EditorOptions {
   readonly reader: Interface;
+  /** How the reader hears of keys. */
+  readonly keys: (text: string | undefined, key: Key) => void;
   readonly prompt: string;
 }
 
@@ -208,17 +212,14 @@ class Reading {
   readonly #options: ReadingOptions;
   readonly #done: (text: string | undefined) => void;
   #lines: string[] = [];
-  #pasting = false;
+  /** What is being pasted, so far. */
+  #pasted: string | undefined;
   #over = false;
   #leaving = false;
 
   constructor(options: ReadingOptions, done: (text: string | undefined) => void) {
     this.#options = options;
     this.#done = done;
-  }
-
-  get isPasting(): boolean {
-    return this.#pasting;
   }
 
   begin(ahead: string): void {
@@ -237,15 +238,28 @@ class Reading {
     if (last !== "") reader.write(last);
   }
 
-  readonly #key = (_: string | undefined, { name }: Key): void => {
-    if ((name as string) === "paste-start") this.#pasting = true;
-    else if ((name as string) === "paste-end") this.#pasting = false;
-    else if (this.#pasting && name === "tab") this.#options.reader.write("\t");
+  readonly #key = (text: string | undefined, { name }: Key): void => {
+    if ((name as string) === "paste-start") this.#paste();
+    else if ((name as string) === "paste-end") this.#pasteEnd();
+    else if (this.#pasted !== undefined) this.#pasted += text !== undefined && (text >= " " || /[\t\r\n]/.test(text)) ? text : "";
     else this.#leaving &&= name === "c";
   };
 
+  /** `readline` draws its line again for every key, and takes tabs for a question: it gets all that is pasted at once. */
+  #paste(): void {
+    this.#pasted = "";
+    this.#options.input.off("keypress", this.#options.keys);
+  }
+
+  #pasteEnd(): void {
+    const { reader, input, keys } = this.#options;
+    input.on("keypress", keys);
+    reader.write((this.#pasted ?? "").replace(/\r\n?/g, "\n"));
+    this.#pasted = undefined;
+  }
+
   #line(line: string): void {
-    if (this.#pasting) this.#goOn(line);
+    if (this.#pasted !== undefined) this.#goOn(line);
     else if (line.endsWith("\\")) this.#goOn(line.slice(0, -1));
     else {
       this.#end([...this.#lines, line].join("\n"));

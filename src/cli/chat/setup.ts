@@ -20,6 +20,7 @@ import { visible } from "../terminal.ts";
 import { connectAll, systemWith, toolsOf } from "./mcp.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
 import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
+import { CLEAR_LINE } from "./spinner.ts";
 import { stateFolder } from "./state.ts";
 
 export interface ChatFlags extends SourceFlags {
@@ -73,7 +74,7 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
   };
   try {
     const own = (await Promise.all((flags.tool ?? []).map(loadTools))).flat();
-    const servers = await connectAll(flags.mcp ?? []);
+    const servers = await waiting("connecting to MCP servers", connectAll(flags.mcp ?? []));
     closing.push(
       ...servers.map(
         ({ server }) =>
@@ -137,6 +138,20 @@ export async function loadChat(file: string): Promise<ChatData> {
     throw new Complaint(`${visible(file)}: ${(error as Error).message}`, { cause: error });
   }
 }
+
+/** What may take a minute is said meanwhile, to whoever sits there. */
+async function waiting<T>(what: string, work: Promise<T>): Promise<T> {
+  const { stderr } = process;
+  const late = stderr.isTTY ? setTimeout(() => stderr.write(`${what} …`), SAID_AFTER_MS) : undefined;
+  try {
+    return await work;
+  } finally {
+    clearTimeout(late);
+    if (stderr.isTTY) stderr.write(CLEAR_LINE);
+  }
+}
+
+const SAID_AFTER_MS = 500;
 
 // ---- Tools of others
 

@@ -6,6 +6,7 @@
  */
 import type { Event, Media, Message, Opaque, Part, Request, Text, ToolResult } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Scanner } from "../../dialects/dialect.ts";
+import { settingOf } from "../../dialects/variant.ts";
 import { around, warning } from "../around.ts";
 import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, ServerId } from "../engine.ts";
@@ -51,7 +52,7 @@ async function* answer(
   dialectOf: (model: string, options: CallOptions) => Promise<Dialect>,
 ): AsyncGenerator<Event[], void, undefined> {
   const dialect = await dialectOf(given.model, options);
-  options.onDialect?.(dialect.id);
+  options.onDialect?.(settingOf(dialect));
   const request = withFunctions(given);
   const about = await engine.about?.(given.model, options).catch(() => undefined);
   const chat = about?.server === undefined ? undefined : CHATS[about.server];

@@ -11,6 +11,7 @@ import type { Event, Finish, Json, Message, Request, Tool, ToolCall, ToolEnd } f
 import type { Dialect, Scanner } from "../../dialects/dialect.ts";
 import { bytesOf } from "../../dialects/scan/scan.ts";
 import { scanText } from "../../dialects/scan/streams.ts";
+import { settingOf } from "../../dialects/variant.ts";
 import { around } from "../around.ts";
 import { mintIds } from "../ending.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
@@ -71,7 +72,7 @@ class Reader {
       // JSON is what models write for many reasons: in that dialect nothing tells a call from an example.
       if (!dialect || dialect.id === "json") return;
       this.#rescue = new Rescue(dialect, request, tools);
-      options.onDialect?.(dialect.id);
+      options.onDialect?.(settingOf(dialect));
     };
     if (found instanceof Promise) this.finding = found.then(begin);
     else begin(found);

@@ -41,8 +41,7 @@ export async function download(url: string, target: string, options: DownloadOpt
     } catch (error) {
       loaded = await sizeOf(part);
       if (loaded > before) tries = 1; // it moves
-      if (!(error instanceof Cut) || tries >= TRIES)
-        throw error instanceof Cut ? new EngineError(error.info, { cause: error.cause }) : error;
+      if (!(error instanceof Cut) || tries >= TRIES) throw error;
       await pause((options.retryMs ?? RETRY_MS) * 2 ** (tries - 1), undefined, { signal: options.signal });
     }
   }
@@ -109,13 +108,7 @@ async function fetchRest(url: string, part: string, { sha256, size }: Remote, op
 }
 
 /** The connection broke: it is worth another try. */
-class Cut extends Error {
-  readonly info: ErrorInfo;
-  constructor(info: ErrorInfo, options?: ErrorOptions) {
-    super(info.message, options);
-    this.info = info;
-  }
-}
+class Cut extends EngineError {}
 
 async function* chunksOf(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array, void, undefined> {
   try {

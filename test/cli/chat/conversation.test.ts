@@ -209,6 +209,21 @@ describe("over streams", () => {
     await over;
   });
 
+  test("a long line is pasted in one stroke, not drawn again for each of its characters", async () => {
+    const { url, bodies } = await model();
+    const streams = new Streams();
+    const over = chat({ upstream: url, tools: true }, streams);
+    await streams.shows("› ");
+    const before = streams.output.length;
+    const text = "word ".repeat(800);
+    await streams.type(`\x1b[200~${text}\r\n\x07end\x1b[201~`, "Enter");
+    await streams.shows("Answer");
+    expect(bodies()[0]?.messages.at(-1)?.content).toBe(`${text}\nend`);
+    expect(streams.output.length - before).toBeLessThan(6 * text.length);
+    await streams.type("C-d");
+    await over;
+  });
+
   test("what is pasted is one message, what is typed ahead is not lost", async () => {
     const { url, bodies } = await model();
     const streams = new Streams();

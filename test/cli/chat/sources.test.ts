@@ -1,7 +1,9 @@
 // Which model a conversation begins with, where nobody says one.
 import { expect, test } from "vitest";
 import { type SourceFlags, sourcesOf, speakerOf, speakersOf } from "../../../src/cli/chat/sources.ts";
-import { startServer } from "../../servers.ts";
+import { collect } from "../../../src/core/fold.ts";
+import type { Event } from "../../../src/core/nouns.ts";
+import { sse, startServer } from "../../servers.ts";
 import { startModel } from "./upstream.ts";
 
 /** The models that a chat may speak with, the first one first, where these servers run on the machine. */
@@ -30,4 +32,29 @@ test("where nothing runs, or what runs has no model, it is the embedded one", as
 test("who asks for the embedded one gets it, whatever runs", async () => {
   const { url } = await startModel(() => ["Hi"]);
   expect(await modelsWith([url], { model: "embedded" })).toEqual(["dragoman-tiny"]);
+});
+
+test("calls that a server left in the text are calls here, too, as in `dragoman serve`", async () => {
+  const said = '<tool_call>\n{"name": "calculate", "arguments": {"expression": "17*3"}}\n</tool_call>';
+  const props = { default_generation_settings: { n_ctx: 4096 }, model_path: "/models/Qwen2.5-7B-Instruct-Q4_K_M.gguf" };
+  const answers: Readonly<Record<string, unknown>> = {
+    "/props": props,
+    "/v1/models": { object: "list", data: [{ id: "qwen", object: "model" }] },
+  };
+  const { url } = await startServer((response, { url: asked }) => {
+    const [path = ""] = asked.split("?");
+    if (path in answers) return void response.setHeader("content-type", "application/json").end(JSON.stringify(answers[path]));
+    if (path !== "/v1/chat/completions") return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(
+      sse({ choices: [{ index: 0, delta: { content: said } }] }, { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]"),
+    );
+  });
+  const [source] = await sourcesOf({ upstream: `${url}/v1` });
+  const tools = [{ name: "calculate", parameters: { type: "object", properties: { expression: { type: "string" } } } }];
+  const events: Event[] = [];
+  const request = { model: "qwen", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "17*3?" }] }], tools };
+  for await (const event of source!.engine.generate(request)) events.push(event);
+  expect(collect(events)).toMatchObject({ content: [{ type: "tool-call", name: "calculate" }], finish: { reason: "tool-calls" } });
+  await source!.engine.close();
 });

@@ -1,0 +1,64 @@
+// Images, sounds and films in a prompt: each stands where it was shown, as the placeholder that the model's template has for it.
+import { describe, expect, test } from "vitest";
+import type { Media, Message, Text } from "../../src/core/nouns.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { listDialects } from "../../src/dialects/registry.ts";
+
+const KINDS = { image: "image/png", audio: "audio/wav", video: "video/mp4", application: "application/pdf" } as const;
+const said = (text: string): Text => ({ type: "text", text });
+const shown = (mediaType: string): Media => ({ type: "media", mediaType, data: "AA==" });
+const user = (...content: (Text | Media)[]): Message[] => [{ role: "user", content }];
+
+/** What stands for a medium, with what the template has around it. Where a variant is named, it alone. */
+const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  cohere: { image: "<|END_TEXT|><|IMG_PATCH|><|START_TEXT|>" },
+  functiongemma: { image: "<start_of_image>" },
+  gemma4: { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" },
+  "json/gemma": { image: "<start_of_image>" },
+  "kimi-k2": { image: "<|media_start|>image<|media_content|><|media_pad|><|media_end|>\n" },
+  "kimi-k3": { image: "<|kimi_image_placeholder|>" },
+  "minimax-m3": { image: "]<]image[>[", video: "]<]video[>[" },
+  mistral: { image: "[IMG]" },
+  pythonic: { image: "<image>" },
+  "pythonic/vllm-llama4-pythonic": { image: "<|image|>" },
+  "qwen3-coder/qwen3.5-4b": { image: "<|vision_start|><|image_pad|><|vision_end|>", video: "<|vision_start|><|video_pad|><|vision_end|>" },
+  "qwen3-coder/qwen3.8-27b": { image: "<|vision_start|><|image_pad|><|vision_end|>", video: "<|vision_start|><|video_pad|><|vision_end|>" },
+};
+
+const cases = listDialects().flatMap((dialect) =>
+  dialect.variants.flatMap((variant) => {
+    const placeholders = PLACEHOLDERS[`${dialect.id}/${variant}`] ?? PLACEHOLDERS[dialect.id] ?? {};
+    return Object.entries(KINDS).map(([kind, mediaType]) => ({ dialect, variant, kind, mediaType, expected: placeholders[kind] }));
+  }),
+);
+
+describe.each(cases.filter(({ expected }) => expected !== undefined))(
+  "$dialect.id/$variant, $kind",
+  ({ dialect, variant, mediaType, expected = "" }) => {
+    const render = (...content: (Text | Media)[]) => dialect.render({ model: "", messages: user(...content) }, { variant });
+
+    test("stands between the words that it was shown between", () => {
+      const prompt = render(said("first words"), shown(mediaType), said("last words"));
+      expect(promptText(prompt)).toContain(`first words${expected}last words`);
+      expect(prompt.filter(({ media }) => media)).toEqual([{ text: expect.stringMatching(/./), control: true, media: shown(mediaType) }]);
+    });
+
+    test("one placeholder for each, and none for what somebody only wrote", () => {
+      const [piece] = render(said("a"), shown(mediaType), said("b")).filter(({ media }) => media);
+      const token = piece?.text ?? "";
+      const prompt = render(shown(mediaType), said(`look: ${token}`), shown(mediaType));
+      expect(prompt.filter(({ media }) => media)).toHaveLength(2);
+      expect(promptText(prompt, { neutralize: true }).split(token)).toHaveLength(3);
+    });
+  },
+);
+
+test.each(cases.filter(({ expected }) => expected === undefined))(
+  "$dialect.id/$variant has no word for $kind: the words stay, and the engine is told of the medium or leaves it out itself",
+  ({ dialect, variant, mediaType }) => {
+    const messages = user(said("first words"), shown(mediaType), said("last words"));
+    const prompt = dialect.render({ model: "", messages }, { variant });
+    expect(promptText(prompt)).toMatch(/first words[\s\S]*last words/);
+    expect(prompt.filter(({ media, text }) => media && text !== "")).toEqual([]);
+  },
+);
