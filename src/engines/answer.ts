@@ -7,6 +7,7 @@ import type { ErrorInfo, Event } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
 import type { Asking, Listener } from "./asked.ts";
 import type { Hear, Telling } from "./engine.ts";
+import { EngineError } from "./error.ts";
 import { failed } from "./finish.ts";
 import { takeEvents } from "./take.ts";
 
@@ -26,6 +27,9 @@ export const answerEvents = (options: AnswerOptions): AsyncIterable<Event> => ta
 
 /** What may stand behind the end of an answer: read to its end, a connection can be used again. */
 const MAX_BEHIND = 65_536;
+/** What one thing that a server says may take: as much as a client may send. */
+export const MAX_BYTES = 64 * 1024 * 1024;
+export const TOO_LONG: ErrorInfo = { code: "upstream", message: "what the upstream says has no end: it is more than 64 MiB by now" };
 const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 const NOTHING: StreamDecoder = { feed: () => [], flush: () => [] };
 
@@ -36,6 +40,8 @@ class Reading implements Listener, Telling {
   #asking: Asking | undefined;
   #decoder = NOTHING;
   #behind = 0;
+  /** What came since it said something. */
+  #unheard = 0;
   #finished = false;
   #stopped = false;
 
@@ -80,11 +86,14 @@ class Reading implements Listener, Telling {
       return;
     }
     let events: readonly Event[] = [];
+    this.#unheard += bytes.length;
     try {
+      if (this.#unheard > MAX_BYTES) throw new EngineError(TOO_LONG);
       events = this.#decoder.feed(this.#text.write(bytes as Buffer));
     } catch (error) {
       this.#break(error);
     }
+    if (events.length > 0) this.#unheard = 0;
     this.#tell(events);
   }
 
@@ -141,13 +150,13 @@ class Utf8 {
   }
 }
 
-/** An answer that says nothing before its end. */
-export function whole(read: (text: string) => Event[]): StreamDecoder {
+/** An answer that says nothing before its end; behind so many characters nobody reads on. */
+export function whole(read: (text: string) => Event[], most = Number.POSITIVE_INFINITY): StreamDecoder {
   let text = "";
   return {
     feed(piece) {
       text += piece;
-      return [];
+      return text.length > most ? read(text.slice(0, most)) : [];
     },
     flush: () => read(text),
   };

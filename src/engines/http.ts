@@ -5,6 +5,7 @@
 import { type Dispatcher, Pool } from "undici";
 import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
+import { MAX_BYTES, TOO_LONG } from "./answer.ts";
 import { Asked, type Asking, type Base, type Listener, type Patience } from "./asked.ts";
 import type { CallOptions } from "./engine.ts";
 import { EngineError } from "./error.ts";
@@ -199,7 +200,10 @@ export const MAX_ERROR_CHARS = 65_536;
 export async function textOf({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_BYTES) throw new EngineError(TOO_LONG);
+  }
   return text + decoder.decode();
 }
 

@@ -151,7 +151,7 @@ export class Remote implements Engine {
         const answered = (ok: boolean) => options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
         if (status < 200 || status >= 300) {
           answered(false);
-          return whole((text) => [failed(this.#readError(status, headers, text))]);
+          return whole((text) => [failed(this.#readError(status, headers, text))], MAX_ERROR_CHARS);
         }
         const streamed = (): StreamDecoder => {
           answered(true);
@@ -303,15 +303,14 @@ function byItsBeginning(open: (beginning: string) => StreamDecoder): StreamDecod
   return {
     feed(text) {
       if (decoder) return decoder.feed(text);
-      held += text;
-      const beginning = held.trimStart();
-      if (beginning.length < TELLING) return [];
-      decoder = open(beginning);
+      held = (held + text).trimStart();
+      if (held.length < TELLING) return [];
+      decoder = open(held);
       return decoder.feed(held);
     },
     flush() {
       if (decoder) return decoder.flush();
-      decoder = open(held.trimStart());
+      decoder = open(held);
       return [...decoder.feed(held), ...decoder.flush()];
     },
   };

@@ -5,6 +5,22 @@ import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
 import { listOf } from "./read.ts";
 
+/** What is not said of a file is told by its name, or that of its URL. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  json: "application/json",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+};
+
+/** A file of which only that is known. */
+export function fileFromUrl(url: string | undefined, name: string | undefined): Media {
+  const [ending = ""] = /[^.]*$/.exec((name ?? url ?? "").replace(/[?#].*/s, "").toLowerCase()) ?? [];
+  return mediaFromUrl(url, Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending]! : "application/octet-stream");
+}
+
 /** Media from a URL; the bytes of a `data:` URL are taken out. */
 export function mediaFromUrl(url: string | undefined, mediaType: string): Media {
   if (url === undefined) return { type: "media", mediaType };

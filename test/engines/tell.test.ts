@@ -1,7 +1,9 @@
 // An answer that is told: in the pieces in which it came, without a promise for each event.
 import { once } from "node:events";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
+import { textOf } from "../../src/engines/http.ts";
 import { createRescue } from "../../src/engines/inband/rescue.ts";
 import { createRemote, type Remote } from "../../src/engines/remote.ts";
 import { answering, closeLater, nobody, signalOf, sse, startServer } from "../servers.ts";
@@ -41,6 +43,42 @@ test("what came in one piece is told in one piece, and the finish is last", asyn
   const engine = remoteAt(server.url);
   const pieces = await told((...args) => engine.tell(...args));
   expect(pieces.map((events) => events.map(({ type }) => type))).toEqual([["start", "text", "text", "finish"]]);
+});
+
+describe("what has no end is broken off", () => {
+  const endless: [string, number, Record<string, string>, string][] = [
+    ["a JSON", 200, { "content-type": "application/json" }, '{"id":"'],
+    ["an event", 200, STREAM, 'data: {"id":"'],
+    ["an error", 400, { "content-type": "application/json" }, '{"error":"'],
+  ];
+  const piece = Buffer.alloc(1 << 20, "a");
+
+  test.each(endless)("%s", async (what, status, headers, beginning) => {
+    const gone = signalOf();
+    const server = await startServer(async (response) => {
+      response.on("close", gone.resolve).writeHead(status, headers).write(beginning);
+      while (!response.destroyed) if (!response.write(piece)) await Promise.race([once(response, "drain"), gone.promise]);
+    });
+    const engine = remoteAt(server.url);
+    const [last] = (await told((...args) => engine.tell(...args))).flat().slice(-1);
+    await gone.promise;
+    const message = what === "an error" ? expect.stringMatching(/^\{"error":"a+$/) : expect.stringContaining("has no end");
+    expect(last).toMatchObject({ type: "finish", error: { code: what === "an error" ? "bad-request" : "upstream", message } });
+  });
+  test("what little has become by being compressed", async () => {
+    const packed = gzipSync(Buffer.alloc(65 << 20, " "));
+    const server = await startServer(answering(packed, { "content-type": "application/json", "content-encoding": "gzip" }));
+    const engine = remoteAt(server.url);
+    expect((await told((...args) => engine.tell(...args))).flat().at(-1)).toMatchObject({
+      error: { message: expect.stringContaining("has no end") },
+    });
+  });
+  test("what is not streamed", async () => {
+    const body = (async function* () {
+      for (;;) yield piece;
+    })();
+    await expect(textOf({ status: 200, headers: {}, body })).rejects.toThrow("has no end");
+  });
 });
 
 test("who stops hears nothing more, and the server is told", async () => {

@@ -14,6 +14,22 @@ function send(to: WireId, request: Request, profile?: WireProfile) {
 }
 const hi = [{ role: "user", content: "Hi" }];
 
+test.each([
+  ["https://x.example/y.pdf", undefined, { source: { type: "url", url: "https://x.example/y.pdf" } }],
+  ["https://x.example/Y.PDF?v=1.2#page=2", undefined, { source: { type: "url" } }],
+  ["https://x.example/get?id=7", "y.pdf", { source: { type: "url" }, title: "y.pdf" }],
+])("a file by its URL, %s (%s), is what its name says", (file_url, filename, document) => {
+  const content = [{ type: "input_file", file_url, ...(filename && { filename }) }];
+  const request = decode("openai-responses", { input: [{ role: "user", content }] });
+  expect(send("anthropic", request).body.messages).toMatchObject([{ content: [{ type: "document", ...document }] }]);
+  expect(send("openai-responses", request).body.input).toMatchObject([{ content }]);
+});
+test("a file that nothing says anything of is only told of", () => {
+  const content = [{ type: "input_file", file_url: "https://x.example/constructor" }];
+  const { messages } = send("anthropic", decode("openai-responses", { input: [{ role: "user", content }] })).body;
+  expect(messages).toMatchObject([{ content: "[application/octet-stream https://x.example/constructor]" }]);
+});
+
 test.each<[WireId, WireProfile]>([
   ["openai-chat", { systemAnywhere: false }],
   ["openai-responses", { systemAnywhere: false }],

@@ -106,7 +106,7 @@ describe("input", () => {
       { type: "media", mediaType: "image/*", url: "https://example.com/a.png" },
       { type: "media", mediaType: "image/*", state: [own("file_id", "file-1")] },
       { type: "media", mediaType: "application/pdf", data: "BBBB", name: "a.pdf" },
-      { type: "media", mediaType: "application/octet-stream", url: "https://example.com/a.pdf" },
+      { type: "media", mediaType: "application/pdf", url: "https://example.com/a.pdf" },
       { type: "media", mediaType: "application/octet-stream", data: "CCCC" },
     ]);
     expect(sent(request).input[0]?.content).toEqual([

@@ -86,7 +86,7 @@ export class Completions implements Engine {
       open: (status, headers) => {
         const ok = status >= 200 && status < 300;
         options.onAnswer?.({ ok, headers: travelling(headers), warnings: [...warnings, ...more] });
-        if (!ok) return whole((said) => [failed(this.#readError(status, headers, said))]);
+        if (!ok) return whole((said) => [failed(this.#readError(status, headers, said))], MAX_ERROR_CHARS);
         const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
         return new Reading(backend, dialect, { request, prompt, type: headers["content-type"] ?? "", clean });
       },

@@ -3,7 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { Json, Malformed, Media, Message, Part, Request, Sampling, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
 import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
-import { mediaFromUrl } from "../media.ts";
+import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, someOf, words } from "../read.ts";
@@ -110,7 +110,8 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   },
   file(part) {
     const file = part.inner("file");
-    return defined<Media>({ ...mediaFromUrl(file.text("file_data"), "application/octet-stream"), name: file.text("filename") });
+    const name = file.text("filename");
+    return defined<Media>({ ...fileFromUrl(file.text("file_data"), name), name });
   },
   ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };

@@ -16,7 +16,7 @@ import type {
 import { revealed, toolKind } from "../bridge.ts";
 import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
-import { mediaFromUrl, summaryText } from "../media.ts";
+import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { someOf, textOf } from "../read.ts";
@@ -261,7 +261,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   input_image: (part) => mediaFromUrl(part.text("image_url"), "image/*"),
   input_file(part) {
     const [data, url, named] = [part.text("file_data"), part.text("file_url"), part.text("filename")];
-    const media = mediaFromUrl(data ?? url, "application/octet-stream");
+    const media = fileFromUrl(data ?? url, named);
     if (data !== undefined && media.data === undefined) {
       media.data = data;
       delete media.url;
