@@ -17,12 +17,12 @@ export const configOf = ({ config, upstream }: ServeFlags): string | undefined =
 export async function readSettings(flags: ServeFlags): Promise<Settings> {
   const file = configOf(flags);
   const base: Settings = file === undefined ? { server: {}, upstreams: {}, locals: {}, models: [] } : fromFile(file);
-  const { host, port, insecure, key, model, dialect } = flags;
+  const { host, port, insecure, key, model, dialect, context } = flags;
   const upstreams = flags.upstream === undefined ? base.upstreams : fromFlags(flags.upstream, flags);
   const locals = flags.upstream === undefined ? base.locals : {};
   const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isLocal(flags);
   const found = hasSome ? upstreams : await fromMachine();
-  const isRule = !isLocal(flags) && (model !== undefined || (dialect !== undefined && flags.upstream !== undefined));
+  const isRule = !isLocal(flags) && (model !== undefined || (flags.upstream !== undefined && (dialect ?? context) !== undefined));
   // Rules for upstreams that a flag has replaced are none.
   const isAnswered = ({ upstream }: ModelRule): boolean =>
     flags.upstream === undefined || upstream === undefined || Object.hasOwn(found, upstream);
@@ -36,7 +36,9 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
     },
     upstreams: found,
     locals,
-    models: isRule ? [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model, dialect }] : base.models.filter(isAnswered),
+    models: isRule
+      ? [{ name: "*", upstream: Object.keys({ ...found, ...locals })[0], model, dialect, context }]
+      : base.models.filter(isAnswered),
   };
 }
 

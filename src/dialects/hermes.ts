@@ -53,7 +53,11 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
         said: (said, current) => turnPieces("assistant", saidPieces(said, variant, current, said === final)),
-        results: (results) => turnPieces("user", resultPieces(results, printedResult)),
+        results: (results) =>
+          turnPieces(
+            "user",
+            resultPieces(results, ({ output }) => printedResult(output)),
+          ),
       }),
     ],
     open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent ? t`<think>\n\n</think>\n\n` : []}`,
@@ -95,6 +99,6 @@ export const hermes = dialectOf({
   render,
   tools: toolPieces,
   calls: (calls) => joined(calls.map(callPieces), "\n"),
-  results: (results) => resultPieces(results, printedResult),
+  results: (results) => resultPieces(results, ({ output }) => printedResult(output)),
   thinking: thought,
 });

@@ -97,7 +97,7 @@ function sidesOf(messages: readonly Message[], variant: Variant, declared: Piece
       for (const { said = [], results } of turn.rounds) {
         const text = prompt(saidPieces(said, variant));
         if (text.length > 0) add("assistant", text);
-        if (results.length > 0) add("user", resultPieces(results));
+        if (results.length > 0) add("user", resultPieces(results, variant));
       }
     } else add(variant.hasSystem ? "system" : "user", content(turn.content, variant));
   }
@@ -127,11 +127,6 @@ function needsNewline(before: Part | undefined, part: Part): boolean {
 
 const callText = (call: RenderableCall): string => callObject(call, "parameters");
 
-const resultBlock = ({ name, output, media = [] }: RenderableResult): Pieces => [
-  `<tool_response>\nTool Name: ${name}\nTool Response:\n${resultText(output)}\n</tool_response>`,
-  media.map((item) => mediaPiece("", item)),
-];
-
 const toolLine = ({ name, description, parameters = {} }: Tool): string =>
   `${name}: ${description ? `${description} ` : ""}Parameters: ${compactJson(parameters)}\n`;
 
@@ -141,7 +136,14 @@ const toolPieces = (tools: readonly Tool[]): Pieces => [
   ["<tool_code>\n", tools.map(toolLine), "</tool_code>\n"],
 ];
 
-const resultPieces = (results: readonly RenderableResult[]): Pieces => joined(results.map(resultBlock), "\n");
+const resultPieces = (results: readonly RenderableResult[], variant: Variant): Pieces =>
+  joined(
+    results.map(({ name, output, media = [] }) => [
+      `<tool_response>\nTool Name: ${name}\nTool Response:\n${resultText(output)}\n</tool_response>`,
+      content(media, variant),
+    ]),
+    "\n",
+  );
 
 export const json = dialectOf({
   id: "json",

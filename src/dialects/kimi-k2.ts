@@ -15,11 +15,12 @@ import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   allCalls,
+  type Content,
   callsOf,
   contentPieces,
   dialogue,
   leadingSystem,
-  resultText,
+  resultContent,
   textOf,
   thinkingOf,
   turnsOf,
@@ -119,8 +120,7 @@ function render(request: Request, variant: Variant, { declared, thinking }: Sett
       declared && t`<|im_system|>tool_declare<|im_middle|>${declared}<|im_end|>`,
       system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
       dialogue(turnsOf(rest), {
-        other: (side, content) =>
-          turnPieces(side === "user" ? "user" : "system", contentPieces(content, { image: "<|media_pad|>" }, shown)),
+        other: (side, content) => turnPieces(side === "user" ? "user" : "system", contentOf(content)),
         said: (parts) => turnPieces("assistant", said(parts)),
         results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
       }),
@@ -130,6 +130,8 @@ function render(request: Request, variant: Variant, { declared, thinking }: Sett
 }
 
 const shown = (image: Pieces): Pieces => t`<|media_start|>image<|media_content|>${image}<|media_end|>\n`;
+
+const contentOf = (content: Content): Pieces => contentPieces(content, { image: "<|media_pad|>" }, shown);
 
 const OPEN = { system: t`<|im_system|>`, user: t`<|im_user|>`, assistant: t`<|im_assistant|>` };
 const turnPieces = (role: keyof typeof OPEN, text: Pieces): Pieces => [OPEN[role], t`${role}<|im_middle|>${text}<|im_end|>`];
@@ -147,7 +149,7 @@ const callPieces = <T extends RenderableCall>(calls: readonly T[], id: (call: T,
 
 const resultPieces = <T extends RenderableResult>(results: readonly T[], id: (result: T, n: number) => string): Pieces =>
   results.map(
-    (result, n) => t`<|im_system|>${result.name}<|im_middle|>## Return of ${id(result, n)}\n${resultText(result.output)}<|im_end|>`,
+    (result, n) => t`<|im_system|>${result.name}<|im_middle|>## Return of ${id(result, n)}\n${contentOf(resultContent(result))}<|im_end|>`,
   );
 
 export const kimiK2 = dialectOf({

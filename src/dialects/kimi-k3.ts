@@ -16,7 +16,7 @@ import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { type Answer, callsOf, contentPieces, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import { type Answer, callsOf, contentPieces, resultContent, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["<|end_of_msg|>"];
 const SEP = "<|sep|>";
@@ -176,7 +176,9 @@ const inOrder = (results: readonly Answer[], calls: readonly ToolCall[]): readon
     : results;
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
-  results.map(({ name, output }, i) => message(`role="tool" tool=${attribute(name)} index="${i + 1}"`, resultText(output)));
+  results.map((result, i) =>
+    message(`role="tool" tool=${attribute(result.name)} index="${i + 1}"`, contentPieces(resultContent(result), { image: IMAGE })),
+  );
 
 const toolPieces = (tools: readonly Tool[]): Pieces =>
   internal(

@@ -15,7 +15,7 @@ import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import { callsOf, contentPieces, dialogue, leadingSystem, resultContent, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -125,7 +125,7 @@ function valuePieces(value: Tree): Pieces {
 }
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
-  results.map(({ output }) => `\n<response>${resultText(output)}</response>`);
+  results.map((result) => ["\n<response>", contentPieces(resultContent(result), PLACEHOLDERS), "</response>"]);
 
 const toolPieces = (tools: readonly Tool[]): Pieces => t`# Tools
 You may call one or more tools to assist with the user query.

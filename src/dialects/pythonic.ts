@@ -196,8 +196,8 @@ function literal(value: Tree, { string }: Variant): string {
   return isObject(value) && !(value instanceof Numeral) ? pythonJson(value) : pythonLiteral(value);
 }
 
-const resultPieces = (results: readonly RenderableResult[], { turn, resultRole, result }: Variant): Pieces =>
-  results.map(({ output }) => turn(resultRole, result(resultText(output))));
+const resultPieces = (results: readonly RenderableResult[], { turn, resultRole, result, image }: Variant): Pieces =>
+  results.map(({ output, media = [] }) => turn(resultRole, [result(resultText(output)), contentPieces(media, { image })]));
 
 const thought = (text: string): Pieces => (text === "" ? [] : `<think>${text}</think>`);
 

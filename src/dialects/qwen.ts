@@ -6,7 +6,6 @@
  *     4 °C
  *     </tool_response><|im_end|>
  */
-import type { Json } from "../core/nouns.ts";
 import type { RenderableResult } from "./dialect.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
@@ -32,8 +31,8 @@ export const t = markup(["<|im_start|>", ...STOPS, ...PRESERVED, "<tool_response
 
 export const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
 export const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;
-export const resultPieces = (results: readonly RenderableResult[], print: (output: Json) => string): Pieces =>
+export const resultPieces = (results: readonly RenderableResult[], print: (result: RenderableResult) => Pieces): Pieces =>
   joined(
-    results.map(({ output }) => t`<tool_response>\n${print(output)}\n</tool_response>`),
+    results.map((result) => t`<tool_response>\n${print(result)}\n</tool_response>`),
     "\n",
   );

@@ -25,7 +25,7 @@ import {
   dialogue,
   leadingSystem,
   printedResult,
-  resultText,
+  resultContent,
   textOf,
   textThenCalls,
   thinkingOf,
@@ -50,7 +50,7 @@ const calls = tagCalls({
     { open: "<function>", head: element("</function>", "<"), slip: true },
   ],
   callClose: "</function>",
-  closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>") },
+  closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>"), "</function_invocation>": "</function>" },
   params: [
     ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
     { open: "<parameter>", head: element("</parameter>", "<"), close: "</parameter>", slip: true },
@@ -86,8 +86,8 @@ type Effort = NonNullable<NonNullable<Request["thinking"]>["effort"]>;
 
 const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thinks"> = {
   tools: jsonTools,
-  results: (results) => resultPieces(results, (output) => resultText(output).trim()),
-  content: (content) => trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown)),
+  results: (results) => resultPieces(results, (result) => shownContent(resultContent(result))),
+  content: shownContent,
   lateSystem: "user",
   thinks: true,
 };
@@ -128,6 +128,10 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 
 const vision = markup(["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"]);
 const shown = (placeholder: Pieces): Pieces => vision`<|vision_start|>${placeholder}<|vision_end|>`;
+
+function shownContent(content: Content): Pieces {
+  return trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown));
+}
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 

@@ -4,6 +4,7 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Message, Part, Request, Text, ToolCall, ToolResult } from "../core/nouns.ts";
+import type { RenderableResult } from "./dialect.ts";
 import { pythonJson, pythonLiteral } from "./print.ts";
 import { joined, mediaPiece, type Pieces } from "./prompt.ts";
 
@@ -189,6 +190,9 @@ export function resultText(output: Json, separator?: string): string {
   const plain = plainOutput(output, separator);
   return typeof plain === "string" ? plain : pythonJson(plain);
 }
+
+/** The same with what else it shows, as a message's content. */
+export const resultContent = ({ output, media = [] }: RenderableResult): Content => [{ type: "text", text: resultText(output) }, ...media];
 
 /** The same where a template prints a list of parts as Python does, and so the model was trained. */
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));

@@ -8,7 +8,7 @@ import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from ".
 import { schemaTypes } from "../core/schema.ts";
 import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, pythonJson, type Tree } from "../dialects/print.ts";
 import { functionObject, functionTool } from "../dialects/tools.ts";
-import { alternating, callsOf, plainOutput, type Round, resultText, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
+import { alternating, callsOf, type Round, resultContent, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
 export interface Conversation {
   messages: JsonObject[];
@@ -83,11 +83,11 @@ const messagesOf = (messages: readonly Message[], sheet: Sheet): JsonObject[] =>
     const rounds = sheet.form.oneCall ? turn.rounds.flatMap(callByCall) : turn.rounds;
     return rounds.flatMap(({ said, results }) => [
       ...(said ? [saidMessage(said, sheet)] : []),
-      ...results.map(({ id, name, output }) => ({
+      ...results.map((result) => ({
         role: "tool",
-        tool_call_id: idOf(id, sheet),
-        name,
-        content: contentOf([{ type: "text", text: resultText(plainOutput(output)) }], sheet),
+        tool_call_id: idOf(result.id, sheet),
+        name: result.name,
+        content: contentOf(resultContent(result), sheet),
       })),
     ]);
   });

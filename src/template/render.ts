@@ -1,5 +1,5 @@
 /** Runs a Jinja chat template with the optional package `@huggingface/jinja`, which is loaded when it is first needed. */
-import type { Json, Request } from "../core/nouns.ts";
+import type { Json, JsonObject, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
 import { thinkingOption } from "../dialects/options.ts";
 import type { Numeral } from "../dialects/print.ts";
@@ -27,7 +27,7 @@ export async function renderWithTemplate(template: string, request: Request, opt
     const parsed = new Template(SLIPS.reduce((source, [slip, mended]) => source.replaceAll(slip, mended), template));
     for (const form of FORMS) {
       const { messages, tools = null } = conversationOf(request, { template, form, numeral: (one) => numerals.standIn(one) });
-      const variables = variablesOf(request, options, form);
+      const variables = variablesOf(template, request, options, form);
       const said = JSON.stringify([messages, tools, variables]);
       if (tried.has(said)) continue;
       tried.add(said);
@@ -120,21 +120,37 @@ type Effort = NonNullable<NonNullable<Request["thinking"]>["effort"]>;
 
 const NEAR: Readonly<Record<Effort, Effort>> = { minimal: "low", low: "low", medium: "medium", high: "xhigh", xhigh: "high", max: "xhigh" };
 
-function variablesOf(request: Request, options: TemplateOptions, { nearEffort }: Form): Record<string, unknown> {
+function variablesOf(template: string, request: Request, options: TemplateOptions, { nearEffort }: Form): Record<string, unknown> {
   const { addGenerationPrompt = true, bosToken = "", eosToken = "", now = new Date(), variables = {} } = options;
+  const { toolChoice } = request;
   const thinking = thinkingOption(request, options);
-  const { effort, keep } = request.thinking ?? {};
+  const { effort, keep, budget = thinking === false ? 0 : undefined } = request.thinking ?? {};
+  const known = effort && (nearEffort ? NEAR[effort] : effort);
+  const format = formatOf(template, request);
   return {
     add_generation_prompt: addGenerationPrompt,
     bos_token: bosToken,
     eos_token: eosToken,
     tool_definition: "", // Llama 4's template adds to it without having it
     [CLOCK]: (format: string) => strftime(format, now),
-    ...(thinking !== undefined && { enable_thinking: thinking, thinking }), // Qwen and GLM say one, DeepSeek says the other
-    ...(effort !== undefined && { reasoning_effort: nearEffort ? NEAR[effort] : effort }),
+    // Each of them has several names: Qwen and GLM say one, DeepSeek, Cohere and Kimi another.
+    ...(thinking !== undefined && { enable_thinking: thinking, thinking, reasoning: thinking }),
+    ...(known !== undefined && { reasoning_effort: known, thinking_effort: known }),
+    ...(budget !== undefined && { thinking_budget: budget }),
     ...(keep !== undefined && { preserve_thinking: keep, clear_thinking: !keep }),
+    ...((toolChoice === "required" || toolChoice === "none") && { tool_choice: toolChoice }),
+    ...(format !== undefined && { response_format: format }),
     ...variables,
   };
+}
+
+/** Structured output as OpenAI says it, or Cohere; or, where the template prints whatever it is given, the schema. */
+function formatOf(template: string, { output }: Request): JsonObject | undefined {
+  if (!output) return undefined;
+  const { schema, name = "output" } = output;
+  if (!template.includes("json_schema")) return schema;
+  if (!schema || template.includes("response_format.schema")) return { type: "json_object", ...(schema && { schema }) };
+  return { type: "json_schema", json_schema: { name, schema } };
 }
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

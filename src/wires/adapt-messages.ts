@@ -16,8 +16,6 @@ export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
 const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
 
 type Spoken = Exclude<Message, ToolResult>;
-/** What the model is told. */
-type Told = Exclude<Spoken, { role: "assistant" }>;
 
 /**
  * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
@@ -68,20 +66,23 @@ export function withResultsFirst(messages: Message[]): Message[] {
   return isMoved ? [...out, ...said] : messages;
 }
 
-/** Says who said it. */
-const labelled = (text: string, role: Told["role"] = "system"): string => {
-  const tag = role === "user" ? role : "system";
-  return `<${tag}>\n${text}\n</${tag}>`;
-};
-
 /** With a text before the conversation, behind what the system says. */
 export function withInstruction(messages: readonly Message[], text: string): Message[] {
   const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   return messages.toSpliced(Math.max(first, 0), 0, { role: "developer", content: [{ type: "text", text }] });
 }
 
+/** What the model was told, by whomever. */
+type Told = Exclude<Spoken, { role: "assistant" }>;
+
+/** Says who said it. */
+const labelled = (text: string, role: Told["role"] = "system"): string => {
+  const tag = role === "user" ? role : "system";
+  return `<${tag}>\n${text}\n</${tag}>`;
+};
+
 /** A system text as the user's, with a label. */
-export const asUser = ({ content, state }: Told): Told => ({
+export const asUser = ({ content, state }: Told): Message => ({
   role: "user",
   content: content.map((part) => (part.type === "text" ? { ...part, text: labelled(part.text) } : part)),
   ...(state ? { state } : {}),

@@ -3,7 +3,7 @@
  * client would put them together, so that both say the same.
  */
 import { CUT_OFF } from "../core/errors.ts";
-import { isObject, setOwn } from "../core/json.ts";
+import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, Response, ToolEnd, Usage, WireId } from "../core/nouns.ts";
 import { Pile } from "../core/pile.ts";
 import { eventsOf } from "../core/unfold.ts";
@@ -223,15 +223,3 @@ export const encoders = (
   encodeResponse: (response, request, options) => new Writer(request, options).whole(response),
   createStreamEncoder: (request, options) => new Writer(request, options),
 });
-
-/** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */
-export function grow(target: Draft, piece: Draft): Draft {
-  for (const [key, value] of Object.entries(piece)) {
-    const there = Object.hasOwn(target, key) ? target[key] : undefined;
-    if (there === undefined || there === null) setOwn(target, key, value);
-    else if (typeof there === "string" && typeof value === "string") target[key] = there + value;
-    else if (Array.isArray(there) && Array.isArray(value)) target[key] = [...there, ...value];
-    else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
-  }
-  return target;
-}

@@ -102,9 +102,9 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const inner = typeof error === "string" && error !== body ? parsed(error) : undefined;
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
   const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
+  const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is such an object
   const message =
-    [error, told, detail, faultsIn(error), faultsIn(objectOf(told).detail)].find((text) => typeof text === "string")?.trim() ||
-    `the server answered with status ${status}`;
+    [error, told, detail, ...faults].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
   const notes = listOf(details).map(objectOf);
   const own = CODES.find((code) => ERRORS[code][1] === native && native !== null);
   const code = own ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
@@ -126,7 +126,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   });
 }
 
-/** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. Mistral has it inside of its message. */
+/** FastAPI's list of what is wrong with a request: `[{"loc": ["body", "messages"], "msg": "Field required"}]`. */
 const faultsIn = (list: unknown): string | undefined =>
   listOf(list)
     .map(objectOf)

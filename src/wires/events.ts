@@ -36,6 +36,7 @@ export class EventWriter {
   #started = false;
   #thinking = false;
   #usage: (Usage & { type: "usage" }) | undefined;
+  #isCounted = false;
   #finished = false;
 
   constructor(context: WireContext) {
@@ -118,13 +119,21 @@ export class EventWriter {
     this.#pass({ type: "extension", wire, data, ...(quiet ? { quiet } : {}) });
   }
 
+  /** Tells what is counted by now; at the end, only what it has become. */
+  counted(): void {
+    if (this.#usage) this.#pass({ ...this.#usage });
+    this.#isCounted = true;
+  }
+
   /** Kept for the end: servers say it early, late, or again and again. */
   usage(usage: Usage): void {
     for (const name in usage) {
       const count = usage[name as keyof Usage];
       if (count === undefined) continue;
       this.#usage ??= { type: "usage" };
+      if (this.#usage[name as keyof Usage] === count) continue;
       this.#usage[name as keyof Usage] = count;
+      this.#isCounted = false;
     }
   }
 
@@ -134,7 +143,7 @@ export class EventWriter {
     this.endThinking();
     const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
     if (this.#calls && !this.#calls.idle) this.#events.push(...this.#calls.end({ truncated: cut }));
-    if (this.#usage) this.#events.push(this.#usage);
+    if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
     const { native, stop } = end;
     const finish: Finish = { type: "finish", reason };

@@ -2,6 +2,7 @@
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import type { FieldNames } from "./fields.ts";
+import type { Draft } from "./wire.ts";
 
 /** `undefined`: it is no JSON text. */
 export function parsed(text: string): Json | undefined {
@@ -73,3 +74,15 @@ export function added<T>(list: T[], item: T): T[] {
 }
 
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
+
+/** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */
+export function grow(target: Draft, piece: Draft): Draft {
+  for (const [key, value] of Object.entries(piece)) {
+    const there = Object.hasOwn(target, key) ? target[key] : undefined;
+    if (there === undefined || there === null) setOwn(target, key, value);
+    else if (typeof there === "string" && typeof value === "string") target[key] = there + value;
+    else if (Array.isArray(there) && Array.isArray(value)) target[key] = [...there, ...value];
+    else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
+  }
+  return target;
+}

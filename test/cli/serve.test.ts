@@ -248,6 +248,21 @@ test("--dialect says what a server's models speak", async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('unknown variant "none" of hermes') });
 });
 
+test("--context says how long a conversation with a server's model may be", async () => {
+  const seen: { max_tokens?: number }[] = [];
+  const server = await startServer((response, { method, body }) => {
+    response.writeHead(method === "GET" ? 404 : 200, { "content-type": "application/json" });
+    if (method === "GET") return void response.end("{}");
+    seen.push(JSON.parse(body));
+    response.end(JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }));
+  });
+  const { url } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--context", "8192", "--port", "0"]);
+  const body = JSON.stringify({ model: "m", max_tokens: 32000, messages: [{ role: "user", content: "Hi" }] });
+  await fetch(`${await url}/v1/messages`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(seen).toHaveLength(1);
+  expect(seen[0]!.max_tokens).toBeLessThan(8192);
+});
+
 test("a rescued call is said in the log", async () => {
   const server = await upstream('Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>');
   const { url, line } = serve(["--upstream", `${server.url}/v1`, "--port", "0"]);

@@ -166,6 +166,14 @@ describe("a key in an element of its own", () => {
   });
 });
 
+test("what closes a call is no text where it comes again, and Qwen3.6 has another word for it", () => {
+  const call = (end: string) => `<tool_call>\n<function=edit>\n<parameter=path>\na\n</parameter>\n${end}\n</tool_call>`;
+  for (const end of ["</function>\n</function>\n</function_invocation>", "</function_invocation>", "</function>\n</function>"]) {
+    expect(argumentsOf(qwen3Coder, call(end))).toEqual([{ path: "a" }]);
+    expect(lines(qwen3Coder, call(end), { tools }).filter((line) => line.startsWith("text"))).toEqual([]);
+  }
+});
+
 describe("glm: tags that are written twice, or for nothing", () => {
   test.each<[string, unknown]>([
     ["<arg_key>path</arg_key></arg_key><arg_value>a</arg_value>", { path: "a" }],

@@ -30,7 +30,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   gemma4: /<\|"\|>/,
   functiongemma: /<escape>/,
   "qwen3-coder":
-    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/write_file>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<\/tool_call>\s*<(tool_call>|\|)/,
+    /< ?\/ ?parameter ?>\s*<( ?parameter ?=| ?\/ ?function ?>|\/(write_file|function_invocation)>)|< ?\/ ?(parameter|function) ?>\s*<( ?function ?=|\/?tool_call>|\|)|< ?parameter ?=[^<]*>|<\/tool_call>\s*<(tool_call>|\|)/,
   "seed-oss":
     /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,

@@ -127,6 +127,26 @@ test("an image stands at its placeholder", () => {
   expect(pieces.slice(1, 4)).toEqual([{ text: "user\n" }, { text: "<|image|>", control: true, media: image }, { text: "What is it?" }]);
 });
 
+test.each([
+  ["qwen3-coder/qwen3.5-4b", "RES<|vision_start|><|image_pad|><|vision_end|>\n</tool_response>"],
+  ["kimi-k2", "RES<|media_start|>image<|media_content|><|media_pad|><|media_end|>\n<|im_end|>"],
+  ["kimi-k3", "RES<|kimi_image_placeholder|><|close|>"],
+  ["minimax-m3", "RES]<]image[>[</response>"],
+  ["pythonic", "RES<image><|im_end|>"],
+  ["json/gemma", "RES\n</tool_response><start_of_image><end_of_turn>"],
+  ["gemma4", 'RES<|"|>}<tool_response|><|image|>'],
+])("so does the image of a result: %s", (setting, text) => {
+  const media = [{ type: "media" as const, mediaType: "image/png", data: "AAAA" }];
+  const messages: Request["messages"] = [
+    { role: "user", content: [{ type: "text", text: "Look" }] },
+    { role: "assistant", content: [{ type: "tool-call", id: "call_0", name: "f", arguments: {} }] },
+    { role: "tool", id: "call_0", name: "f", output: "RES", media },
+  ];
+  const pieces = getDialect(setting).render({ model: "", messages }, { addGenerationPrompt: false });
+  expect(promptText(pieces)).toContain(text);
+  expect(pieces.filter((piece) => piece.media)).toHaveLength(1);
+});
+
 test("a system text that comes late changes nothing that was said before it (deepseek-v4)", () => {
   const say = (role: "system" | "user", text: string) => ({ role, content: [{ type: "text" as const, text }] });
   const answer = { role: "assistant" as const, content: [{ type: "text" as const, text: "a" }] };

@@ -173,6 +173,13 @@ describe("sampling that a model does not take", () => {
       [1, undefined, undefined],
     ]);
   });
+  test("as Mistral says it", async () => {
+    const detail = [{ type: "extra_forbidden", loc: ["body", "top_k"], msg: "Extra inputs are not permitted", input: 64 }];
+    const refused = { object: "error", message: { detail }, type: "invalid_request_error", param: null, code: null };
+    const { bodies, post } = await picky("openai-chat", (body) => ("top_k" in body ? refused : undefined), 422);
+    expect((await post(path, gemini)).status).toBe(200);
+    expect(bodies.map(({ top_k }) => top_k)).toEqual([64, undefined]);
+  });
   test("is left out for the value that was refused, and for no other", async () => {
     const { bodies, post } = await picky("openai-chat", ({ top_p }) =>
       top_p === 0 ? said("top_p must be in (0, 1], got 0.0.") : undefined,
@@ -212,6 +219,34 @@ test("a server that knows the limit only by its newer name is told so, by any cl
   expect((await post("/v1/messages", { model: "m", messages: hi, max_tokens: 100 })).status).toBe(200);
   expect(bodies.slice(-2)).toMatchObject([{ max_completion_tokens: 100 }, { max_completion_tokens: 100 }]);
   expect(bodies.length).toBeLessThanOrEqual(3);
+});
+
+describe("servers that do not know stream_options", () => {
+  const mistral = [{ type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted", input: {} }];
+  const refusals: [string, number, object][] = [
+    ["Azure's older versions", 400, said("Unrecognized request argument supplied: stream_options")],
+    ["Azure's other models", 400, said("Validation error at #/stream_options: Extra inputs are not permitted")],
+    ["Mistral", 422, { object: "error", message: { detail: mistral }, type: "invalid_request_error", param: null, code: null }],
+    [
+      "TGI",
+      422,
+      { error: "Failed to deserialize the JSON body into the target type: unknown field `stream_options`", error_type: "validation" },
+    ],
+  ];
+  const asked = { model: "m", max_tokens: 9, stream: true, messages: hi };
+  test.each(refusals)("%s: they are asked without, and so from then on", async (_, status, error) => {
+    const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? error : undefined), status);
+    for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"]) {
+      const { status, headers } = await post(path, asked);
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("refuses stream_options")]);
+    }
+    expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
+  });
+  test("what the client itself has asked for is its own to hear of", async () => {
+    const { bodies, post } = await picky("openai-chat", () => refusals[0]![2]);
+    const { status } = await post("/v1/chat/completions", { ...asked, stream_options: { include_usage: true } });
+    expect([status, bodies.length]).toEqual([400, 1]);
+  });
 });
 
 describe("media that a model does not take", () => {
@@ -325,15 +360,4 @@ describe("what stands behind results, where only the model may speak", () => {
     expect((await post("/v1/chat/completions", { model: "m", messages })).status).toBe(400);
     expect(bodies).toHaveLength(1);
   });
-});
-
-test("a server that does not take stream_options, which nobody asked for, is asked without", async () => {
-  const refused = { type: "extra_forbidden", loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" };
-  const mistral = { object: "error", message: { detail: [refused] }, type: "invalid_request_error" };
-  const { bodies, post } = await picky("openai-chat", (body) => ("stream_options" in body ? mistral : undefined), 422);
-  for (const path of ["/v1/messages", "/v1/chat/completions", "/v1/messages"])
-    expect((await post(path, { model: "m", messages: hi, max_tokens: 9, stream: true })).status).toBe(200);
-  expect(bodies.map((body) => "stream_options" in body)).toEqual([true, false, false, false]);
-  await post("/v1/chat/completions", { model: "m", messages: hi, stream: true, stream_options: { include_usage: true } });
-  expect(bodies.slice(4).map((body) => "stream_options" in body)).toEqual([true]);
 });

@@ -73,6 +73,18 @@ describe("what templates stumble over is put right", () => {
     expect(await renderWithTemplate(`{{ messages[1].${name} }}`, asked([user, called]))).toBe("Hm.");
     expect(await renderWithTemplate(`{{ messages[1]['${name}'] }}`, asked([user, called]))).toBe("Hm.");
   });
+  test("what else was asked for has the names that templates read it by", async () => {
+    const schema = { type: "object" };
+    const wished: Request = { ...asked([user]), toolChoice: "required", output: { schema }, thinking: { effort: "low", budget: 512 } };
+    const told = async (template: string, request: Request = wished) => await renderWithTemplate(template, request);
+    expect(await told("{{ tool_choice }} {{ thinking_effort }} {{ thinking_budget }}")).toBe("required low 512");
+    expect(await told("{{ response_format | tojson }}")).toBe('{"type": "object"}');
+    expect(await told("{{ response_format.json_schema.schema | tojson }}")).toBe('{"type": "object"}');
+    expect(await told("{# json_schema #}{{ response_format.schema | tojson }}")).toBe('{"type": "object"}');
+    const silent: Request = { ...asked([user]), output: {}, thinking: { enabled: false } };
+    expect(await told("{{ reasoning }} {{ thinking_budget }} {{ tool_choice is defined }}", silent)).toBe("false 0 false");
+    expect(await told("{# json_schema #}{{ response_format.type }}", silent)).toBe("json_object");
+  });
   test("thinking is a part of the content, if the template looks for it there", async () => {
     const template = "{% for b in messages[1].content %}{% if b.type == 'thinking' %}[{{ b.thinking }}]{% endif %}{{ b.text }}{% endfor %}";
     expect(await renderWithTemplate(template, asked([user, called]))).toBe("[Hm.]");

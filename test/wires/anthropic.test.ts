@@ -725,6 +725,7 @@ describe("streams of servers", () => {
   test("calls, thinking and usage", () => {
     expect(joined(decodeStream(fixture("thinking-and-parallel-calls.sse")))).toEqual([
       { type: "start", id: "msg_1", model: "claude-x" },
+      { type: "usage", inputTokens: 1203, outputTokens: 2, cachedTokens: 1000, cacheWriteTokens: 200 },
       {
         type: "extension",
         wire: "anthropic",

@@ -789,7 +789,7 @@ describe("answers of servers", () => {
       { text: "two", state: [{ kind: "thoughtSignature" }] },
     ]);
     expect(usage).toEqual({ inputTokens: 11, outputTokens: 2 });
-    expect(extensions?.map(({ quiet }) => quiet)).toEqual([true, undefined]);
+    expect(extensions?.map(({ quiet }) => quiet)).toEqual([true, undefined, true]);
   });
   test.each([
     ["STOP", "stop"],

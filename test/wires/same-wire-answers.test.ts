@@ -196,15 +196,99 @@ const streams: [WireId, string, keys: string][] = [
   ],
 ];
 
-test.each(streams)("a stream of %s", (id, stream, keys) => {
-  const wire = getWire(id);
-  const decoder = wire.createStreamDecoder();
+/** What clients of the targets get of a stream. */
+function passing(from: WireId, stream: string): (target: WireId) => string {
+  const decoder = getWire(from).createStreamDecoder();
   const events = [...decoder.feed(stream), ...decoder.flush()];
-  const sent = (target: WireId) => {
+  return (target) => {
     const encoder = getWire(target).createStreamEncoder({ ...request, stream: "sse" });
     return events.map((event) => encoder.encode(event)).join("") + encoder.end();
   };
+}
+
+test.each(streams)("a stream of %s", (id, stream, keys) => {
+  const sent = passing(id, stream);
   const text = sent(id);
   for (const key of keys.split(" ")) expect(text).toContain(key);
   for (const other of listWires()) if (other.id !== id) expect(sent(other.id)).not.toMatch(/[".]x_/); // an id of ours may end in x
+});
+
+test("a stream of Anthropic's is the same stream: the counts of its start, blocks and deltas that nobody knows, what stands beside the last delta", () => {
+  const usage = {
+    input_tokens: 30,
+    cache_creation_input_tokens: 7,
+    cache_read_input_tokens: 100,
+    output_tokens: 1,
+    service_tier: "standard",
+  };
+  const message = { id: "a", type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage };
+  const block = (index: number, content_block: object, ...deltas: object[]) => [
+    { type: "content_block_start", index, content_block },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+  const events = [
+    { type: "message_start", message },
+    ...block(0, { type: "x_block", body: "" }, { type: "x_delta", body: "a" }, { type: "x_delta", body: "b" }),
+    ...block(
+      1,
+      { type: "compaction", content: null },
+      { type: "compaction_delta", content: "SUMM" },
+      { type: "compaction_delta", content: "ARY" },
+    ),
+    ...block(
+      2,
+      { type: "text", text: "" },
+      { type: "text_delta", text: "Hi" },
+      { type: "x_text_delta", x: 1 },
+      { type: "text_delta", text: "!" },
+    ),
+    {
+      type: "message_delta",
+      delta: { stop_reason: "end_turn", stop_sequence: null },
+      context_management: { applied_edits: [{ type: "clear_tool_uses_20250919" }] },
+      usage: { input_tokens: 30, cache_creation_input_tokens: 7, cache_read_input_tokens: 100, output_tokens: 5 },
+    },
+    { type: "message_stop" },
+  ];
+  const text = passing("anthropic", sse(...events))("anthropic");
+  expect([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))).toEqual(events);
+});
+
+test("whoever wants it whole gets the deltas of a block that nobody knows put together", () => {
+  const stream = sse(
+    { type: "message_start", message: { id: "a" } },
+    { type: "content_block_start", index: 0, content_block: { type: "compaction", content: null } },
+    { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content: "SUMM" } },
+    { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content: "ARY" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "compaction" }, context_management: { applied_edits: [] } },
+    { type: "message_stop" },
+  );
+  const anthropic = getWire("anthropic");
+  expect(anthropic.encodeResponse(anthropic.decodeResponse(stream), request)).toMatchObject({
+    content: [{ type: "compaction", content: "SUMMARY" }],
+    context_management: { applied_edits: [] },
+  });
+});
+
+test("what Google's own tools have read is counted as Google does", () => {
+  const usageMetadata = { promptTokenCount: 10, toolUsePromptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 18 };
+  const answer = { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }], usageMetadata };
+  const gemini = getWire("gemini");
+  expect(gemini.encodeResponse(gemini.decodeResponse(answer), request)).toMatchObject({ usageMetadata });
+  expect(JSON.parse(passing("gemini", sse(answer))("gemini").match(/"usageMetadata":(\{.*?\})/)![1]!)).toEqual(usageMetadata);
+  expect(getWire("openai-chat").encodeResponse(gemini.decodeResponse(answer), request)).toMatchObject({ usage: { prompt_tokens: 13 } });
+});
+
+test.each(["END", 151645])("chat: the stop string that ended it, or the number of the token: %j", (stop_reason) => {
+  const choice = { index: 0, finish_reason: "stop", stop_reason };
+  const chat = getWire("openai-chat");
+  const whole = { choices: [{ ...choice, message: { role: "assistant", content: "Hi" } }] };
+  expect(chat.encodeResponse(chat.decodeResponse(whole), request)).toMatchObject({ choices: [{ stop_reason }] });
+  const stream = `${sse({ id: "a", choices: [{ ...choice, delta: { content: "Hi" } }] })}data: [DONE]\n\n`;
+  expect(passing("openai-chat", stream)("openai-chat")).toContain(`"stop_reason":${JSON.stringify(stop_reason)}`);
+  const warnings: unknown[] = [];
+  getWire("gemini").encodeResponse(chat.decodeResponse(whole), request, { warn: (warning) => warnings.push(warning) });
+  expect(warnings).toHaveLength(typeof stop_reason === "string" ? 1 : 0);
 });

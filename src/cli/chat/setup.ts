@@ -125,11 +125,10 @@ async function modelsOf(sources: readonly Source[], name: string | undefined): P
 }
 
 /** What a chat is told of the model that speaks. */
-export const speakerOptions = ({ source, model }: Speaker) => ({
-  engine: source.engine,
-  model: model.id,
-  context: model.contextLength === undefined ? undefined : { limit: model.contextLength },
-});
+export function speakerOptions({ source, model }: Speaker) {
+  const limit = source.context ?? model.contextLength;
+  return { engine: source.engine, model: model.id, context: limit === undefined ? undefined : { limit } };
+}
 
 export async function loadChat(file: string): Promise<ChatData> {
   const json = parseJson(await readText(file), file);

@@ -13,6 +13,8 @@ export interface Source {
   /** In words: where it is and what it speaks. */
   readonly about: string;
   readonly engine: Engine;
+  /** How long a conversation may be, where that was said. */
+  readonly context?: number | undefined;
   /** What one should know who talks to it. */
   readonly note?: string;
 }
@@ -30,7 +32,7 @@ export interface SourceFlags extends UpstreamFlags, ModelFlags {
 /** The first of them that has a model is where the conversation begins. `machine`: what runs on it. */
 export async function sourcesOf(flags: SourceFlags, machine = fromMachine): Promise<Source[]> {
   const { upstream, model } = flags;
-  if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags.dialect);
+  if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags);
   if (model !== undefined && isFile(flags)) return [await inProcess(model, flags).catch(complain)];
   const found = await connected(await machine());
   const answering = await speakersOf(found).catch(() => []);
@@ -44,11 +46,12 @@ export async function sourcesOf(flags: SourceFlags, machine = fromMachine): Prom
 /** Whether the model that was asked for is one to run here, and not the name of one. */
 export const isFile = ({ upstream, model }: SourceFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
 
-const connected = async (upstreams: Upstreams, dialect?: string): Promise<Source[]> =>
+const connected = async (upstreams: Upstreams, { dialect, context }: ModelFlags = {}): Promise<Source[]> =>
   (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({
     name,
     about: `at ${urls.join(", ")} (${wire})`,
     engine: layered(engine, { dialect }),
+    context,
   }));
 
 const HERE = "or run a model here: --model hf:owner/repo";

@@ -1,7 +1,8 @@
 /** How an opening tag says a name: `<tag=name>`, `<tag name="…">` or `<tag>name</tag>`. */
 import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
-import type { Param, Scan } from "./scan.ts";
+import type { Scan } from "./scan.ts";
+import type { Param } from "./values.ts";
 
 export interface Head {
   readonly ends: Marks;

@@ -7,10 +7,10 @@ import { Pile } from "../../core/pile.ts";
 import { NO_LIMIT, NO_MARKS } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import { MAX_TAG, openHead, readHead } from "./heads.ts";
-import type { Param, Scan, Step } from "./scan.ts";
+import type { Scan, Step } from "./scan.ts";
 import { broken, cut, readThen, speak, stop, tooDeep } from "./steps.ts";
 import type { ParamTag, TagForm, Tags } from "./tags.ts";
-import { endParam, holdsArguments, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
+import { endParam, holdsArguments, type Param, paramSchema, readJson, sayValue, typeBySchema } from "./values.ts";
 
 export interface ParamSteps {
   /** Behind the head of a call. */

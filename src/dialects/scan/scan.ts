@@ -4,44 +4,19 @@
  */
 import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
-import { Pile } from "../../core/pile.ts";
-import { MAX_NAME, NO_LIMIT, Reader } from "../../core/reader.ts";
+import { NO_LIMIT } from "../../core/reader.ts";
 import { type SchemaNode, schemaNode } from "../../core/schema.ts";
-import { hasNone, type Marks } from "../../core/window.ts";
+import { hasNone } from "../../core/window.ts";
 import type { Scanner, ScannerOptions } from "../dialect.ts";
 import type { CallObject } from "./call-object.ts";
 import type { Element } from "./elements.ts";
+import { Ids } from "./ids.ts";
+import { RawReader } from "./raw.ts";
+import type { Table } from "./table.ts";
+import type { Param } from "./values.ts";
 
 /** One production. It answers with the next one, or `undefined` while it needs more input. */
 export type Step = (s: Scan) => Step | undefined;
-
-export interface MarkSteps {
-  readonly marks: Marks;
-  /** Behind each mark. */
-  readonly steps: ReadonlyMap<string, Step>;
-  /** In the forms without a mark: what may begin where a line does. */
-  readonly line: Step | undefined;
-}
-
-/** A dialect's marks, compiled. */
-export interface Table {
-  readonly start: Step;
-  readonly text: MarkSteps;
-  readonly thinking: MarkSteps;
-  /** A call without a mark ends the thinking block, even if the block is closed later. */
-  readonly promotes: boolean;
-  /** Where a block that cannot be read ends. */
-  readonly ends: Marks;
-  /** The same while the block may turn out to be thinking. */
-  readonly endsHeld: Marks;
-  /** What may stand behind a complete call and belongs to it. */
-  readonly closing: Marks;
-  readonly closers: ReadonlySet<string>;
-  /** No control tokens stand around calls, but text, which somebody may mention. */
-  readonly textual: boolean;
-  readonly stops: Marks;
-  readonly unthink: ReadonlySet<string>;
-}
 
 /** A call that is being read. It has an id and an index once its `tool-start` has left. */
 export interface Call {
@@ -51,31 +26,6 @@ export interface Call {
   nativeId: string | undefined;
 }
 
-/** A parameter that stands between tags, while it is being read. */
-export interface Param {
-  readonly key: string;
-  /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
-  type: "string" | "nullable" | "json";
-  /** It may hold all arguments, and waits until it is whole. */
-  readonly all: boolean;
-  /** What was read and waits. */
-  readonly text: Pile;
-  /** The string has begun. */
-  written: boolean;
-  /** The newline that belongs to the closer, if that comes next. */
-  newline: string;
-  /** What closes it, and all marks that matter inside it. */
-  readonly closer: string;
-  readonly marks: Marks;
-  /** Its key stands in an element of its own: a slip. */
-  readonly slip: boolean;
-  /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
-  quoted: number;
-  /** The mark that ends it if something legal follows, and the blanks behind that mark. */
-  mark: string;
-  blanks: string;
-}
-
 interface Hold {
   readonly events: Event[];
   readonly index: number;
@@ -83,16 +33,10 @@ interface Hold {
   readonly promotes: boolean;
 }
 
-/** So many are remembered, so that none comes twice: no answer has as many calls. */
-const MAX_IDS = 256;
-
-const numberedId = (n: number): string => `call_${n}`;
-
-export class Scan extends Reader implements Scanner {
+export class Scan extends RawReader implements Scanner {
   table: Table;
   readonly tools: readonly Tool[];
   readonly #maxCallChars: number;
-  readonly #mintId: (n: number) => string;
 
   step: Step;
   /** The thinking block is open. */
@@ -133,12 +77,7 @@ export class Scan extends Reader implements Scanner {
   #tool: Tool | undefined;
   #schema: SchemaNode | undefined;
   #index = 0;
-  /** The ids of the last calls: those that the model gave, and all others. */
-  readonly #given = new Set<string>();
-  readonly #minted: string[] = [];
-  /** What no event carries yet: all that came before the last piece, and where the rest begins in that piece. */
-  readonly #raw = new Pile();
-  #rawFrom = 0;
+  readonly #ids: Ids;
   /** So many characters of the raw are marks, whatever becomes of the rest. */
   #marks = 0;
   /** So many characters may still come before a limit is reached; and what decides then. */
@@ -147,12 +86,12 @@ export class Scan extends Reader implements Scanner {
   /** The last character before the raw, if that was text: is it a newline? */
   #newline = true;
 
-  constructor(table: Table, options: ScannerOptions, mintId = numberedId) {
+  constructor(table: Table, options: ScannerOptions, mintId?: (n: number) => string) {
     super(options.maxDepth ?? 256);
     this.table = table;
     this.tools = options.tools ?? [];
     this.#maxCallChars = Math.min(Math.max(1, options.maxCallChars ?? 8_388_608), NO_LIMIT);
-    this.#mintId = options.mintId ?? mintId;
+    this.#ids = new Ids(options.mintId ?? mintId);
     this.step = table.start;
     this.stops = table.stops;
   }
@@ -166,7 +105,7 @@ export class Scan extends Reader implements Scanner {
     if (calm && quiet !== undefined && hasNone(text, quiet)) {
       if (this.wordMax > 0) {
         if (this.word.length + text.length <= this.wordMax) {
-          this.#keepPiece();
+          this.keepPiece();
           this.skip(text);
           this.word += text;
           return [];
@@ -175,13 +114,13 @@ export class Scan extends Reader implements Scanner {
         this.#room = NO_LIMIT;
         return [this.#saying(text)];
       } else if (call.id !== undefined) {
-        this.#keepPiece();
+        this.keepPiece();
         this.skip(text);
         this.json.pass(text);
         return [{ type: "tool-delta", id: call.id, json: text }];
       }
     }
-    this.#keepPiece();
+    this.keepPiece();
     if (calm && this.half !== undefined && this.addHalf(text)) return [];
     this.quiet = undefined;
     this.add(text);
@@ -204,7 +143,7 @@ export class Scan extends Reader implements Scanner {
       if (this.stop === this.end || !this.#onLimit) break;
       // The limit was reached at this very character, wherever the pieces were cut; but half a mark that ends the block stays whole.
       const { codes, pos, stop } = this;
-      if (this.#read === 0 || this.table.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
+      if (this.waitingRead === 0 || this.table.ends.at(codes, pos, stop, false) !== undefined) this.pos = stop;
       this.step = this.#onLimit;
       this.quiet = this.half = undefined;
     }
@@ -220,7 +159,7 @@ export class Scan extends Reader implements Scanner {
   bound(onLimit: Step, least = 0): void {
     if (this.#held) return;
     this.#onLimit = onLimit;
-    this.#room = Math.max(this.#maxCallChars, least) - this.#waiting;
+    this.#room = Math.max(this.#maxCallChars, least) - this.waiting;
     this.#limit();
   }
   unbound(): void {
@@ -234,59 +173,20 @@ export class Scan extends Reader implements Scanner {
     this.stopAt(this.#room < 0 ? Math.max(this.pos, this.end + this.#room) : this.end);
   }
 
-  // ---- what is read
-
-  /** Reads a word up to one of the marks, and answers with the mark, unread. `null`: longer than names may be. */
-  readWord(stops: Marks, max = MAX_NAME): string | null | undefined {
-    const mark = this.until(stops);
-    this.word += this.run;
-    if (this.backTo(max)) return null;
-    if (mark === undefined) this.calm(stops.leads, max);
-    return mark;
-  }
+  // ---- what waits
 
   /** Takes all that was read and has not left yet. */
   takeRaw(): string {
-    const raw = this.#cutRaw();
+    const raw = this.cutRaw();
     this.#marks = 0;
     this.#newline = false;
     if (this.#onLimit !== undefined && !this.#held) this.#room += raw.length;
     return raw;
   }
 
-  #cutRaw(): string {
-    const { piece, inPiece } = this;
-    const from = this.#rawFrom;
-    const before = this.#raw.toString();
-    if (before !== "") this.#raw.clear();
-    if (inPiece >= 0) {
-      this.#rawFrom = inPiece;
-      const raw = from === 0 && inPiece === piece.length ? piece : piece.slice(from, inPiece);
-      return before === "" ? raw : before + raw;
-    }
-    this.#raw.add(before.slice(inPiece));
-    return before.slice(0, inPiece);
-  }
-  /** The last piece is about to be followed by another one. */
-  #keepPiece(): void {
-    const { piece } = this;
-    const from = this.#rawFrom;
-    if (from < piece.length) this.#raw.add(from === 0 ? piece : piece.slice(from));
-    this.#rawFrom = 0;
-  }
-  /** So many characters no event carries yet. */
-  get #waiting(): number {
-    return this.#raw.length + this.piece.length - this.#rawFrom;
-  }
-
-  /** So many of them were read. */
-  get #read(): number {
-    return this.#waiting - this.end + this.pos;
-  }
-
   /** What was read so far is never text, even if no call follows. */
   keepMarks(): void {
-    this.#marks = this.#read;
+    this.#marks = this.waitingRead;
   }
 
   /** Whether the raw begins where a line does, or all input. */
@@ -307,7 +207,7 @@ export class Scan extends Reader implements Scanner {
   /** Says what the last question passed over. Only where nothing else waits. */
   sayRun(): void {
     if (this.from === this.pos) return;
-    this.#say(this.#cutRaw());
+    this.#say(this.cutRaw());
   }
   /** Says all that waits but for its marks, or only the last `length` characters: what stands before them is control. */
   sayRaw(length?: number): string {
@@ -362,7 +262,7 @@ export class Scan extends Reader implements Scanner {
     call.name = name;
     call.index = this.#index;
     const own = id?.trim() ? id : undefined;
-    call.id = own === undefined ? this.#newId() : this.#ownId(own);
+    call.id = this.#ids.of(call.index, own);
     call.nativeId = own;
     this.#index++;
     this.#emit({ type: "tool-start", id: call.id, index: call.index, name });
@@ -371,19 +271,6 @@ export class Scan extends Reader implements Scanner {
       this.owed = true;
     }
     return call;
-  }
-
-  #newId(): string {
-    let id = this.#mintId(this.#index);
-    while (this.#given.has(id)) id += "_";
-    this.#minted[this.#index % MAX_IDS] = id;
-    return id;
-  }
-  #ownId(id: string): string {
-    if (this.#given.has(id) || this.#minted.includes(id)) return this.#newId();
-    this.#given.add(id);
-    if (this.#given.size > MAX_IDS) this.#given.delete(this.#given.values().next().value as string);
-    return id;
   }
 
   #sayDelta(): void {
@@ -455,7 +342,7 @@ export class Scan extends Reader implements Scanner {
     if (!held) return "";
     this.#held = undefined;
     this.#index = held.index;
-    for (const event of held.events) if (event.type === "tool-start") this.#given.delete(event.id);
+    for (const event of held.events) if (event.type === "tool-start") this.#ids.forget(event.id);
     this.call = undefined;
     this.fault = undefined;
     this.unbound();

@@ -1,7 +1,7 @@
 /** What a dialect writes down about its marks, and the scanner that it gets for it. */
 import { Marks } from "../../core/window.ts";
 import type { CallsInThinking, Prompt, Scanner, ScannerOptions } from "../dialect.ts";
-import { Scan, type Step, type Table } from "./scan.ts";
+import { Scan, type Step } from "./scan.ts";
 import {
   control,
   newline,
@@ -56,6 +56,34 @@ export interface Spec {
   readonly bare?: Readonly<Record<string, Step>>;
   /** The ids that the models of this dialect expect. */
   readonly mintId?: (n: number) => string;
+}
+
+export interface MarkSteps {
+  readonly marks: Marks;
+  /** Behind each mark. */
+  readonly steps: ReadonlyMap<string, Step>;
+  /** In the forms without a mark: what may begin where a line does. */
+  readonly line: Step | undefined;
+}
+
+/** A dialect's marks, compiled. */
+export interface Table {
+  readonly start: Step;
+  readonly text: MarkSteps;
+  readonly thinking: MarkSteps;
+  /** A call without a mark ends the thinking block, even if the block is closed later. */
+  readonly promotes: boolean;
+  /** Where a block that cannot be read ends. */
+  readonly ends: Marks;
+  /** The same while the block may turn out to be thinking. */
+  readonly endsHeld: Marks;
+  /** What may stand behind a complete call and belongs to it. */
+  readonly closing: Marks;
+  readonly closers: ReadonlySet<string>;
+  /** No control tokens stand around calls, but text, which somebody may mention. */
+  readonly textual: boolean;
+  readonly stops: Marks;
+  readonly unthink: ReadonlySet<string>;
 }
 
 /** How most models think. */

@@ -17,7 +17,7 @@ export interface TagSteps {
 export function tagCalls(form: TagForm): TagSteps {
   const { open, close, calls, stops, escaped = false } = form;
   const tags = tagMarks(form);
-  const { nextCalls, behindHead, inQuotes, isBreak, headEnds } = tags;
+  const { moreCalls, behindHead, inQuotes, isBreak, headEnds } = tags;
   const { between, endCall } = paramSteps(form, tags);
   const blockHeads = new Marks([...calls.map((tag) => tag.open), ...open, ...close, ...stops]);
   const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
@@ -53,11 +53,15 @@ export function tagCalls(form: TagForm): TagSteps {
   const nextCall: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
-    const mark = s.match(nextCalls);
+    const mark = s.match(moreCalls);
     if (mark === undefined) return undefined;
-    const head = callHeads.get(mark);
-    if (!head) return code === 60 && form.bareNames === "never" ? noCall : closing;
+    if (mark === "") return code === 60 && form.bareNames === "never" ? noCall : closing;
     s.pos += mark.length;
+    const head = callHeads.get(mark);
+    if (!head) {
+      s.keepMarks();
+      return nextCall;
+    }
     begin(s, more);
     return head;
   };

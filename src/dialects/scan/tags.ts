@@ -79,6 +79,8 @@ export function tagMarks(form: TagForm) {
     /** What opens a call, and what opens a block or a call. */
     nextCalls,
     openers,
+    /** The same, and what closes one that is closed already. */
+    moreCalls: new Marks([...nextCalls.list, ...spellings(callClose).filter((mark) => !close.includes(mark))]),
     /** What is legal behind a call's closer, behind a block's, behind a parameter's, and behind a call's head. */
     behindCall,
     behindBlock: new Marks([...open, ...stops]),

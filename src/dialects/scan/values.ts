@@ -5,9 +5,36 @@
 import { escapeJson, isObject, type JsonWriter, jsonScalar } from "../../core/json.ts";
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { Json } from "../../core/nouns.ts";
+import type { Pile } from "../../core/pile.ts";
 import { NO_MARKS, type Outcome, Reader } from "../../core/reader.ts";
 import { propertySchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
-import type { Param, Scan } from "./scan.ts";
+import type { Marks } from "../../core/window.ts";
+import type { Scan } from "./scan.ts";
+
+/** A parameter that stands between tags, while it is being read. */
+export interface Param {
+  readonly key: string;
+  /** A string is written while it arrives. One that may be `null` waits until it cannot be any more, and JSON until it is whole. */
+  type: "string" | "nullable" | "json";
+  /** It may hold all arguments, and waits until it is whole. */
+  readonly all: boolean;
+  /** What was read and waits. */
+  readonly text: Pile;
+  /** The string has begun. */
+  written: boolean;
+  /** The newline that belongs to the closer, if that comes next. */
+  newline: string;
+  /** What closes it, and all marks that matter inside it. */
+  readonly closer: string;
+  readonly marks: Marks;
+  /** Its key stands in an element of its own: a slip. */
+  readonly slip: boolean;
+  /** So many calls and blocks were opened inside it: somebody quotes the format, and what closes them is content. */
+  quoted: number;
+  /** The mark that ends it if something legal follows, and the blanks behind that mark. */
+  mark: string;
+  blanks: string;
+}
 
 export const paramSchema = (s: Scan, key: string): SchemaNode | undefined => propertySchema(s.schemaOf(s.call?.name ?? ""), key);
 

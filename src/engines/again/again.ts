@@ -133,4 +133,7 @@ export class Again {
 }
 
 /** Only what is ours to say: the rest goes as a client of the server's own wire has put it. */
-const asItIs = ({ maxTokens, minTokens, isUncounted, isNewer }: Lesson): Lesson => ({ maxTokens, minTokens, isUncounted, isNewer });
+function asItIs(lesson: Lesson): Lesson {
+  const { without: _without, media: _media, isSilent: _isSilent, isFree: _isFree, speaksNext: _speaksNext, ...ours } = lesson;
+  return ours;
+}

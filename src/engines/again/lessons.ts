@@ -2,9 +2,10 @@
  * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
-import type { ErrorInfo, Json, Request, Sampling, Warning } from "../../core/nouns.ts";
+import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
-import { NO_USAGE } from "../../wires/openai-chat/tables.ts";
+import { ownState } from "../../wires/opaque.ts";
+import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
@@ -41,22 +42,22 @@ type Setting = readonly [keyof Sampling, number];
 
 export interface Lesson {
   /** It writes no more than that, and takes no limit below the other. */
-  readonly maxTokens?: number | undefined;
-  readonly minTokens?: number | undefined;
+  readonly maxTokens?: number;
+  readonly minTokens?: number;
   /** It does not take these values. */
   readonly without?: readonly Setting[];
   /** It does not take media of these kinds. */
   readonly media?: readonly MediaKind[];
-  /** Behind a tool's result it takes nobody's words but its own. */
-  readonly speaksNext?: true;
   /** It shows nobody how it thinks. */
   readonly isSilent?: true;
-  /** It does not tell in a stream what that cost. */
-  readonly isUncounted?: true | undefined;
   /** It is held to no format where it has tools. */
   readonly isFree?: true;
+  /** Behind a tool's result it takes nobody's words but its own. */
+  readonly speaksNext?: true;
   /** It knows the limit only as `max_completion_tokens`. */
-  readonly isNewer?: true | undefined;
+  readonly isNewer?: true;
+  /** It does not know `stream_options`. */
+  readonly isUncounted?: true;
 }
 
 /** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
@@ -85,6 +86,8 @@ const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least
 const SUMMARY = /reasoning.summar/i;
 /** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
 const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
+/** What nobody but us asks for. */
+const STREAM_OPTIONS = "stream_options";
 
 /** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
 export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
@@ -101,8 +104,9 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   if (maxTokens > 0 && minTokens > maxTokens) return { minTokens };
   if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
   const said = `${param} ${message}`;
-  if (/stream_options/.test(said) && REFUSED.test(said) && !extra.some(({ kind }) => kind === NO_USAGE)) return { isUncounted: true };
-  if (!isTranslated || !REFUSED.test(said)) return undefined;
+  if (!REFUSED.test(said)) return undefined;
+  if (request.stream && said.includes(STREAM_OPTIONS) && !ownState(CHAT, extra, STREAM_OPTIONS)) return { isUncounted: true };
+  if (!isTranslated) return undefined;
   if (thinking && thinking.show !== false && SUMMARY.test(said)) return { isSilent: true };
   if (isFormatted(request) && FORMAT.test(said) && /tool|function/i.test(said)) return { isFree: true };
   const named = SETTINGS.flatMap(([word, key]): Setting[] => {
@@ -118,12 +122,12 @@ const isFormatted = ({ output, tools = [] }: Request): boolean => output !== und
 /** The request as the model takes it. */
 export function heeding(
   given: Request,
-  { maxTokens, minTokens, without = [], media = [], speaksNext, isSilent, isUncounted, isFree, isNewer }: Lesson,
+  { maxTokens, minTokens = 0, without = [], media = [], isSilent, isFree, speaksNext, isNewer, isUncounted }: Lesson,
 ): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
   if (given.maxTokens !== undefined) {
-    const limit = Math.max(Math.min(given.maxTokens, maxTokens ?? given.maxTokens), minTokens ?? 0);
+    const limit = Math.max(Math.min(given.maxTokens, maxTokens ?? given.maxTokens), minTokens);
     const how = limit < given.maxTokens ? `lowered to ${limit}: the model writes no more` : `raised to ${limit}: the model takes no less`;
     if (limit !== given.maxTokens) warnings.push({ code: "max-tokens", message: `the limit of ${given.maxTokens} tokens was ${how}` });
     request.maxTokens = limit;
@@ -147,13 +151,13 @@ export function heeding(
     const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
     warnings.push({ code: "converted", message });
   }
-  const mark = (kind: string, data: Json): void => {
-    request.extra = [...(request.extra ?? []), { wire: "openai-chat", kind, data, quiet: true }];
-  };
-  if (isUncounted) mark(NO_USAGE, true);
   if (isNewer && request.maxTokens !== undefined) {
-    mark("max_completion_tokens", request.maxTokens);
+    request.extra = [...(given.extra ?? []), { wire: CHAT, kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
     delete request.maxTokens;
+  }
+  if (isUncounted && request.stream) {
+    request.extra = [...(request.extra ?? []), { wire: CHAT, kind: UNCOUNTED, data: true, quiet: true }];
+    warnings.push({ code: "dropped", message: `the server refuses ${STREAM_OPTIONS}: it was not asked for the usage` });
   }
   return { request, warnings };
 }

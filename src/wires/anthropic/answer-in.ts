@@ -1,21 +1,23 @@
 /** Answers of servers, whole or as events: `message_start`, blocks (`content_block_start`, deltas, `content_block_stop`), `message_delta`, `message_stop`. */
-import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
+import type { ErrorInfo, Json, JsonObject, Opaque, Usage } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { openCapsule } from "../capsule.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
-import { joined } from "../opaque.ts";
-import { objectOf, parsed, textOf, words } from "../read.ts";
+import { joined, opaque } from "../opaque.ts";
+import { grow, objectOf, parsed, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
-import { BLOCK, type Carried, REDACTED, STOP_REASONS, signed, USAGE, WIRE } from "./common.ts";
+import { BLOCK, type Carried, REDACTED, STOP_REASONS, STREAM, signed, USAGE, WIRE } from "./common.ts";
 
 /** A block that is being written. */
 interface Block {
   readonly type: string;
-  /** How it began; deltas that we do not know are added to it. */
-  readonly whole: { [key: string]: Json };
+  /** How it began; deltas of blocks that we do not know are added to it. */
+  whole: { [key: string]: Json };
+  /** How such a block streamed. */
+  stream?: { readonly start: JsonObject; readonly deltas: Json[] };
   /** What only this wire knows of it; a text says it with its first piece. */
   state: Opaque[] | undefined;
   /** Something of it has been said already. */
@@ -23,6 +25,9 @@ interface Block {
   readonly json: Pile;
   readonly citations: Json[];
 }
+
+/** The blocks that nouns stand for. */
+const KNOWN = words("text thinking redacted_thinking tool_use");
 
 const COUNTS = ["input_tokens", ...Object.keys(USAGE)];
 
@@ -64,7 +69,7 @@ export class MessageReader extends AnswerReader {
   chunk(event: Fields): void {
     const type = event.json("type");
     const index = event.number("index") ?? this.#last + Number(type === "content_block_start");
-    if (type === "message_start") this.#messageStart(event.inner("message"));
+    if (type === "message_start") this.#messageStart(event.inner("message"), true);
     else if (type === "content_block_start") this.#blockStart(index, event.inner("content_block"));
     else if (type === "content_block_delta") this.#delta(index, objectOf(event.value.delta));
     else if (type === "content_block_stop") this.#blockStop(index);
@@ -85,18 +90,16 @@ export class MessageReader extends AnswerReader {
       if (type === "tool_use" && cut) this.call({ index, truncated: true });
       else this.#blockStop(index);
     }
-    const counts = Object.entries(USAGE).map(([field, name]) => [name, this.#counts[field]]);
-    const prompt = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map((field) => this.#counts[field] ?? 0);
-    const usage = { ...Object.fromEntries(counts), inputTokens: prompt.reduce((sum, count) => sum + count, 0) };
-    if (Object.values(usage).some(Boolean)) this.usage(usage);
     this.finish(this.#end);
   }
 
-  #messageStart(message: Fields): void {
+  #messageStart(message: Fields, isStreamed = false): void {
     this.start(message.text("id"), message.text("model"));
     message.ask("type", "role", "content", "stop_reason", "stop_sequence");
     this.#count(message);
-    this.#extend("message_start", "message", message.rest());
+    if (isStreamed) this.counted(); // some clients look nowhere else for the prompt's tokens
+    const rest = message.rest();
+    if (rest) this.extend({ type: "message_start", message: rest }, true);
   }
 
   #messageDelta(event: Fields): void {
@@ -108,8 +111,8 @@ export class MessageReader extends AnswerReader {
     details.ask("type");
     this.refusal(details.text("explanation") ?? "");
     this.#count(event);
-    const { usage, ...rest } = event.rest() ?? {};
-    this.#extend("message_delta", "delta", usage ? { ...objectOf(rest.delta), usage } : rest.delta);
+    const rest = event.rest();
+    if (rest) this.extend({ type: "message_delta", ...rest }, objectOf(rest.delta).stop_details === undefined);
   }
 
   /** Counts what is counted; the rest is for the same wire. */
@@ -117,10 +120,10 @@ export class MessageReader extends AnswerReader {
     const usage = given.inner("usage");
     for (const field of COUNTS) this.#counts[field] = usage.number(field) ?? this.#counts[field]!;
     this.#counts.thinking_tokens = usage.inner("output_tokens_details").number("thinking_tokens") ?? this.#counts.thinking_tokens!;
-  }
-
-  #extend(type: string, key: string, rest: Json | undefined): void {
-    if (rest) this.extend({ type, [key]: rest }, objectOf(rest).stop_details === undefined);
+    const counts = Object.entries(USAGE).map(([field, name]) => [name, this.#counts[field]]);
+    const prompt = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map((field) => this.#counts[field] ?? 0);
+    const all: Usage = { ...Object.fromEntries(counts), inputTokens: prompt.reduce((sum, count) => sum + count, 0) };
+    if (Object.values(all).some(Boolean)) this.usage(all);
   }
 
   #blockStart(index: number, given: Fields): void {
@@ -151,7 +154,13 @@ export class MessageReader extends AnswerReader {
       this.#say(block, textOf(delta.text ?? delta.thinking) ?? "", type === "text_delta");
     else if (type === "citations_delta") block?.citations.push(delta.citation ?? null);
     else if (type === "input_json_delta") this.#json(index, block, textOf(delta.partial_json) ?? "");
-    else if (block) Object.assign(block.whole, delta); // `signature_delta`, and what is yet to come
+    else if (type === "signature_delta") Object.assign(block?.whole ?? {}, delta);
+    else if (!block || KNOWN.has(block.type)) this.extend({ type: "content_block_delta", delta: { type: type ?? null, ...delta } });
+    else {
+      block.stream ??= { start: block.whole, deltas: [] };
+      block.stream.deltas.push({ type: type ?? null, ...delta });
+      block.whole = grow({ ...block.whole }, delta) as JsonObject;
+    }
   }
 
   #json(index: number, block: Block | undefined, json: string): void {
@@ -179,7 +188,7 @@ export class MessageReader extends AnswerReader {
     if (type === "thinking") this.#thinkingStop(block);
     else if (type === "redacted_thinking") this.endThinking([{ wire: WIRE, kind: REDACTED, data: whole.data ?? "" }]);
     else if (type === "tool_use") this.#callStop(index, block);
-    else if (type !== "text") this.text("", [{ wire: WIRE, kind: BLOCK, data: this.#whole(block) }]);
+    else if (type !== "text") this.text("", this.#unknown(block));
     else {
       if (!said && state) this.text("", state);
       if (citations.length > 0) this.text("", [{ wire: WIRE, kind: "citations", data: citations }]);
@@ -207,8 +216,9 @@ export class MessageReader extends AnswerReader {
     else this.#blank = index;
   }
 
-  #whole({ whole, json }: Block): JsonObject {
+  #unknown({ whole, json, stream }: Block): Opaque[] {
     const input = json.length > 0 ? parsed(json.toString()) : undefined;
-    return input === undefined ? whole : { ...whole, input };
+    const block = opaque(WIRE, BLOCK, input === undefined ? whole : { ...whole, input });
+    return stream ? [block, opaque(WIRE, STREAM, { ...stream }, true)] : [block];
   }
 }

@@ -4,16 +4,16 @@
  */
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
-import { Answer, grow, type ToolStart } from "../answer-out.ts";
+import { Answer, type ToolStart } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
 import { Balance } from "../json-text.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, isEmpty, objectOf, parsed, some } from "../read.ts";
+import { defined, grow, isEmpty, listOf, objectOf, parsed, some } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, WIRE } from "./common.ts";
+import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, STREAM, WIRE } from "./common.ts";
 
 export const errorBody = (error: ErrorInfo): JsonObject => ({
   type: "error",
@@ -134,7 +134,7 @@ export class MessageAnswer extends Answer {
   text(text: string, state?: readonly Opaque[]): void {
     const block = own(state, BLOCK);
     if (block) {
-      this.#whole(objectOf(block));
+      this.#whole(objectOf(block), objectOf(own(state, STREAM)));
       return;
     }
     const citations = citationsOf(state);
@@ -156,9 +156,10 @@ export class MessageAnswer extends Answer {
   }
 
   /** A block that no noun stands for. */
-  #whole(block: JsonObject): void {
+  #whole(block: JsonObject, { start, deltas }: JsonObject): void {
     const { input } = block;
-    this.#begin(isObject(input) ? { ...block, input: {} } : block);
+    this.#begin({ ...objectOf(start ?? block), ...(isObject(input) ? { input: {} } : {}) });
+    for (const delta of listOf(deltas)) this.#delta({ ...objectOf(delta) });
     if (isObject(input)) this.#delta({ type: "input_json_delta", partial_json: JSON.stringify(input) });
     this.#close();
   }
@@ -238,8 +239,12 @@ export class MessageAnswer extends Answer {
     if (data.type === "content_block_start")
       this.#close(); // the next text is another block
     else if (data.type === "message_start") this.#head = { ...this.#head, ...objectOf(data.message) };
-    else if (data.type === "message_delta") this.#tail = { ...this.#tail, ...objectOf(data.delta) };
-    else {
+    else if (data.type === "message_delta") {
+      const { delta, ...beside } = data;
+      this.#tail = { ...this.#tail, ...beside, delta: { ...objectOf(this.#tail.delta), ...objectOf(delta) } };
+    } else if (data.type === "content_block_delta") {
+      if (this.#open !== "") this.#delta({ ...objectOf(data.delta) });
+    } else {
       this.#start();
       this.send({ ...data });
     }
@@ -248,7 +253,8 @@ export class MessageAnswer extends Answer {
   finish({ reason, native = "", stop }: Finish): void {
     this.#start();
     if (!this.#cut) this.#close();
-    const { usage, stop_details: details, ...more } = this.#tail;
+    const { type = "message_delta", delta: unknown, usage, ...beside } = this.#tail;
+    const { stop_details: details, ...more } = objectOf(unknown);
     const word = Object.keys(STOP_REASONS).find((word) => STOP_REASONS[word] === reason);
     const known = stop !== undefined && reason === "stop" ? "stop_sequence" : word;
     const explanation = this.#refusal;
@@ -260,7 +266,7 @@ export class MessageAnswer extends Answer {
         ? { stop_details: { type: "refusal", category: null, ...objectOf(details), explanation: explanation || null } }
         : {}),
     };
-    this.send({ type: "message_delta", delta, usage: this.#usage(usage) });
+    this.send({ type, delta, ...beside, usage: this.#usage(usage) });
     this.send({ type: "message_stop" });
   }
 
@@ -281,7 +287,8 @@ export class MessageAnswer extends Answer {
         const [first, last] = [message.usage, event.usage].map(objectOf) as [Draft, Draft];
         const details = { ...objectOf(first.output_tokens_details), ...objectOf(last.output_tokens_details) };
         const usage = { ...first, ...last, ...(isEmpty(details) ? {} : { output_tokens_details: details }) };
-        Object.assign(message, event.delta, { usage });
+        const { type: _type, delta: _delta, ...beside } = event;
+        Object.assign(message, event.delta, beside, { usage });
       }
     }
     message.content = blocks.map(({ partial_json: json, ...block }) =>

@@ -47,6 +47,8 @@ export const SOURCE = { media_type: "mediaType", data: "data", url: "url" } as c
 
 /** The kind of a state that is a whole block, which no noun stands for. */
 export const BLOCK = "block";
+/** Marks how such a block streamed: its start, and its deltas. */
+export const STREAM = "#stream";
 
 /** Marks a tool that is not declared, but defined in mid-conversation. */
 export const DEFINED = "#defined";

@@ -15,6 +15,9 @@ import { GIVEN_UP, MALFORMED, meaningOf, PART, SIGNATURE, WIRE } from "./tables.
 const COUNTS = words(
   "promptTokenCount candidatesTokenCount thoughtsTokenCount cachedContentTokenCount toolUsePromptTokenCount totalTokenCount",
 );
+/** The prompt, and what a server's own tools have read: the nouns know the sum. */
+const TOOL_USE = "toolUsePromptTokenCount";
+const SUMMED = ["promptTokenCount", TOOL_USE];
 
 /** What others need not know of: an answer without it is as good. */
 const QUIET = words("safetyRatings avgLogprobs tokenCount createTime modelStatus promptFeedback finishMessage");
@@ -142,11 +145,12 @@ export class GeminiReader extends AnswerReader {
       const counts = keys.map((key) => numberOf(this.#counts[key])).filter((count) => count !== undefined);
       return counts.length > 0 ? counts.reduce((all, count) => all + count) : undefined;
     };
-    const details = restOf(this.#counts, (key) => !COUNTS.has(key));
+    const isSum = this.#counts[TOOL_USE] !== undefined;
+    const details = restOf(this.#counts, (key) => !COUNTS.has(key) || (isSum && SUMMED.includes(key)));
     if (details) this.extend({ usageMetadata: details }, true);
     this.usage(
       defined<Usage>({
-        inputTokens: sum("promptTokenCount", "toolUsePromptTokenCount"),
+        inputTokens: sum(...SUMMED),
         outputTokens: sum("candidatesTokenCount", "thoughtsTokenCount"),
         thinkingTokens: sum("thoughtsTokenCount"),
         cachedTokens: sum("cachedContentTokenCount"),

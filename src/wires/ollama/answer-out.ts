@@ -1,9 +1,9 @@
 /** Answers to clients of `/api/chat` and `/api/generate`: lines of JSON, or one object for all. Calls come whole. */
 import type { ErrorInfo, Finish, JsonObject, Request, ToolEnd } from "../../core/nouns.ts";
-import { Answer, grow } from "../answer-out.ts";
+import { Answer } from "../answer-out.ts";
 import { ownState, putState } from "../opaque.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
-import { defined, objectOf } from "../read.ts";
+import { defined, grow, objectOf } from "../read.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { durations, encodeCall, GENERATE, WIRE } from "./common.ts";
 

@@ -96,11 +96,12 @@ export class ChatReader extends AnswerReader {
     if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
     if (native) this.#because(native);
-    this.#stop = choice.text("stop_reason") ?? this.#stop;
+    const isToken = typeof choice.value.stop_reason === "number"; // vLLM's number of the token that ended it
+    if (!isToken) this.#stop = choice.text("stop_reason") ?? this.#stop;
     const rest = choice.rest();
     if (!rest) return;
     const { message, ...said } = rest; // what rides along has the shape of a chunk
-    this.extend({ choices: [message ? { ...said, delta: message } : said] });
+    this.extend({ choices: [message ? { ...said, delta: message } : said] }, isToken && Object.keys(rest).length === 1);
   }
 
   #because(native: string): void {

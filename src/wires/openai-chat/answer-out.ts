@@ -1,12 +1,12 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
 import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
-import { Answer, CUT_CALL, grow, type ToolStart } from "../answer-out.ts";
+import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
-import { listOf, objectOf } from "../read.ts";
+import { grow, listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";

@@ -12,7 +12,7 @@ import { defined, isEmpty, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { DETAILS, NO_USAGE, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, WIRE } from "./tables.ts";
+import { DETAILS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, UNCOUNTED, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -56,7 +56,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     tool_choice: request.toolChoice && writeChoice(request.toolChoice, request, names.out, true),
     parallel_tool_calls: request.parallelCalls,
     stream: stream && true,
-    stream_options: stream && !ownState(WIRE, request.extra, NO_USAGE) ? { include_usage: true } : undefined,
+    stream_options: stream && !ownState(WIRE, given.extra, UNCOUNTED) ? { include_usage: true } : undefined,
     reasoning_effort: thinking && effortWord(thinking, warnings),
     max_tokens: maxTokensField === "max_tokens" ? request.maxTokens : undefined,
     max_completion_tokens: maxTokensField === "max_completion_tokens" ? request.maxTokens : undefined,

@@ -19,6 +19,8 @@ export const LOGPROBS = "#logprobs";
 export const DETAILS = "#reasoning_details";
 /** The client knows `functions` and `function_call` only, as the API had them before there were tools. */
 export const FUNCTIONS = "#functions";
+/** The server does not know `stream_options`: it is not asked how many tokens a stream has taken. */
+export const UNCOUNTED = "#uncounted";
 
 export const OFFICIAL_SAMPLING = {
   temperature: "temperature",
@@ -63,6 +65,3 @@ export const wordOf = (reason: FinishReason): string => {
   for (const word in FINISH) if (FINISH[word] === reason) return word;
   return "stop";
 };
-
-/** A mark in a request's `extra`: the server does not take `stream_options`. */
-export const NO_USAGE = "#no-usage";

@@ -5,13 +5,13 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import { Answer, grow, type ToolStart } from "../answer-out.ts";
+import { Answer, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
-import { defined, listOf, objectOf, parsed, textOf } from "../read.ts";
+import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import {
