@@ -7,6 +7,7 @@
 import type { LlmInference } from "@mediapipe/tasks-genai";
 import { promptText } from "../../dialects/prompt.ts";
 import type { Engine } from "../engine.ts";
+import { Inbox } from "../inbox.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
 /** What is used of `LlmInference`. */
@@ -55,39 +56,25 @@ function mediaPipeRuntime(inference: MediaPipeInference): TextRuntime {
 }
 
 /** What the listener hears, one piece after the other. Who stops listening stops the model, which takes a while: `over` when it has. */
-async function* pieces(
-  inference: MediaPipeInference,
-  text: string,
-  signal: AbortSignal | undefined,
-  over: () => void,
-): AsyncGenerator<string, void, undefined> {
-  const heard: string[] = [];
-  let wake = (): void => {};
-  let finished = false;
+function pieces(inference: MediaPipeInference, text: string, signal: AbortSignal | undefined, over: () => void): Inbox<string> {
   const cancel = (): void => inference.cancelProcessing();
-  signal?.addEventListener("abort", cancel, { once: true });
-  const answer = inference
-    .generateResponse(text, (partial) => {
-      heard.push(partial);
-      wake();
-    })
-    .finally(() => {
-      finished = true;
-      wake();
-      over();
-    });
-  answer.catch(() => {}); // heard below
-  try {
-    for (;;) {
-      while (heard.length > 0) yield heard.shift()!;
-      if (finished) break;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
+  const heard = new Inbox<string>({
+    start() {
+      signal?.addEventListener("abort", cancel, { once: true });
+      const answer = async () => inference.generateResponse(text, (partial) => heard.push(partial)); // it may also throw
+      const ended = answer().then(
+        () => heard.end(),
+        (error: unknown) => heard.end({ error }),
+      );
+      void ended.then(() => {
+        signal?.removeEventListener("abort", cancel);
+        over();
       });
-    }
-    await answer;
-  } finally {
-    signal?.removeEventListener("abort", cancel);
-    if (!finished) cancel();
-  }
+    },
+    // It cannot be held up.
+    pause() {},
+    resume() {},
+    stop: cancel,
+  });
+  return heard;
 }
