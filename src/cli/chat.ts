@@ -14,7 +14,7 @@ export function addChat(program: Command): void {
       "A conversation with a model, in the terminal. It has tools that work offline (time, calculator, files in one folder, terminal colours), " +
         "tools of yours, and those of MCP servers.",
     );
-  addModelOptions(chat)
+  addModelOptions(chat, "the embedded model, or else what runs on this machine")
     .option("-p, --prompt <text>", "answer this and end; what is piped in stands behind it")
     .option("--json", "with -p or a pipe: every event as a line of JSON")
     .option("--system <text>", "what the model is told before all")

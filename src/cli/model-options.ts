@@ -4,12 +4,10 @@ import { KNOWN } from "../engines/known.ts";
 import { listWires } from "../wires/registry.ts";
 import { readCount, readDialectSetting } from "./input.ts";
 
-export const addModelOptions = (command: Command): Command =>
+/** `otherwise`: what is taken without `--upstream`. */
+export const addModelOptions = (command: Command, otherwise: string): Command =>
   command
-    .option(
-      "--upstream <url or name>",
-      `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, what runs on this machine, or else the embedded model`,
-    )
+    .option("--upstream <url or name>", `where the model is: a URL, or one of ${Object.keys(KNOWN).join(", ")}; without it, ${otherwise}`)
     .addOption(
       new Option("--upstream-wire <wire>", "what the upstream speaks, or completions; without it, that is found out").choices([
         ...listWires().map(({ id }) => id),

@@ -11,7 +11,7 @@ export function addServe(program: Command): void {
     .description(
       "Starts a server that speaks the APIs of OpenAI, Anthropic, Gemini and Ollama to clients, in front of a server that speaks any of them, or of a model that runs in it.",
     );
-  addModelOptions(serve)
+  addModelOptions(serve, "what runs on this machine, or else the embedded model")
     .option("--parallel <n>", "how many conversations with it run at once", readCount)
     .option("--host <address>", "where to listen; beyond this machine only with a key (default: 127.0.0.1)")
     .option("--port <n>", `the port (default: ${PORT}, or the next one that is free)`, readPort)

@@ -1,4 +1,4 @@
-/** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say; else what runs here, or the embedded one. */
+/** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say; else the embedded one, and what runs here. */
 import { type Engine, EngineError } from "../../engines/index.ts";
 import { MissingRuntime } from "../../engines/llama/index.ts";
 import { layered } from "../../gateway/modes.ts";
@@ -29,16 +29,13 @@ export interface SourceFlags extends UpstreamFlags, ModelFlags {
   model?: string;
 }
 
-/** The first of them that has a model is where the conversation begins. `machine`: what runs on it. */
+/** The first of them is where the conversation begins. `machine`: what runs on it. */
 export async function sourcesOf(flags: SourceFlags, machine = fromMachine): Promise<Source[]> {
   const { upstream, model } = flags;
   if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags);
   if (model !== undefined && isFile(flags)) return [await inProcess(model, flags).catch(complain)];
-  const found = await connected(await machine());
-  const answering = await speakersOf(found).catch(() => []);
-  if (answering.length > 0) return found;
-  const embedded = await openEmbedded(flags);
-  const sources = [...found, ...(typeof embedded === "object" ? [embedded] : [])];
+  const [embedded, found] = await Promise.all([openEmbedded(flags), machine().then((upstreams) => connected(upstreams))]);
+  const sources = [...(typeof embedded === "object" ? [embedded] : []), ...found];
   if (sources.length === 0) throw new Complaint([NOT_FOUND, HERE, ...(typeof embedded === "string" ? [embedded] : [])].join("; "));
   return sources;
 }

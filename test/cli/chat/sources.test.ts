@@ -16,17 +16,13 @@ async function modelsWith(urls: readonly string[], flags: SourceFlags = {}): Pro
   return speakers.map(({ model }) => model.id);
 }
 
-test("what runs on the machine comes before the embedded model, as in `dragoman serve`", async () => {
+test("it is the embedded one; what runs on the machine comes behind it", async () => {
   const { url } = await startModel(() => ["Hi"]);
-  expect(await modelsWith([url])).toEqual(["small", "large"]);
-});
-
-test("where nothing runs, or what runs has no model, it is the embedded one", async () => {
   const empty = await startModel(() => [], []);
   const locked = await startServer((response) => void response.writeHead(401).end());
   expect(await modelsWith([])).toEqual(["dragoman-tiny"]);
-  expect(await modelsWith([empty.url])).toEqual(["dragoman-tiny"]);
-  expect(await modelsWith([`${locked.url}/v1`])).toEqual(["dragoman-tiny"]);
+  expect(await modelsWith([url])).toEqual(["dragoman-tiny", "small", "large"]);
+  expect(await modelsWith([empty.url, `${locked.url}/v1`])).toEqual(["dragoman-tiny"]);
 });
 
 test("who asks for the embedded one gets it, whatever runs", async () => {
