@@ -19,7 +19,19 @@ import { uncut } from "./again/window.ts";
 import { type AnswerOptions, tellAnswer, whole } from "./answer.ts";
 import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
-import type { About, CallOptions, Engine, GenerateOptions, Hear, Preview, RawAnswer, SendOptions, Telling, TokenCount } from "./engine.ts";
+import type {
+  About,
+  CallOptions,
+  Engine,
+  GenerateOptions,
+  Hear,
+  Preview,
+  RawAnswer,
+  SendOptions,
+  ServerId,
+  Telling,
+  TokenCount,
+} from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
@@ -100,6 +112,7 @@ export class Remote implements Engine {
   readonly #server: HttpServer;
   readonly #experience = new Experience();
   readonly about?: NonNullable<Engine["about"]>;
+  #identified: { readonly id: Promise<ServerId | undefined>; readonly until: number } = { id: Promise.resolve(undefined), until: 0 };
 
   constructor({ wire, url, key, headers, profile, timeouts, connections, cloud }: RemoteOptions) {
     this.wire = wire;
@@ -200,7 +213,7 @@ export class Remote implements Engine {
   }
 
   async #countOnServer(request: Request, options: CallOptions): Promise<number | undefined> {
-    const server = this.about && this.wire === "openai-chat" ? await identify(this.#server, options) : undefined;
+    const server = this.about && this.wire === "openai-chat" ? await this.#identify(options) : undefined;
     const { body } = this.#encode(request);
     return server && isObject(body) ? countOnServer(this.#server, server, body, options) : undefined;
   }
@@ -229,8 +242,15 @@ export class Remote implements Engine {
     }
   }
 
+  /** Which server it is. Claude Code counts two dozen times in a row, and five questions each time would be noise. */
+  #identify({ headers }: CallOptions): Promise<ServerId | undefined> {
+    const now = performance.now();
+    if (now >= this.#identified.until) this.#identified = { id: identify(this.#server, { headers }), until: now + IDENTIFIED_MS };
+    return this.#identified.id;
+  }
+
   async #about(model: string, options: CallOptions = {}): Promise<About> {
-    const server = await identify(this.#server, options);
+    const server = await this.#identify(options);
     return server ? aboutModel(this.#server, server, model, options) : {};
   }
 
@@ -257,6 +277,9 @@ export class Remote implements Engine {
     return { feed: (text) => clean(decoder.feed(text)), flush: () => clean(decoder.flush()) };
   }
 }
+
+/** Another server may be started in its place. */
+const IDENTIFIED_MS = 60_000;
 
 /** What servers of open models speak. */
 const OPEN_WIRES: ReadonlySet<WireId> = new Set(["openai-chat", "ollama"]);

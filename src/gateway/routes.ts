@@ -132,7 +132,8 @@ function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefin
   const isGemini = /^\/v1(beta|alpha)/.test(prefix) || rest.startsWith("/tunedModels/");
   const wire = isGemini ? "gemini" : callerOf(visit);
   if (rest === "/models") return allowed(get({ kind: "models", wire }), method);
-  const [, collection = "", name = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
+  const [, collection = "", given = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
+  const name = given.replace(/%3A(?=\w+$)/i, ":"); // some escape all of a segment
   if (name === "") return undefined;
   const [, model, action] = /^(.+):(\w+)$/.exec(name) ?? [];
   if (model !== undefined && (method === "POST" || isGemini)) {
@@ -143,6 +144,7 @@ function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefin
     if (action === "embedContent" || action === "batchEmbedContents") {
       return allowed(post({ kind: "pass", wire: "gemini", path: "/v1beta/models/", model: decoded(model), behind: `:${action}` }), method);
     }
+    if (isGemini && method === "POST") return undefined;
   }
   return allowed(get({ kind: "model", wire, id: decoded(name) }), method);
 }

@@ -119,7 +119,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     code,
     message,
     status: status || undefined,
-    native: own || typeof type !== "string" ? undefined : textOf(native),
+    native: own || (typeof type !== "string" && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
     param: textOf(param),
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,

@@ -64,6 +64,7 @@ describe("a program whose quotes nobody escaped is never half a call", () => {
     'code="print("hello")\nprint("x", end="")"',
     "code='x = f('a', b='c')\ny = 1'",
     "code='print('hello')'",
+    `code='print('a')${"\n".repeat(80)}print('b')'`,
   ])("%j", (args) => {
     expect(read(`<|tool_call_start|>[run(${args})]<|tool_call_end|>`)).toEqual(["malformed bad-arguments", "control <|tool_call_end|>"]);
     expect(read(`[run(${args})]`).filter((line) => line.startsWith("call"))).toEqual([]);

@@ -14,7 +14,7 @@ const start = async (answers: Record<string, object>) => {
   });
   const engine = createRemote({ wire: "openai-chat", url: `${server.url}/v1` });
   closeLater(() => engine.close());
-  return { engine, sent: (path: string) => JSON.parse(server.seen.find(({ url }) => url === path)?.body ?? "null") };
+  return { engine, seen: server.seen, sent: (path: string) => JSON.parse(server.seen.find(({ url }) => url === path)?.body ?? "null") };
 };
 
 describe("tokens are counted", () => {
@@ -26,6 +26,12 @@ describe("tokens are counted", () => {
     const { engine, sent } = await start({ ...about, "/tokenize": { count: 42, tokens: [] } });
     expect(await engine.countTokens(request)).toEqual({ tokens: 42, exact: true });
     expect(sent("/tokenize")).toMatchObject({ model: "m", messages: [{ role: "user", content: "Hi" }], tools: [{ type: "function" }] });
+  });
+  test("by a server that is asked once what it is", async () => {
+    const { engine, seen } = await start({ "/version": { version: "0.11" }, "/tokenize": { count: 42, tokens: [] } });
+    for (let i = 0; i < 3; i++) await engine.countTokens(request);
+    expect(seen.filter(({ url }) => url === "/version")).toHaveLength(1);
+    expect(seen.filter(({ url }) => url === "/tokenize")).toHaveLength(3);
   });
   test("by llama-server, in two steps", async () => {
     const { engine, sent } = await start({

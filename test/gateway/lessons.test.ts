@@ -140,6 +140,35 @@ describe("a format that a model is not held to beside tools", () => {
   });
 });
 
+test.each([
+  "The `reasoning_content` in the thinking mode must be passed back to the API.",
+  "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+])("a model that wants thinking with every call gets a dot where there is none: %s", async (message) => {
+  const { bodies, post } = await picky("openai-chat", ({ messages }) =>
+    (messages as Body[]).some((message) => message.tool_calls && !message.reasoning_content) ? said(message) : undefined,
+  );
+  const use = { type: "tool_use", id: "c1", name: "f", input: {} };
+  const messages = [
+    ...hi,
+    { role: "assistant", content: [use] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "42" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "So", signature: "" },
+        { ...use, id: "c2" },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c2", content: "43" }] },
+  ];
+  for (let i = 0; i < 2; i++) expect((await post("/v1/messages", { model: "m", max_tokens: 9, messages })).status).toBe(200);
+  expect(bodies).toHaveLength(3);
+  const thoughts = (bodies[2]!.messages as Body[]).flatMap(({ role, reasoning_content }) =>
+    role === "assistant" ? [reasoning_content] : [],
+  );
+  expect(thoughts).toEqual([".", "So"]);
+});
+
 test("a server that shows nobody how it thinks is asked without that, and thinks as hard", async () => {
   const { bodies, post } = await picky("openai-responses", ({ reasoning }) =>
     (reasoning as Body | undefined)?.summary

@@ -42,8 +42,12 @@ describe("model names hold slashes and colons", () => {
     ["/v1beta/models/google/gemma-3:free:generateContent", "/v1beta/models/google/gemma-3:free:generateContent"],
     ["/v1beta/models/google%2Fgemma-3%3Afree:generateContent", "/v1beta/models/google%2Fgemma-3%3Afree:generateContent"],
     [`/v1beta/models/${"x".repeat(300)}:generateContent`, `/v1beta/models/${"x".repeat(300)}:generateContent`],
+    ["/v1beta/models/m%3AgenerateContent", "/v1beta/models/m:generateContent"],
   ])("POST %s", (url, path) => {
     expect(route("POST", url)).toEqual(generate("gemini", path));
+  });
+  test("a method that nobody knows is a path that nobody knows", () => {
+    expect(route("POST", "/v1beta/models/m:batchGenerateContent")).toMatchObject({ kind: "unknown", wire: "gemini" });
   });
   test.each([
     ["/v1/models/qwen/qwen3:8b", "qwen/qwen3:8b"],

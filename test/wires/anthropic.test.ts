@@ -1227,3 +1227,14 @@ test("files that only Anthropic's servers have become labels elsewhere, and stay
   expect(sent.context.warnings).toHaveLength(3);
   expect(getWire("anthropic").encodeRequest(request).body).toMatchObject({ messages: [{ role: "user", content }] });
 });
+
+test("a document's title and context are told beside its words", () => {
+  const source = { type: "text", media_type: "text/plain", data: "words" };
+  const body = {
+    model: "m",
+    max_tokens: 9,
+    messages: [{ role: "user", content: [{ type: "document", title: "T", context: "C", source }] }],
+  };
+  const request = getWire("anthropic").decodeRequest({ path: "", query: {}, headers: {}, body });
+  expect(getWire("openai-chat").encodeRequest(request).body).toMatchObject({ messages: [{ content: "T\nC\nwords" }] });
+});

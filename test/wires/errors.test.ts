@@ -139,6 +139,10 @@ describe("what servers say", () => {
     expect(readError(status, {}, body)).toMatchObject(info);
     expect(readError(status, {}, typeof body === "string" ? body : JSON.stringify(body))).toMatchObject(info);
   });
+  test("a code without a type", () => {
+    const error = { message: "The response was filtered", type: null, param: "prompt", code: "content_filter" };
+    expect(openaiError(readError(400, {}, { error }))).toMatchObject({ error: { param: "prompt", code: "content_filter" } });
+  });
   test("when to come back", () => {
     expect(readError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
     expect(readError(429, { "retry-after-ms": "150", "retry-after": "1" }, {}).retryAfterMs).toBe(150);

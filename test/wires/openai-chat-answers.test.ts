@@ -472,7 +472,12 @@ describe("ends that servers leave out, or name otherwise", () => {
       error: { code: "upstream" },
     });
   });
-  test.each(["abort", "network_error", "insufficient_system_resource"])(
+  test("the error that stands in a choice is the answer's, with its words", () => {
+    const error = { code: 429, message: "rate limited upstream" };
+    const { finish } = openaiChat.decodeResponse({ choices: [{ index: 0, message: { content: "" }, finish_reason: "error", error }] });
+    expect(finish).toMatchObject({ reason: "error", error: { code: "rate-limit", message: "rate limited upstream" } });
+  });
+  test.each(["abort", "network_error", "insufficient_system_resource", "request_timeout"])(
     "%s: the call that it cut was cut, and the answer has failed",
     (word) => {
       const cut = { ...call, function: { name: "f", arguments: '{"a":' } };
@@ -483,6 +488,8 @@ describe("ends that servers leave out, or name otherwise", () => {
   );
   test.each([
     ["model_length", "length"],
+    ["MAX_TOKENS", "length"],
+    ["content_safety", "content-filter"],
     ["model_context_window_exceeded", "length"],
     ["sensitive", "content-filter"],
   ])("%s is no good end", (word, reason) => {

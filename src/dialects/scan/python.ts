@@ -238,7 +238,8 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       if (at === s.stop) return s.last ? ended : undefined;
       const char = s.slice(at, at + 1);
       if (char === "]" && unsure && !is(BARE)) return listEnds(s, at + 1);
-      if (at - s.pos === ALONE || separators.includes(char)) return ended;
+      const many = at - s.pos === ALONE;
+      if (many ? !unsure : separators.includes(char)) return ended;
       const mark = markAt(s, at);
       if (mark === undefined) return undefined;
       return mark ? ended : unreadable(s, "bad-arguments", EXPRESSION);
@@ -247,7 +248,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
     const listEnds = (s: Scan, from: number): Step | undefined => {
       const at = behindBlanks(s, from, true);
       if (at === s.stop) return s.last ? ended : undefined;
-      if (at - from === ALONE || s.codes[at] === 91) return ended;
+      if (s.codes[at] === 91) return ended;
       const mark = markAt(s, at);
       if (mark === undefined) return undefined;
       return mark ? ended : broken(s, "bad-arguments", EXPRESSION);

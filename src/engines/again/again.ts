@@ -134,6 +134,14 @@ export class Again {
 
 /** Only what is ours to say: the rest goes as a client of the server's own wire has put it. */
 function asItIs(lesson: Lesson): Lesson {
-  const { without: _without, media: _media, isSilent: _isSilent, isFree: _isFree, speaksNext: _speaksNext, ...ours } = lesson;
+  const {
+    without: _without,
+    media: _media,
+    isThoughtful: _isThoughtful,
+    isSilent: _isSilent,
+    isFree: _isFree,
+    speaksNext: _speaksNext,
+    ...ours
+  } = lesson;
   return ours;
 }

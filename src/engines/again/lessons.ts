@@ -2,7 +2,7 @@
  * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
  * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
  */
-import type { ErrorInfo, Request, Sampling, Warning } from "../../core/nouns.ts";
+import type { ErrorInfo, Message, Part, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
 import { ownState } from "../../wires/opaque.ts";
 import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
@@ -42,12 +42,14 @@ type Setting = readonly [keyof Sampling, number];
 
 export interface Lesson {
   /** It writes no more than that, and takes no limit below the other. */
-  readonly maxTokens?: number;
-  readonly minTokens?: number;
+  readonly maxTokens?: number | undefined;
+  readonly minTokens?: number | undefined;
   /** It does not take these values. */
   readonly without?: readonly Setting[];
   /** It does not take media of these kinds. */
   readonly media?: readonly MediaKind[];
+  /** It wants thinking with every call. */
+  readonly isThoughtful?: true;
   /** It shows nobody how it thinks. */
   readonly isSilent?: true;
   /** It is held to no format where it has tools. */
@@ -55,9 +57,9 @@ export interface Lesson {
   /** Behind a tool's result it takes nobody's words but its own. */
   readonly speaksNext?: true;
   /** It knows the limit only as `max_completion_tokens`. */
-  readonly isNewer?: true;
+  readonly isNewer?: true | undefined;
   /** It does not know `stream_options`. */
-  readonly isUncounted?: true;
+  readonly isUncounted?: true | undefined;
 }
 
 /** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
@@ -82,6 +84,8 @@ const MOST =
 
 /** `integer below minimum value. Expected a value >= 16`. */
 const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least>\d+)/i;
+/** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`. */
+const THOUGHTS = /reasoning_content.*(?:passed back|missing)/i;
 /** `Your organization must be verified to generate reasoning summaries`. */
 const SUMMARY = /reasoning.summar/i;
 /** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
@@ -92,7 +96,7 @@ const STREAM_OPTIONS = "stream_options";
 /** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
 export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
   const { code, message, param = "" } = error;
-  const { maxTokens = 0, sampling = {}, thinking, extra = [] } = request;
+  const { messages, maxTokens = 0, sampling = {}, thinking, extra = [] } = request;
   const media = isTranslated ? refusedMedia(error, request) : [];
   if (media.length > 0) return { media };
   if (isTranslated && refusesBehind(error, request)) return { speaksNext: true };
@@ -104,6 +108,7 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   if (maxTokens > 0 && minTokens > maxTokens) return { minTokens };
   if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
   const said = `${param} ${message}`;
+  if (isTranslated && THOUGHTS.test(said) && messages.some(isThoughtless)) return { isThoughtful: true };
   if (!REFUSED.test(said)) return undefined;
   if (request.stream && said.includes(STREAM_OPTIONS) && !ownState(CHAT, extra, STREAM_OPTIONS)) return { isUncounted: true };
   if (!isTranslated) return undefined;
@@ -117,12 +122,18 @@ export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boole
   return without.length > 0 ? { without } : undefined;
 }
 
+/** Another model made its calls, or this one made them without a thought. */
+const isThoughtless = (message: Message): message is Message & { role: "assistant" } =>
+  message.role === "assistant" &&
+  message.content.some(({ type }) => type === "tool-call") &&
+  !message.content.some((part) => part.type === "thinking" && part.text !== "");
+
 const isFormatted = ({ output, tools = [] }: Request): boolean => output !== undefined && tools.length > 0;
 
 /** The request as the model takes it. */
 export function heeding(
   given: Request,
-  { maxTokens, minTokens = 0, without = [], media = [], isSilent, isFree, speaksNext, isNewer, isUncounted }: Lesson,
+  { maxTokens, minTokens = 0, without = [], media = [], isThoughtful, isSilent, isFree, speaksNext, isNewer, isUncounted }: Lesson,
 ): { request: Request; warnings: Warning[] } {
   const request = { ...given };
   const warnings: Warning[] = [];
@@ -138,6 +149,13 @@ export function heeding(
   if (settings.size > 0)
     request.sampling = Object.fromEntries(Object.entries(given.sampling ?? {}).filter(([key]) => !settings.has(key as keyof Sampling)));
   if (unseen.length > 0) request.messages = withoutMedia(given.messages, unseen);
+  if (isThoughtful && given.messages.some(isThoughtless)) {
+    const thought: Part = { type: "thinking", text: "." };
+    request.messages = request.messages.map((message) =>
+      isThoughtless(message) ? { ...message, content: [thought, ...message.content] } : message,
+    );
+    warnings.push({ code: "thinking", message: "the model wants thinking with every call: a dot stands for what is not there" });
+  }
   if (isFree && isFormatted(given)) {
     const form = given.output?.schema ? `JSON that fits this schema: ${JSON.stringify(given.output.schema)}` : "JSON.";
     request.messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${form}`);

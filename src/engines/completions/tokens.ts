@@ -36,7 +36,7 @@ export interface Tokenized {
 export class Tokens {
   readonly #http: HttpServer;
   readonly #tokenize: Tokenize;
-  readonly #known = new Remembered(MAX_REMEMBERED);
+  readonly #known = new LastUsed(MAX_REMEMBERED);
   #context: number | undefined;
   /** Until when it counts as known that there is none. */
   #noneUntil = 0;
@@ -150,7 +150,7 @@ async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 }
 
 /** The least recently used goes first. */
-class Remembered {
+class LastUsed {
   readonly #limit: number;
   readonly #ids = new Map<string, Ids>();
   #size = 0;

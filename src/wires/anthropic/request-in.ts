@@ -119,14 +119,16 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
 /** What can be read in documents of plain text, search results, tool references and summaries. */
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
-  const { type, text, title, source, content, data, tool_name: tool } = block;
+  const { type, text, title, context, source, content, data, tool_name: tool } = block;
   if (type === "text") return typeof text === "string" ? text : "";
   if (type === "tool_reference") return `The tool ${tool} is now available.`;
   if (type === "compaction") return typeof content === "string" ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
   const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
-  return body && [title, type === "search_result" ? source : "", body].filter((line) => typeof line === "string" && line !== "").join("\n");
+  return (
+    body && [title, type === "search_result" ? source : context, body].filter((line) => typeof line === "string" && line !== "").join("\n")
+  );
 }
 
 // Messages

@@ -3,13 +3,14 @@ import { isObject } from "../../core/json.ts";
 import type { FinishReason, Json, JsonObject, Opaque } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
+import { readError } from "../errors.ts";
 import type { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, listOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft, WireContext } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { DETAILS, FINISH, LOGPROBS, spelled, THINKING, WIRE } from "./tables.ts";
+import { DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
 
 /** A string without escapes, or what it holds. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
@@ -96,6 +97,8 @@ export class ChatReader extends AnswerReader {
     if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
     if (native) this.#because(native);
+    const error = choice.json("error");
+    if (error !== undefined) this.fail(readError(0, {}, { error })); // OpenRouter's
     const isToken = typeof choice.value.stop_reason === "number"; // vLLM's number of the token that ended it
     if (!isToken) this.#stop = choice.text("stop_reason") ?? this.#stop;
     const rest = choice.rest();
@@ -106,7 +109,7 @@ export class ChatReader extends AnswerReader {
 
   #because(native: string): void {
     this.#native = native;
-    this.#reason = (Object.hasOwn(FINISH, native) && FINISH[native]) || "stop";
+    this.#reason = reasonOf(native);
   }
 
   #delta(delta: Fields, whole: boolean, logprobs: Json | undefined): void {

@@ -10,7 +10,7 @@ import { grow, listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";
-import { FUNCTION_CALL, FUNCTIONS, LOGPROBS, spellingOf, THINKING, WIRE, wordOf } from "./tables.ts";
+import { FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
@@ -190,7 +190,7 @@ export class ChatAnswer extends Answer {
     const more = stop === undefined ? undefined : { stop_reason: stop }; // as vLLM has it
     const kept = this.#kept && (isSignature(this.#kept) ? this.#kept.data : sealCapsule({ state: [this.#kept] }));
     const signed = kept ? { extra_content: signatureContent(kept) } : undefined;
-    const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : wordOf(reason);
+    const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : REASONS[reason];
     if (this.chunks || !this.#opened || more || signed) this.#delta(signed ?? {}, word, more);
     else this.#choice("{}", word);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;

@@ -43,25 +43,22 @@ export const TOOL = {
 /** What a call is called by such a client, and the reason of an answer that ends in one. */
 export const FUNCTION_CALL = "function_call";
 
-/** Of those with the same meaning the first is written. */
-export const FINISH: Readonly<Record<string, FinishReason>> = {
+/** How the reason of an end is written. */
+export const REASONS: Readonly<Record<FinishReason, string>> = {
   stop: "stop",
   length: "length",
-  tool_calls: "tool-calls",
-  content_filter: "content-filter",
-  [FUNCTION_CALL]: "tool-calls",
-  max_tokens: "length",
-  model_length: "length", // Mistral's, where the context is full
-  model_context_window_exceeded: "length", // Z.ai's
-  tool_use: "tool-calls",
-  sensitive: "content-filter",
+  "tool-calls": "tool_calls",
+  "content-filter": "content_filter",
   error: "error",
-  abort: "error",
-  network_error: "error",
-  insufficient_system_resource: "error", // DeepSeek's
 };
 
-export const wordOf = (reason: FinishReason): string => {
-  for (const word in FINISH) if (FINISH[word] === reason) return word;
-  return "stop";
-};
+/** Servers have words of their own: Mistral's `model_length`, Z.ai's `model_context_window_exceeded` and `sensitive`, DeepSeek's `insufficient_system_resource`. */
+const MEANINGS: readonly (readonly [RegExp, FinishReason])[] = [
+  [/tool|function/i, "tool-calls"],
+  [/length|max_|context/i, "length"],
+  [/filter|sensitive|safety/i, "content-filter"],
+  [/error|abort|cancel|fail|timeout|insufficient/i, "error"],
+];
+
+/** What is none of these is a good end: `eos`, `end_turn`. */
+export const reasonOf = (word: string): FinishReason => MEANINGS.find(([meaning]) => meaning.test(word))?.[1] ?? "stop";

@@ -5,24 +5,20 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import { Answer, type ToolStart } from "../answer-out.ts";
+import type { ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
-import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
 import {
   BREAK,
   COMPACTION,
   calledBy,
-  defaultsOf,
-  ENCRYPTED,
   instructionsOf,
   isCompacting,
-  isMinted,
   isSearch,
   mintedId,
   NEXT_SUMMARY,
@@ -30,21 +26,8 @@ import {
   own,
   WIRE,
 } from "./items.ts";
+import { ItemAnswer, type Open } from "./items-out.ts";
 import { settingsOf } from "./request-out.ts";
-
-/** An item being written. */
-interface Open {
-  readonly index: number;
-  readonly item: Draft & { id: string };
-  /** What its pieces have said so far, in their own events and in the item. */
-  text: string;
-  /** A message: its text or refusal, the last of its content. */
-  part?: Draft | undefined;
-  /** A call of the search that the client runs: it comes whole. */
-  isSearch?: true;
-  /** Reads the text of a custom call. */
-  input?: CustomInput | undefined;
-}
 
 /** What an answer has beside what was said. */
 const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usage", "finish"]);
@@ -52,15 +35,11 @@ const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usa
 /** Why an answer is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
 
-export class ResponseAnswer extends Answer {
+export class ResponseAnswer extends ItemAnswer {
   /** What the last event says of the response. */
   readonly #response: Draft = {};
-  readonly #output: Draft[] = [];
   /** What extensions add to what is said last. */
   readonly #rest: Draft = {};
-  #sequence = 0;
-  #next = 0;
-  #seed = "";
   /** At most one of these. */
   #message: Open | undefined;
   #reasoning: Open | undefined;
@@ -74,7 +53,7 @@ export class ResponseAnswer extends Answer {
   readonly #compacted: Pile | undefined;
 
   constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
+    super(request, options);
     this.#compacted = isCompacting(request) ? new Pile() : undefined;
   }
 
@@ -90,10 +69,10 @@ export class ResponseAnswer extends Answer {
   override begin(): void {
     if (this.#response.id !== undefined) return;
     const { id, options, request } = this;
-    this.#seed = id?.replace(/\W/g, "") || options.mintId?.(0) || Math.random().toString(36).slice(2);
+    this.seed = id?.replace(/\W/g, "") || options.mintId?.(0) || Math.random().toString(36).slice(2);
     const { include: _include, ...settings } = settingsOf(request);
     Object.assign(this.#response, {
-      id: id ?? mintedId("resp", this.#seed),
+      id: id ?? mintedId("resp", this.seed),
       object: "response",
       created_at: Math.floor(this.now().getTime() / 1000),
       status: "in_progress",
@@ -110,13 +89,13 @@ export class ResponseAnswer extends Answer {
       top_p: null,
       ...settings,
     });
-    for (const step of ["created", "in_progress"]) this.#event(step, { response: this.#response });
+    for (const step of ["created", "in_progress"]) this.event(step, { response: this.#response });
   }
 
   /** Whether there is such an item: a server of this API has made it itself. */
   #compact(summary: string): boolean {
     const sealed = sealCapsule({ thoughts: [{ thinking: summary }] });
-    if (sealed !== undefined) this.#done(this.#open("cmp", { type: COMPACTION, encrypted_content: sealed }), {});
+    if (sealed !== undefined) this.done(this.open("cmp", { type: COMPACTION, encrypted_content: sealed }), {});
     return sealed !== undefined || this.#foreign.size > 0;
   }
 
@@ -144,52 +123,15 @@ export class ResponseAnswer extends Answer {
   }
 
   #end(status: string, fields: Draft): void {
-    for (const [place, item] of this.#late) this.#output.splice(place, 0, item);
+    for (const [place, item] of this.#late) this.output.splice(place, 0, item);
     const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
-    Object.assign(this.#response, { status, output: this.#output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
-    this.#event(status, { response: this.#response });
+    Object.assign(this.#response, { status, output: this.output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
+    this.event(status, { response: this.#response });
   }
 
-  #event(type: string, fields: Draft): void {
-    this.send({ type: `response.${type}`, ...fields });
-  }
-  print(event: Draft): string {
-    const { type } = event;
-    return sseEvent(JSON.stringify({ type, sequence_number: this.#sequence++, ...event }), String(type));
-  }
-  beat(): void {
-    this.say(HEARTBEAT);
-  }
   body(): unknown {
     return this.#response;
   }
-  errorBody(error: ErrorInfo): Draft {
-    return openaiError(error);
-  }
-
-  // Items
-
-  #open(prefix: string, fields: Draft, id?: unknown): Open {
-    const index = this.#next++;
-    const item = { ...fields, id: textOf(id) ?? mintedId(prefix, `${this.#seed}_${index}`) };
-    this.#event("output_item.added", { output_index: index, item });
-    return { index, item, text: "" };
-  }
-
-  /** `sealed`: what goes with the item although its client does not read it. */
-  #done({ index, item }: Open, fields: Draft, state?: readonly Opaque[], sealed?: string): void {
-    const whole = putState<Draft>(WIRE, { ...item, ...fields }, state);
-    if (this.#keeps && isMinted(item.id))
-      this.options.keep?.(item.id, sealed === undefined ? whole : { ...whole, encrypted_content: sealed });
-    if (sealed !== undefined && this.#seals) whole.encrypted_content = sealed;
-    this.#output.push(whole);
-    this.#event("output_item.done", { output_index: index, item: whole });
-  }
-
-  #piece({ index, item }: Open, type: string, fields: Draft): void {
-    this.#event(type, { item_id: item.id, output_index: index, ...fields });
-  }
-
   // Messages
 
   text(text: string, state: readonly Opaque[] = []): void {
@@ -202,10 +144,10 @@ export class ResponseAnswer extends Answer {
 
   /** The item of a call or a text has no field for another wire's state: a reasoning item behind it carries it. */
   #carry(call: string, state: readonly Opaque[]): void {
-    const sealed = state.length > 0 && this.#canSeal(state) ? sealCapsule({ state, call }) : undefined;
+    const sealed = state.length > 0 && this.canSeal(state) ? sealCapsule({ state, call }) : undefined;
     if (sealed === undefined) return;
-    this.#closeMessage("completed");
-    this.#done(this.#open("rs", { type: "reasoning", summary: [], ...(this.#seals ? { encrypted_content: sealed } : {}) }), {}, [], sealed);
+    this.#closeMessage();
+    this.done(this.open("rs", { type: "reasoning", summary: [], ...(this.seals ? { encrypted_content: sealed } : {}) }), {}, [], sealed);
   }
   override refusal(text: string): void {
     this.#say("refusal", text, []);
@@ -214,7 +156,7 @@ export class ResponseAnswer extends Answer {
   #say(field: "text" | "refusal", text: string, state: readonly Opaque[]): void {
     const item = own(state, "#message");
     if (item)
-      this.#closeMessage("completed"); // the next one begins
+      this.#closeMessage(); // the next one begins
     else if (this.#message && own(state, NEXT_TEXT)) this.#closePart(this.#message);
     const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
@@ -222,7 +164,7 @@ export class ResponseAnswer extends Answer {
       return;
     }
     const fields = { type: "message", role: "assistant", status: "in_progress", content: [], ...objectOf(item) };
-    this.#message ??= this.#open("msg", fields, objectOf(item).id);
+    this.#message ??= this.open("msg", fields, objectOf(item).id);
     const message = this.#message;
     if (text === "") return;
     if (message.part && !(field in message.part)) this.#closePart(message);
@@ -230,11 +172,11 @@ export class ResponseAnswer extends Answer {
     const isText = field === "text";
     if (!message.part) {
       message.part = { type: isText ? "output_text" : field, [field]: "", ...(isText ? { annotations: [] } : {}) };
-      this.#piece(message, "content_part.added", { content_index, part: message.part });
+      this.piece(message, "content_part.added", { content_index, part: message.part });
     }
     message.text += text;
     Object.assign(message.part, rest);
-    this.#piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
+    this.piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
   }
 
   #closePart(message: Open): void {
@@ -243,25 +185,25 @@ export class ResponseAnswer extends Answer {
     const content_index = listOf(item.content).length;
     const field = "text" in part ? "text" : "refusal";
     part[field] = text;
-    this.#piece(message, `${part.type}.done`, { content_index, [field]: text, ...(field === "text" ? { logprobs: [] } : {}) });
-    this.#piece(message, "content_part.done", { content_index, part });
+    this.piece(message, `${part.type}.done`, { content_index, [field]: text, ...(field === "text" ? { logprobs: [] } : {}) });
+    this.piece(message, "content_part.done", { content_index, part });
     item.content = [...listOf(item.content), part];
     Object.assign(message, { part: undefined, text: "" });
   }
 
-  #closeMessage(status: string): void {
+  #closeMessage(status = "completed"): void {
     const message = this.#message;
     if (!message) return;
     this.#closePart(message);
     this.#message = undefined;
-    this.#done(message, { status });
+    this.done(message, { status });
   }
 
   // Reasoning
 
   override thinkingStart(state?: readonly Opaque[]): void {
-    this.#closeMessage("completed");
-    this.#reasoning ??= this.#open("rs", { type: "reasoning", summary: [] }, own(state, "id"));
+    this.#closeMessage();
+    this.#reasoning ??= this.open("rs", { type: "reasoning", summary: [] }, own(state, "id"));
   }
 
   thinking(delta: string): void {
@@ -278,7 +220,7 @@ export class ResponseAnswer extends Answer {
   }
 
   #summary(reasoning: Open, type: string, fields: Draft): void {
-    this.#piece(reasoning, `reasoning_summary_${type}`, { summary_index: listOf(reasoning.item.summary).length, ...fields });
+    this.piece(reasoning, `reasoning_summary_${type}`, { summary_index: listOf(reasoning.item.summary).length, ...fields });
   }
 
   #closeSummary(reasoning: Open): void {
@@ -304,42 +246,26 @@ export class ResponseAnswer extends Answer {
     const exact = listOf(own(state, "summary"));
     const said = listOf(reasoning.item.summary);
     const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
-    const isSealed = own(state, "encrypted_content") === undefined && this.#canSeal(state);
+    const isSealed = own(state, "encrypted_content") === undefined && this.canSeal(state);
     const sealed = isSealed ? (sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE) : undefined;
-    this.#done(reasoning, { summary: exact.length > 0 ? exact : said }, state, sealed);
-  }
-
-  /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
-  get #seals(): boolean {
-    const include = own(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
-    return listOf(include).includes(ENCRYPTED);
-  }
-  /** Whether it may name items instead, and they are kept for it. */
-  get #keeps(): boolean {
-    return this.options.keep !== undefined && own(this.request.extra, "store") !== undefined;
-  }
-
-  #canSeal(state: readonly Opaque[]): boolean {
-    const can = this.#seals || this.#keeps;
-    if (!can) this.warnings.foreign(state);
-    return can;
+    this.done(reasoning, { summary: exact.length > 0 ? exact : said }, state, sealed);
   }
 
   // Calls
 
   override callStart({ id, name, state }: Pick<ToolStart, "id" | "name" | "state">): void {
     this.#closeReasoning();
-    this.#closeMessage("completed");
+    this.#closeMessage();
     const { tools } = this.request;
     if (isSearch(tools, name)) {
       const fields = { type: "tool_search_call", execution: "client", status: "in_progress", call_id: id, arguments: {} };
-      this.#call = { ...this.#open("tsc", fields, own(state, "id")), isSearch: true };
+      this.#call = { ...this.open("tsc", fields, own(state, "id")), isSearch: true };
       return;
     }
     const custom = toolKind(tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
     const fields = { type, status: "in_progress", call_id: id, ...calledBy(tools, name), [field]: "" };
-    this.#call = this.#open(prefix, fields, own(state, "id"));
+    this.#call = this.open(prefix, fields, own(state, "id"));
     if (custom) this.#call.input = new CustomInput();
   }
 
@@ -351,7 +277,7 @@ export class ResponseAnswer extends Answer {
   #write(call: Open, delta: string): void {
     if (delta === "") return;
     call.text += delta;
-    this.#piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.delta`, { delta });
+    this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.delta`, { delta });
   }
 
   callEnd(event: ToolEnd): void {
@@ -363,18 +289,18 @@ export class ResponseAnswer extends Answer {
       // Codex and the ai SDK run what is done, take no arguments for `{}`, and the text of a custom call as it stands: so an item that was
       // cut is done only where its JSON is visibly broken.
       if (!call.input && call.text.trim() !== "" && parsed(call.text) === undefined)
-        this.#done(call, { status: "incomplete", arguments: call.text });
+        this.done(call, { status: "incomplete", arguments: call.text });
       return;
     }
     if (call.isSearch) {
-      this.#done(call, { status: "completed", arguments: event.arguments });
+      this.done(call, { status: "completed", arguments: event.arguments });
       return;
     }
     const whole = call.input ? customInput(event) : json;
     if (whole.startsWith(call.text)) this.#write(call, whole.slice(call.text.length));
     const said = { [call.input ? "input" : "arguments"]: call.text };
-    this.#piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
-    this.#done(call, { status: "completed", ...said }, state);
+    this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
+    this.done(call, { status: "completed", ...said }, state);
     this.#carry(
       id,
       state.filter(({ wire }) => wire !== WIRE),
@@ -392,13 +318,13 @@ export class ResponseAnswer extends Answer {
       grow(this.#rest, defined<Draft>({ usage, incomplete_details }));
       putState(WIRE, this.#response, opaques(WIRE, response));
     } else if (isObject(item)) {
-      this.#closeMessage("completed");
-      const index = this.#foreign.get(item.id) ?? this.#next++;
+      this.#closeMessage();
+      const index = this.#foreign.get(item.id) ?? this.next++;
       this.#foreign.set(item.id, index);
-      if (type !== "response.output_item.done") this.send({ type, ...fields, output_index: index, item });
-      else if (this.chunks) this.#late.push([Number(output_index), item]);
+      const isDone = type === "response.output_item.done";
+      if (isDone && this.chunks) this.#late.push([Number(output_index), item]);
       else {
-        this.#output.push(item);
+        if (isDone) this.output.push(item);
         this.send({ type, ...fields, output_index: index, item });
       }
     } else if (message?.part && type === "response.output_text.annotation.added") {

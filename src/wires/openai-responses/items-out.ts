@@ -1,0 +1,87 @@
+/** The items of an answer, and the events that tell of each: that it was added, its pieces, that it is done. */
+import type { ErrorInfo, Opaque, Request } from "../../core/nouns.ts";
+import { Answer } from "../answer-out.ts";
+import type { CustomInput } from "../bridge.ts";
+import { openaiError } from "../errors.ts";
+import { putState } from "../opaque.ts";
+import { listOf, textOf } from "../read.ts";
+import { HEARTBEAT, sseEvent } from "../sse.ts";
+import type { Draft, EncoderOptions } from "../wire.ts";
+import { defaultsOf, ENCRYPTED, isMinted, mintedId, own, WIRE } from "./items.ts";
+
+/** An item being written. */
+export interface Open {
+  readonly index: number;
+  readonly item: Draft & { id: string };
+  /** What its pieces have said so far, in their own events and in the item. */
+  text: string;
+  /** A message: its text or refusal, the last of its content. */
+  part?: Draft | undefined;
+  /** A call of the search that the client runs: it comes whole. */
+  isSearch?: true;
+  /** Reads the text of a custom call. */
+  input?: CustomInput | undefined;
+}
+
+export abstract class ItemAnswer extends Answer {
+  readonly output: Draft[] = [];
+  /** The place of the next item. */
+  next = 0;
+  seed = "";
+  #sequence = 0;
+
+  constructor(request: Request, options?: EncoderOptions) {
+    super(WIRE, request, options);
+  }
+
+  event(type: string, fields: Draft): void {
+    this.send({ type: `response.${type}`, ...fields });
+  }
+  print(event: Draft): string {
+    const { type } = event;
+    return sseEvent(JSON.stringify({ type, sequence_number: this.#sequence++, ...event }), String(type));
+  }
+  beat(): void {
+    this.say(HEARTBEAT);
+  }
+  errorBody(error: ErrorInfo): Draft {
+    return openaiError(error);
+  }
+
+  open(prefix: string, fields: Draft, id?: unknown): Open {
+    const index = this.next++;
+    const item = { ...fields, id: textOf(id) ?? mintedId(prefix, `${this.seed}_${index}`) };
+    this.event("output_item.added", { output_index: index, item });
+    return { index, item, text: "" };
+  }
+
+  /** `sealed`: what goes with the item although its client does not read it. */
+  done({ index, item }: Open, fields: Draft, state?: readonly Opaque[], sealed?: string): void {
+    const whole = putState<Draft>(WIRE, { ...item, ...fields }, state);
+    if (this.keeps && isMinted(item.id))
+      this.options.keep?.(item.id, sealed === undefined ? whole : { ...whole, encrypted_content: sealed });
+    if (sealed !== undefined && this.seals) whole.encrypted_content = sealed;
+    this.output.push(whole);
+    this.event("output_item.done", { output_index: index, item: whole });
+  }
+
+  piece({ index, item }: Open, type: string, fields: Draft): void {
+    this.event(type, { item_id: item.id, output_index: index, ...fields });
+  }
+
+  /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
+  get seals(): boolean {
+    const include = own(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
+    return listOf(include).includes(ENCRYPTED);
+  }
+  /** Whether it may name items instead, and they are kept for it. */
+  get keeps(): boolean {
+    return this.options.keep !== undefined && own(this.request.extra, "store") !== undefined;
+  }
+
+  canSeal(state: readonly Opaque[]): boolean {
+    const can = this.seals || this.keeps;
+    if (!can) this.warnings.foreign(state);
+    return can;
+  }
+}
