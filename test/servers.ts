@@ -52,7 +52,7 @@ export async function startServer(handler: Handler): Promise<TestServer> {
 
 /** One answer for every request. */
 export const answering =
-  (body: string | Uint8Array, { status = 200, ...headers }: { status?: number; [header: string]: string | number } = {}): Handler =>
+  (body: string, { status = 200, ...headers }: { status?: number; [header: string]: string | number } = {}): Handler =>
   (response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
   };

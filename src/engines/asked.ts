@@ -92,11 +92,13 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   pause(): void {
     this.#paused = true;
     this.#controller?.pause();
+    this.#unpacker?.pause();
   }
   resume(): void {
     this.#paused = false;
     this.#lastMs = performance.now();
     this.#controller?.resume();
+    this.#unpacker?.resume();
   }
   tick(now: number): void {
     const { headersMs, idleMs } = this.#patience;
@@ -173,8 +175,8 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
       if (this.#skipped > MAX_SKIPPED) controller.abort(new errors.RequestAbortedError());
       return;
     }
-    if (this.#unpacker) this.#unpacker.write(chunk);
-    else this.#received(chunk);
+    if (!this.#unpacker) this.#received(chunk);
+    else if (!this.#unpacker.write(chunk)) controller.pause(); // little may become much
   }
   onResponseEnd(): void {
     this.#leave();
@@ -223,6 +225,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
     };
     this.#unpacker = unpackerOf(encoding)
       ?.on("data", (bytes: Buffer) => this.#received(bytes))
+      .on("drain", () => this.#paused || this.resume())
       .on("end", () => this.#ended())
       .on("error", () => broken(`this is no ${encoding}, or was cut`));
     if (!this.#unpacker) broken(`nobody here reads "${encoding}"`);
