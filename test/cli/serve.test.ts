@@ -274,7 +274,7 @@ test("a rescued call is said in the log", async () => {
   const answer = await fetch(`${await url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body });
   expect(await answer.text()).toContain('"tool_calls"');
   const said = await line(({ outcome }) => outcome === "ok");
-  expect(said).toMatchObject({ warnings: ["rescued"], dialect: "hermes", msg: expect.stringContaining("1 call rescued") });
+  expect(said).toMatchObject({ warnings: ["rescued"], dialect: "hermes/qwen3-0.6b", msg: expect.stringContaining("1 call rescued") });
 });
 
 describe("--check", () => {
