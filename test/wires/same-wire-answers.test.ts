@@ -243,6 +243,14 @@ test("a stream of Anthropic's is the same stream: the counts of its start, block
       { type: "x_text_delta", x: 1 },
       { type: "text_delta", text: "!" },
     ),
+    // Thinking that is not shown: Claude Code counts it while it lasts.
+    ...block(
+      3,
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking: "", estimated_tokens: 50 },
+      { type: "thinking_delta", thinking: "", estimated_tokens: 100 },
+      { type: "signature_delta", signature: "sealed" },
+    ),
     {
       type: "message_delta",
       delta: { stop_reason: "end_turn", stop_sequence: null },
@@ -251,8 +259,9 @@ test("a stream of Anthropic's is the same stream: the counts of its start, block
     },
     { type: "message_stop" },
   ];
-  const text = passing("anthropic", sse(...events))("anthropic");
-  expect([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))).toEqual(events);
+  const sent = passing("anthropic", sse(...events));
+  expect([...sent("anthropic").matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))).toEqual(events);
+  for (const { id } of listWires()) if (id !== "anthropic") expect(sent(id)).not.toContain("estimated_tokens");
 });
 
 test("whoever wants it whole gets the deltas of a block that nobody knows put together", () => {

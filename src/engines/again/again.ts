@@ -4,7 +4,8 @@
  * again, with a warning for what is lost, and whoever comes after is spared the refusal.
  */
 import type { ErrorInfo, Request, ThinkingSettings, Warning } from "../../core/nouns.ts";
-import { heeding, joined, type Lesson, Lessons, lessonOf, Remembered } from "./lessons.ts";
+import { heeding, joined, type Lesson, lessonOf } from "./lessons.ts";
+import { Remembered } from "./remembered.ts";
 import { refusesThinking, ThinkingWays, waysToThink } from "./thinking.ts";
 import { hasWindow, inWindow, windowFor } from "./window.ts";
 
@@ -16,7 +17,7 @@ const isThinking = (request: Request): request is Thinking => request.thinking !
 
 /** What the models of a server have taught. */
 export class Experience {
-  readonly lessons = new Lessons();
+  readonly lessons = new Remembered<Lesson>();
   readonly thinking = new ThinkingWays();
   readonly windows = new Remembered<number>();
 }
@@ -48,7 +49,7 @@ export class Again {
     this.#options = options;
     this.#isChosen = hasWindow(request);
     const { experience, isTranslated } = options;
-    const lesson = experience.lessons.of(request.model);
+    const lesson = experience.lessons.get(request.model);
     if (lesson) this.#heed(lesson);
     if (!isTranslated) return;
     this.#widen(experience.windows.get(request.model));
@@ -66,7 +67,7 @@ export class Again {
   took(): void {
     const { lessons, thinking, windows } = this.#options.experience;
     const { model } = this.request;
-    if (this.#lesson) lessons.keep(model, this.#lesson);
+    if (this.#lesson) lessons.set(model, joined(lessons.get(model), this.#lesson));
     if (this.#window !== undefined) windows.set(model, this.#window); // it keeps it while it is used
     if (this.#thinking) thinking.took(this.#thinking, this.#way);
   }
@@ -108,7 +109,7 @@ export class Again {
   }
   #heed(lesson: Lesson): void {
     const { isTranslated, warn } = this.#options;
-    const { request, warnings } = heeding(this.request, isTranslated ? lesson : asItIs(lesson));
+    const { request, warnings } = heeding(this.request, lesson, isTranslated);
     this.request = request;
     warnings.forEach(warn);
   }
@@ -130,18 +131,4 @@ export class Again {
     const message = `the model "${wanted.model}" refuses these settings for thinking: it was asked ${thinking ? "in another way" : "without"}`;
     warn({ code: "thinking", message });
   }
-}
-
-/** Only what is ours to say: the rest goes as a client of the server's own wire has put it. */
-function asItIs(lesson: Lesson): Lesson {
-  const {
-    without: _without,
-    media: _media,
-    isThoughtful: _isThoughtful,
-    isSilent: _isSilent,
-    isFree: _isFree,
-    speaksNext: _speaksNext,
-    ...ours
-  } = lesson;
-  return ours;
 }

@@ -1,6 +1,6 @@
 /**
  * What a model refuses of a request: a limit that is too high, `temperature`, an old name for the limit, images. It is asked again as it
- * wants it, with a warning for what is lost, and so is whoever comes after, for a while.
+ * wants it, with a warning for what is lost, and so is whoever comes after, for a while. Each lesson is a row of `ROWS`.
  */
 import type { ErrorInfo, Message, Part, Request, Sampling, Warning } from "../../core/nouns.ts";
 import { withInstruction } from "../../wires/adapt-messages.ts";
@@ -9,57 +9,53 @@ import { WIRE as CHAT, UNCOUNTED } from "../../wires/openai-chat/tables.ts";
 import { intoResults, isAnyBehind, refusesBehind } from "./behind.ts";
 import { kindsIn, type MediaKind, refusedMedia, withoutMedia } from "./media.ts";
 
-/** Names come from clients: more are not remembered. */
-const MAX_KNOWN = 1000;
-/** Models change behind their names, and an error may have meant something else: one refusal in so many milliseconds costs little. */
-const KNOWN_MS = 600_000;
-
-/** What was found out about models, by any key, and until when that is believed. */
-export class Remembered<T> {
-  readonly #known = new Map<string, { value: T; until: number }>();
-  readonly #now: () => number;
-
-  constructor(now = () => performance.now()) {
-    this.#now = now;
-  }
-
-  get(key: string): T | undefined {
-    const known = this.#known.get(key);
-    return known && this.#now() < known.until ? known.value : undefined;
-  }
-
-  set(key: string, value: T): void {
-    if (this.#known.size >= MAX_KNOWN && !this.#known.has(key)) this.#known.clear();
-    this.#known.set(key, { value, until: this.#now() + KNOWN_MS });
-  }
-}
-
-/** A client may try many values. */
-const MAX_VALUES = 32;
-
 /** Where one value was refused, another may be taken. */
 type Setting = readonly [keyof Sampling, number];
 
-export interface Lesson {
-  /** It writes no more than that, and takes no limit below the other. */
-  readonly maxTokens?: number | undefined;
-  readonly minTokens?: number | undefined;
-  /** It does not take these values. */
-  readonly without?: readonly Setting[];
+/** All that can be learnt. */
+interface Teachings {
   /** It does not take media of these kinds. */
-  readonly media?: readonly MediaKind[];
-  /** It wants thinking with every call. */
-  readonly isThoughtful?: true;
-  /** It shows nobody how it thinks. */
-  readonly isSilent?: true;
-  /** It is held to no format where it has tools. */
-  readonly isFree?: true;
+  media: readonly MediaKind[];
   /** Behind a tool's result it takes nobody's words but its own. */
-  readonly speaksNext?: true;
+  speaksNext: true;
+  /** It writes no more than that. */
+  maxTokens: number;
+  /** It takes no limit below that. */
+  minTokens: number;
   /** It knows the limit only as `max_completion_tokens`. */
-  readonly isNewer?: true | undefined;
+  isNewer: true;
+  /** It wants thinking with every call. */
+  isThoughtful: true;
   /** It does not know `stream_options`. */
-  readonly isUncounted?: true | undefined;
+  isUncounted: true;
+  /** It shows nobody how it thinks. */
+  isSilent: true;
+  /** It is held to no format where it has tools. */
+  isFree: true;
+  /** It does not take these values. */
+  without: readonly Setting[];
+}
+export type Lesson = Readonly<Partial<Teachings>>;
+
+/** `said`: the setting that it names, and its words. */
+interface Refusal {
+  readonly error: ErrorInfo;
+  readonly said: string;
+}
+
+interface Heeded {
+  readonly request: Request;
+  /** What is lost, in words for the log. */
+  readonly warning?: Warning;
+}
+
+interface Row<T> {
+  /** It is ours to say: otherwise a client of the server's own wire has put it as it wants it, and hears of it. */
+  readonly isOurs?: true;
+  /** What the refusal of such a request teaches. */
+  readonly learn: (refusal: Refusal, request: Request) => T | undefined;
+  /** What is sent instead; `undefined`: the request has nothing of it. */
+  readonly heed: (request: Request, taught: T) => Heeded | undefined;
 }
 
 /** `is not supported`, `Unknown parameter`, `must be one of`, `Extra inputs`, `does not match any of the expected tags`, `is mandatory`. */
@@ -84,43 +80,117 @@ const MOST =
 
 /** `integer below minimum value. Expected a value >= 16`. */
 const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least>\d+)/i;
+const NEWER = /\bmax_tokens\b.*max_completion_tokens/;
 /** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`. */
 const THOUGHTS = /reasoning_content.*(?:passed back|missing)/i;
+/** What nobody but us asks for. */
+const STREAM_OPTIONS = "stream_options";
 /** `Your organization must be verified to generate reasoning summaries`. */
 const SUMMARY = /reasoning.summar/i;
 /** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
 const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
-/** What nobody but us asks for. */
-const STREAM_OPTIONS = "stream_options";
 
-/** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
-export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
-  const { code, message, param = "" } = error;
-  const { messages, maxTokens = 0, sampling = {}, thinking, extra = [] } = request;
-  const media = isTranslated ? refusedMedia(error, request) : [];
-  if (media.length > 0) return { media };
-  if (isTranslated && refusesBehind(error, request)) return { speaksNext: true };
-  if (code !== "bad-request") return undefined;
-  const { most, exclusive } = MOST.exec(message)?.groups ?? {};
-  const limit = Number(most) - (exclusive ? 1 : 0);
-  if (limit > 0 && limit < maxTokens) return { maxTokens: limit };
-  const minTokens = Number(LEAST.exec(message)?.groups?.least);
-  if (maxTokens > 0 && minTokens > maxTokens) return { minTokens };
-  if (maxTokens > 0 && /\bmax_tokens\b.*max_completion_tokens/.test(message)) return { isNewer: true };
-  const said = `${param} ${message}`;
-  if (isTranslated && THOUGHTS.test(said) && messages.some(isThoughtless)) return { isThoughtful: true };
-  if (!REFUSED.test(said)) return undefined;
-  if (request.stream && said.includes(STREAM_OPTIONS) && !ownState(CHAT, extra, STREAM_OPTIONS)) return { isUncounted: true };
-  if (!isTranslated) return undefined;
-  if (thinking && thinking.show !== false && SUMMARY.test(said)) return { isSilent: true };
-  if (isFormatted(request) && FORMAT.test(said) && /tool|function/i.test(said)) return { isFree: true };
-  const named = SETTINGS.flatMap(([word, key]): Setting[] => {
-    const value = sampling[key];
-    return value !== undefined && word.test(said) ? [[key, value]] : [];
-  });
-  const without = /\bboth\b/.test(said) ? named.slice(1) : named;
-  return without.length > 0 ? { without } : undefined;
-}
+/** In the order in which they are looked for, and heeded. */
+const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
+  media: {
+    learn: ({ error }, request) => some(refusedMedia(error, request)),
+    heed: (request, kinds) => {
+      const unseen = kinds.filter((kind) => kindsIn(request).has(kind));
+      if (unseen.length > 0) return { request: { ...request, messages: withoutMedia(request.messages, unseen) }, warning: dropped(unseen) };
+    },
+  },
+  speaksNext: {
+    learn: ({ error }, request) => refusesBehind(error, request) || undefined,
+    heed: (request) => {
+      const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
+      if (isAnyBehind(request))
+        return { request: { ...request, messages: intoResults(request.messages) }, warning: { code: "converted", message } };
+    },
+  },
+  maxTokens: {
+    isOurs: true,
+    learn: ({ error }, { maxTokens = 0 }) => {
+      const { most, exclusive } = (isBad(error) && MOST.exec(error.message)?.groups) || {};
+      const limit = Number(most) - (exclusive ? 1 : 0);
+      return limit > 0 && limit < maxTokens ? limit : undefined;
+    },
+    heed: (request, most) => limited(request, Math.min(request.maxTokens ?? most, most), "lowered", "the model writes no more"),
+  },
+  minTokens: {
+    isOurs: true,
+    learn: ({ error }, { maxTokens = 0 }) => {
+      const least = Number(isBad(error) && LEAST.exec(error.message)?.groups?.least);
+      return maxTokens > 0 && least > maxTokens ? least : undefined;
+    },
+    heed: (request, least) => limited(request, Math.max(request.maxTokens ?? least, least), "raised", "the model takes no less"),
+  },
+  isNewer: {
+    isOurs: true,
+    learn: ({ error }, { maxTokens = 0 }) => (isBad(error) && maxTokens > 0 && NEWER.test(error.message)) || undefined,
+    heed: ({ maxTokens, ...request }) =>
+      maxTokens === undefined ? undefined : { request: withExtra(request, "max_completion_tokens", maxTokens) },
+  },
+  isThoughtful: {
+    learn: ({ error, said }, { messages }) => (isBad(error) && THOUGHTS.test(said) && messages.some(isThoughtless)) || undefined,
+    heed: (request) => {
+      if (!request.messages.some(isThoughtless)) return;
+      const thought: Part = { type: "thinking", text: "." };
+      const messages = request.messages.map((message) =>
+        isThoughtless(message) ? { ...message, content: [thought, ...message.content] } : message,
+      );
+      const message = "the model wants thinking with every call: a dot stands for what is not there";
+      return { request: { ...request, messages }, warning: { code: "thinking", message } };
+    },
+  },
+  isUncounted: {
+    isOurs: true,
+    learn: (refusal, { stream, extra }) =>
+      (stream && refusal.said.includes(STREAM_OPTIONS) && !ownState(CHAT, extra, STREAM_OPTIONS) && isRefused(refusal)) || undefined,
+    heed: (request) => {
+      const message = `the server refuses ${STREAM_OPTIONS}: it was not asked for the usage`;
+      if (request.stream) return { request: withExtra(request, UNCOUNTED, true), warning: { code: "dropped", message } };
+    },
+  },
+  isSilent: {
+    learn: (refusal, { thinking }) =>
+      (thinking && thinking.show !== false && SUMMARY.test(refusal.said) && isRefused(refusal)) || undefined,
+    heed: (request) => (request.thinking ? { request: { ...request, thinking: { ...request.thinking, show: false } } } : undefined),
+  },
+  isFree: {
+    learn: (refusal, request) =>
+      (isFormatted(request) && FORMAT.test(refusal.said) && /tool|function/i.test(refusal.said) && isRefused(refusal)) || undefined,
+    heed: (given) => {
+      if (!isFormatted(given)) return;
+      const { output, ...request } = given;
+      const form = output?.schema ? `JSON that fits this schema: ${JSON.stringify(output.schema)}` : "JSON.";
+      const messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${form}`);
+      const message = "the format of the answer is not enforced: the model takes none beside tools";
+      return { request: { ...request, messages }, warning: { code: "not-enforced", message } };
+    },
+  },
+  without: {
+    learn: (refusal, { sampling = {} }) => {
+      if (!isRefused(refusal)) return undefined;
+      const named = SETTINGS.flatMap(([word, key]): Setting[] => {
+        const value = sampling[key];
+        return value !== undefined && word.test(refusal.said) ? [[key, value]] : [];
+      });
+      return some(/\bboth\b/.test(refusal.said) ? named.slice(1) : named);
+    },
+    heed: (request, without) => {
+      const sampling = { ...request.sampling };
+      const settings = new Set(without.flatMap(([key, value]) => (sampling[key] === value ? key : [])));
+      for (const key of settings) delete sampling[key];
+      if (settings.size > 0) return { request: { ...request, sampling }, warning: dropped([...settings]) };
+    },
+  },
+};
+const NAMES = Object.keys(ROWS) as (keyof Teachings)[];
+
+const isBad = ({ code }: ErrorInfo): boolean => code === "bad-request";
+const isRefused = ({ error, said }: Refusal): boolean => isBad(error) && REFUSED.test(said);
+
+const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
 
 /** Another model made its calls, or this one made them without a thought. */
 const isThoughtless = (message: Message): message is Message & { role: "assistant" } =>
@@ -130,68 +200,50 @@ const isThoughtless = (message: Message): message is Message & { role: "assistan
 
 const isFormatted = ({ output, tools = [] }: Request): boolean => output !== undefined && tools.length > 0;
 
+const dropped = (refused: readonly string[]): Warning => ({
+  code: "dropped",
+  message: `the model refuses ${refused.join(", ")}: it was asked without`,
+});
+
+const withExtra = (request: Request, kind: string, data: number | true): Request => ({
+  ...request,
+  extra: [...(request.extra ?? []), { wire: CHAT, kind, data, quiet: true }],
+});
+
+function limited(request: Request, maxTokens: number, how: string, why: string): Heeded | undefined {
+  if (request.maxTokens === undefined || request.maxTokens === maxTokens) return undefined;
+  const message = `the limit of ${request.maxTokens} tokens was ${how} to ${maxTokens}: ${why}`;
+  return { request: { ...request, maxTokens }, warning: { code: "max-tokens", message } };
+}
+
+/** `isTranslated`: the settings are not the words of the upstream's own client, who wants them as they are. */
+export function lessonOf(error: ErrorInfo, request: Request, isTranslated: boolean): Lesson | undefined {
+  const refusal: Refusal = { error, said: `${error.param ?? ""} ${error.message}` };
+  for (const name of NAMES) {
+    const { isOurs, learn } = ROWS[name];
+    const taught = isOurs || isTranslated ? learn(refusal, request) : undefined;
+    if (taught !== undefined) return { [name]: taught };
+  }
+}
+
 /** The request as the model takes it. */
-export function heeding(
-  given: Request,
-  { maxTokens, minTokens = 0, without = [], media = [], isThoughtful, isSilent, isFree, speaksNext, isNewer, isUncounted }: Lesson,
-): { request: Request; warnings: Warning[] } {
-  const request = { ...given };
+export function heeding(given: Request, lesson: Lesson, isTranslated: boolean): { request: Request; warnings: Warning[] } {
+  let request = given;
   const warnings: Warning[] = [];
-  if (given.maxTokens !== undefined) {
-    const limit = Math.max(Math.min(given.maxTokens, maxTokens ?? given.maxTokens), minTokens);
-    const how = limit < given.maxTokens ? `lowered to ${limit}: the model writes no more` : `raised to ${limit}: the model takes no less`;
-    if (limit !== given.maxTokens) warnings.push({ code: "max-tokens", message: `the limit of ${given.maxTokens} tokens was ${how}` });
-    request.maxTokens = limit;
-  }
-  if (isSilent && given.thinking) request.thinking = { ...given.thinking, show: false };
-  const settings = new Set(without.flatMap(([key, value]) => (given.sampling?.[key] === value ? key : [])));
-  const unseen = media.filter((kind) => kindsIn(given).has(kind));
-  if (settings.size > 0)
-    request.sampling = Object.fromEntries(Object.entries(given.sampling ?? {}).filter(([key]) => !settings.has(key as keyof Sampling)));
-  if (unseen.length > 0) request.messages = withoutMedia(given.messages, unseen);
-  if (isThoughtful && given.messages.some(isThoughtless)) {
-    const thought: Part = { type: "thinking", text: "." };
-    request.messages = request.messages.map((message) =>
-      isThoughtless(message) ? { ...message, content: [thought, ...message.content] } : message,
-    );
-    warnings.push({ code: "thinking", message: "the model wants thinking with every call: a dot stands for what is not there" });
-  }
-  if (isFree && isFormatted(given)) {
-    const form = given.output?.schema ? `JSON that fits this schema: ${JSON.stringify(given.output.schema)}` : "JSON.";
-    request.messages = withInstruction(request.messages, `When no tool is left to call, answer with nothing but ${form}`);
-    delete request.output;
-    warnings.push({ code: "not-enforced", message: "the format of the answer is not enforced: the model takes none beside tools" });
-  }
-  const refused = [...settings, ...unseen];
-  if (refused.length > 0) warnings.push({ code: "dropped", message: `the model refuses ${refused.join(", ")}: it was asked without` });
-  if (speaksNext && isAnyBehind(request)) {
-    request.messages = intoResults(request.messages);
-    const message = "the model takes nothing behind a tool's result: what was said or shown there is told in the result";
-    warnings.push({ code: "converted", message });
-  }
-  if (isNewer && request.maxTokens !== undefined) {
-    request.extra = [...(given.extra ?? []), { wire: CHAT, kind: "max_completion_tokens", data: request.maxTokens, quiet: true }];
-    delete request.maxTokens;
-  }
-  if (isUncounted && request.stream) {
-    request.extra = [...(request.extra ?? []), { wire: CHAT, kind: UNCOUNTED, data: true, quiet: true }];
-    warnings.push({ code: "dropped", message: `the server refuses ${STREAM_OPTIONS}: it was not asked for the usage` });
-  }
+  const heed = <K extends keyof Teachings>(name: K): void => {
+    const row: Row<Teachings[K]> = ROWS[name];
+    const taught = lesson[name];
+    const heeded = taught !== undefined && (row.isOurs || isTranslated) ? row.heed(request, taught) : undefined;
+    if (!heeded) return;
+    request = heeded.request;
+    if (heeded.warning) warnings.push(heeded.warning);
+  };
+  NAMES.forEach(heed);
   return { request, warnings };
 }
 
-export class Lessons {
-  readonly #learnt = new Remembered<Lesson>();
-
-  of(model: string): Lesson | undefined {
-    return this.#learnt.get(model);
-  }
-
-  /** It answered, once it was heeded. */
-  keep(model: string, lesson: Lesson): void {
-    this.#learnt.set(model, joined(this.of(model), lesson));
-  }
-}
+/** A client may try many values. */
+const MAX_VALUES = 32;
 
 export const joined = (known: Lesson = {}, lesson: Lesson = {}): Lesson => ({
   ...known,

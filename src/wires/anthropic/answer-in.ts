@@ -150,7 +150,8 @@ export class MessageReader extends AnswerReader {
 
   #delta(index: number, { type, ...delta }: JsonObject): void {
     const block = this.#blocks.get(index);
-    if (type === "text_delta" || type === "thinking_delta")
+    if (type === "thinking_delta" && delta.thinking === "") this.#thinks(block, delta);
+    else if (type === "text_delta" || type === "thinking_delta")
       this.#say(block, textOf(delta.text ?? delta.thinking) ?? "", type === "text_delta");
     else if (type === "citations_delta") block?.citations.push(delta.citation ?? null);
     else if (type === "input_json_delta") this.#json(index, block, textOf(delta.partial_json) ?? "");
@@ -178,6 +179,13 @@ export class MessageReader extends AnswerReader {
       this.startThinking(state);
       this.thinking(text);
     }
+  }
+
+  /** What is not shown is counted, `{"type":"thinking_delta","thinking":"","estimated_tokens":50}`: so a client sees that something goes on. */
+  #thinks(block: Block | undefined, delta: JsonObject): void {
+    if (!Object.values(delta).some((value) => value !== null && value !== "")) return;
+    this.startThinking(block?.state);
+    this.extend({ type: "content_block_delta", delta: { type: "thinking_delta", ...delta } }, true);
   }
 
   #blockStop(index: number): void {

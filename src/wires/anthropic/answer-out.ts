@@ -243,6 +243,7 @@ export class MessageAnswer extends Answer {
       const { delta, ...beside } = data;
       this.#tail = { ...this.#tail, ...beside, delta: { ...objectOf(this.#tail.delta), ...objectOf(delta) } };
     } else if (data.type === "content_block_delta") {
+      if (objectOf(data.delta).type === "thinking_delta") this.thinking(""); // it may be the first of its block
       if (this.#open !== "") this.#delta({ ...objectOf(data.delta) });
     } else {
       this.#start();
