@@ -31,7 +31,8 @@ type Reader = (http: HttpServer, model: string, options: CallOptions) => Promise
 
 const READERS: Readonly<Record<ServerId, Reader>> = {
   "llama-server": async (http, model, options) => {
-    const props = await ask(http, "GET", `/props?model=${encodeURIComponent(model)}`, options);
+    // A server that has several would load this one, and perhaps unload another, only to be asked.
+    const props = await ask(http, "GET", `/props?model=${encodeURIComponent(model)}&autoload=false`, options);
     const settings = objectOf(props?.default_generation_settings);
     return {
       names: textsOf(props?.model_alias, props?.model_path),

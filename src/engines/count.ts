@@ -2,7 +2,7 @@
  * How many tokens a chat is for the model behind a server, counted by the server's own tokenizer: what the template adds is counted, too.
  *
  *     vLLM, SGLang   POST /tokenize {"model", "messages", "tools"} -> {"count": 42}
- *     llama-server   POST /apply-template {"messages", "tools"} -> {"prompt"}, then POST /tokenize {"content"} -> {"tokens": […]}
+ *     llama-server   POST /apply-template {"model", "messages", "tools"} -> {"prompt"}, then POST /tokenize {"model", "content"} -> {"tokens": […]}
  */
 import type { Json, JsonObject } from "../core/nouns.ts";
 import type { CallOptions, ServerId } from "./engine.ts";
@@ -15,16 +15,17 @@ export async function countOnServer(
   chat: JsonObject,
   options: CallOptions,
 ): Promise<number | undefined> {
-  const { model, messages, tools } = chat;
-  const asked: JsonObject = { messages: messages ?? [], ...(tools === undefined ? {} : { tools }) };
+  const { messages = [], tools } = chat;
+  const model: JsonObject = chat.model === undefined ? {} : { model: chat.model }; // a server that has several needs it, whatever it is asked
+  const asked: JsonObject = { ...model, messages, ...(tools === undefined ? {} : { tools }) };
   if (server === "vllm" || server === "sglang") {
-    const { count } = await post(http, "/tokenize", { ...asked, ...(model === undefined ? {} : { model }) }, options);
+    const { count } = await post(http, "/tokenize", asked, options);
     return typeof count === "number" ? count : undefined;
   }
   if (server !== "llama-server") return undefined;
   const { prompt } = await post(http, "/apply-template", asked, options);
   if (typeof prompt !== "string") return undefined;
-  const { tokens } = await post(http, "/tokenize", { content: prompt, add_special: true, parse_special: true }, options);
+  const { tokens } = await post(http, "/tokenize", { ...model, content: prompt, add_special: true, parse_special: true }, options);
   return Array.isArray(tokens) ? tokens.length : undefined;
 }
 

@@ -40,7 +40,7 @@ describe("tokens are counted", () => {
       "/tokenize": { tokens: [1, 2, 3] },
     });
     expect(await engine.countTokens(request)).toEqual({ tokens: 3, exact: true });
-    expect(sent("/tokenize")).toEqual({ content: "<|turn>user\nHi", add_special: true, parse_special: true });
+    expect(sent("/tokenize")).toEqual({ model: "m", content: "<|turn>user\nHi", add_special: true, parse_special: true });
   });
   test.each([
     ["a server that nobody knows", {}],

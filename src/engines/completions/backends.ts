@@ -73,7 +73,7 @@ const llamaServer: Backend = {
   holding: "gbnf",
   tokenize: {
     path: "/tokenize",
-    body: (content, { bos, control }) => ({ content, add_special: bos, parse_special: control }),
+    body: (content, { model, bos, control }) => ({ model, content, add_special: bos, parse_special: control }),
   },
   body: ({ model, prompt, stops, maxTokens = -1, sampling, preserved, grammar }) => ({
     model,

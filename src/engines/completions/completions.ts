@@ -69,10 +69,11 @@ export class Completions implements Engine {
 
   async *#generate(asked: Request, options: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
     const { backend, tokens } = await this.#at.server(options);
+    const beginning = await tokens?.beginning(asked.model, options);
     const { dialect } = await this.dialectOf(asked.model, options);
     options.onDialect?.(settingOf(dialect));
     const { request, prompt, warnings } = rendered(asked, dialect, (opaque) => carries(backend, opaque));
-    const tokenized = await tokens?.of(prompt, marksOf(dialect), asked.model, options);
+    const tokenized = beginning && (await tokens?.of(prompt, beginning, marksOf(dialect), asked.model, options));
     const used = tokenized?.ids.length;
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
@@ -96,10 +97,12 @@ export class Completions implements Engine {
   }
 
   async countTokens(asked: Request, options: CallOptions = {}): Promise<TokenCount> {
+    const soon = { ...options, signal: quick(options.signal) };
     try {
       const { tokens } = await this.#at.server(options);
+      const beginning = await tokens?.beginning(asked.model, soon);
       const { dialect } = await this.dialectOf(asked.model, options);
-      const counted = await tokens?.of(rendered(asked, dialect).prompt, marksOf(dialect), asked.model, options);
+      const counted = beginning && (await tokens?.of(rendered(asked, dialect).prompt, beginning, marksOf(dialect), asked.model, soon));
       if (counted) return { tokens: counted.ids.length, exact: true };
     } catch (error) {
       if (options.signal?.aborted) throw this.#thrown(error);

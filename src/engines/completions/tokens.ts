@@ -20,10 +20,13 @@ const MAX_REMEMBERED = 16 << 20;
 const NONE_MS = 300_000;
 /** There is none, or it is asked in another way. */
 const NONE: ReadonlySet<number> = new Set([404, 405, 422, 501]);
+/** No two vocabularies write it alike. */
+const SAMPLE = "Dragoman 42 naïve 翻译 🌍 <think><tool_call><|im_end|><|tool_call>[TOOL_CALLS]";
 /** Questions at a time: a new conversation has hundreds of pieces. */
 const AT_ONCE = 8;
 
 type Ids = readonly number[];
+type Asked = Parameters<Tokenize["body"]>[1];
 /** Data follows a control token in the text that the tokenizer was made for; `after`: that token. */
 type Run = { control: string } | { data: string; after: string };
 
@@ -46,24 +49,21 @@ export class Tokens {
     this.#tokenize = tokenize;
   }
 
-  /** `reserved`: more control tokens of the dialect, none of which may come of the data. `undefined`: the server has no tokenizer to ask. */
-  async of(prompt: Prompt, reserved: readonly string[], model: string, options: CallOptions): Promise<Tokenized | undefined> {
+  /**
+   * What the tokenizer puts in front of every text; `undefined`: the server has none to ask. It is asked anew for each prompt: a server that
+   * has several models loads this one, and one that was started again with another model has ids of its own, also where the name is the same.
+   */
+  async beginning(model: string, options: CallOptions): Promise<Ids | undefined> {
     if (this.#noneUntil > Date.now()) return undefined;
-    const ask = (text: string, control: boolean, bos = false): Promise<Ids> => this.#ask(text, model, { control, bos }, options);
-    const controls = new Map<string, number>();
+    const asked = { model, control: true, bos: true };
     try {
-      const written = prompt.flatMap(({ text, control }) => (control && text !== "" ? [text] : []));
-      const texts = [...new Set([...written, ...(this.#tokenize.alwaysControl ? reserved : [])])];
-      for (const [text, ids] of await eachOf(texts, async (text) => [text, await ask(text, true)] as const)) {
-        if (ids.length === 1) controls.set(text, ids[0]!); // another one is not in the vocabulary: it is text
-      }
-      const forbidden = new Set(controls.values());
-      const runs = runsOf(this.#tokenize.alwaysControl ? cutForgeries(prompt) : prompt, controls);
-      const lists = await eachOf(runs, async (run): Promise<Ids> => {
-        return "control" in run ? [controls.get(run.control)!] : this.#data(run, forbidden, ask);
-      });
-      const first = await this.#first(ask);
-      return { ids: [...first, ...lists.flat()], ...(this.#context === undefined ? {} : { context: this.#context }) };
+      const whole = await this.#fetch(SAMPLE, asked, options);
+      const before = this.#known.get(keyOf(SAMPLE, asked));
+      if (before && before.join() !== whole.join()) this.#known.clear();
+      this.#known.set(keyOf(SAMPLE, asked), whole);
+      const plain = await this.#ask(SAMPLE, { ...asked, bos: false }, options);
+      const at = whole.findIndex((_, i) => plain.every((id, j) => whole[i + j] === id));
+      return whole.slice(0, Math.max(0, at));
     } catch (error) {
       if (!(error instanceof NoTokenizer)) throw error;
       this.#noneUntil = Date.now() + NONE_MS;
@@ -71,11 +71,21 @@ export class Tokens {
     }
   }
 
-  /** What the tokenizer puts in front of every text. */
-  async #first(ask: (text: string, control: boolean, bos?: boolean) => Promise<Ids>): Promise<Ids> {
-    const [plain, whole] = await Promise.all([ask("a", true), ask("a", true, true)]);
-    const at = whole.findIndex((_, i) => plain.every((id, j) => whole[i + j] === id));
-    return whole.slice(0, Math.max(0, at));
+  /** `reserved`: more control tokens of the dialect, none of which may come of the data. */
+  async of(prompt: Prompt, beginning: Ids, reserved: readonly string[], model: string, options: CallOptions): Promise<Tokenized> {
+    const ask = (text: string, control: boolean): Promise<Ids> => this.#ask(text, { model, control, bos: false }, options);
+    const controls = new Map<string, number>();
+    const written = prompt.flatMap(({ text, control }) => (control && text !== "" ? [text] : []));
+    const texts = [...new Set([...written, ...(this.#tokenize.alwaysControl ? reserved : [])])];
+    for (const [text, ids] of await eachOf(texts, async (text) => [text, await ask(text, true)] as const)) {
+      if (ids.length === 1) controls.set(text, ids[0]!); // another one is not in the vocabulary: it is text
+    }
+    const forbidden = new Set(controls.values());
+    const runs = runsOf(this.#tokenize.alwaysControl ? cutForgeries(prompt) : prompt, controls);
+    const lists = await eachOf(runs, async (run): Promise<Ids> => {
+      return "control" in run ? [controls.get(run.control)!] : this.#data(run, forbidden, ask);
+    });
+    return { ids: [...beginning, ...lists.flat()], ...(this.#context === undefined ? {} : { context: this.#context }) };
   }
 
   async #data(
@@ -93,16 +103,22 @@ export class Tokens {
     return (await eachOf(halves, (half) => this.#data({ data: half, after }, forbidden, ask))).flat();
   }
 
-  /** Without the tap: recordings keep the exchange, not how it was prepared. */
-  async #ask(text: string, model: string, asked: { control: boolean; bos: boolean }, { headers, signal }: CallOptions): Promise<Ids> {
-    const key = `${asked.control ? "c" : "d"}${asked.bos ? "b" : ""} ${model}\n${text}`;
+  async #ask(text: string, asked: Asked, options: CallOptions): Promise<Ids> {
+    const key = keyOf(text, asked);
     const known = this.#known.get(key);
     if (known) return known;
+    const ids = await this.#fetch(text, asked, options);
+    this.#known.set(key, ids);
+    return ids;
+  }
+
+  /** Without the tap: recordings keep the exchange, not how it was prepared. */
+  async #fetch(text: string, asked: Asked, { headers, signal }: CallOptions): Promise<Ids> {
     const { path } = this.#tokenize;
     const answer = await this.#http.request("POST", path, {
       headers,
       signal,
-      body: JSON.stringify(this.#tokenize.body(text, { model, ...asked })),
+      body: JSON.stringify(this.#tokenize.body(text, asked)),
     });
     const body = await textOf(answer);
     if (NONE.has(answer.status)) throw new NoTokenizer();
@@ -111,11 +127,11 @@ export class Tokens {
     const { tokens, max_model_len } = isObject(value as Json) ? (value as Record<string, unknown>) : {};
     if (!Array.isArray(tokens)) throw new EngineError({ code: "upstream", message: "the server's tokenizer answered without tokens" });
     if (this.#tokenize.saysContext && typeof max_model_len === "number") this.#context = max_model_len;
-    const ids = tokens.map(Number);
-    this.#known.set(key, ids);
-    return ids;
+    return tokens.map(Number);
   }
 }
+
+const keyOf = (text: string, { model, control, bos }: Asked): string => `${control ? "c" : "d"}${bos ? "b" : ""} ${model}\n${text}`;
 
 class NoTokenizer extends Error {}
 
@@ -165,6 +181,11 @@ class LastUsed {
     this.#ids.delete(key);
     this.#ids.set(key, ids);
     return ids;
+  }
+
+  clear(): void {
+    this.#ids.clear();
+    this.#size = 0;
   }
 
   set(key: string, ids: Ids): void {

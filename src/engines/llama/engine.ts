@@ -5,13 +5,13 @@
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
  */
 import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { inVariant, settingOf } from "../../dialects/variant.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
-import { closing } from "../finish.ts";
+import { closing, explainError } from "../finish.ts";
 import { held } from "../inband/request.ts";
 import { contextError, type Rendered, rendered } from "../rendered.ts";
 import { Answer, type Asked, Marks } from "./answer.ts";
@@ -80,7 +80,7 @@ class Machine {
   readonly grammars: Grammars;
   readonly sequences: readonly LlamaContextSequence[];
   readonly pool: Pool;
-  readonly closed = new AbortController();
+  isClosed = false;
 
   constructor({ model, context, facts }: Loaded) {
     this.vocabulary = new Vocabulary(model);
@@ -88,7 +88,20 @@ class Machine {
     this.sequences = Array.from({ length: facts.parallel }, () => context.getSequence());
     this.pool = new Pool(this.sequences);
   }
+
+  /** Throws once nobody wants the rest. Not by `AbortSignal.any`: of a signal that lives as long as the model, Node keeps something for each. */
+  check(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.isClosed) throw new EngineError(CLOSED);
+  }
+
+  /** What llama.cpp says of a model that is gone is that it is closed. */
+  explain(error: unknown): ErrorInfo {
+    return this.isClosed ? CLOSED : explainError(error);
+  }
 }
+
+const CLOSED: ErrorInfo = { code: "aborted", message: "the model was closed" };
 
 export class LlamaEngine implements Llama {
   readonly facts: LlamaFacts;
@@ -114,8 +127,11 @@ export class LlamaEngine implements Llama {
   }
 
   generate(request: Request, options: GenerateOptions = {}): AsyncIterable<Event> {
-    const signal = options.signal ? AbortSignal.any([options.signal, this.#machine.closed.signal]) : this.#machine.closed.signal;
-    return closing(signal, () => this.#generate(request, { ...options, signal }));
+    return closing(
+      options.signal,
+      () => this.#generate(request, options),
+      (error) => this.#machine.explain(error),
+    );
   }
 
   async countTokens(request: Request): Promise<TokenCount> {
@@ -128,8 +144,9 @@ export class LlamaEngine implements Llama {
   }
 
   async close(): Promise<void> {
-    if (this.#machine.closed.signal.aborted) return;
-    this.#machine.closed.abort();
+    if (this.#machine.isClosed) return;
+    this.#machine.isClosed = true;
+    this.#machine.pool.close(new EngineError(CLOSED));
     await this.#loaded.model.dispose(); // and its context with it
   }
 
@@ -157,6 +174,7 @@ export class LlamaEngine implements Llama {
   // ---- One answer
 
   async *#generate(request: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
+    this.#machine.check(signal);
     let started: Started;
     try {
       started = await this.#start(request);
@@ -212,7 +230,8 @@ export class LlamaEngine implements Llama {
       if (events.length > 0) yield events;
       if (answer.isOver || answer.tokens.length >= limit) break;
     }
-    if (!signal?.aborted) yield await answer.end(usage);
+    this.#machine.check(signal);
+    yield await answer.end(usage);
   }
 
   /** The tokens of the answer. An abort ends it at the next one. */
@@ -226,18 +245,18 @@ export class LlamaEngine implements Llama {
     const last = tokens.length - 1;
     // In pieces, so that an abort need not wait for the whole prompt.
     for (let from = sequence.nextTokenIndex; from < last; from += batchSize) {
-      if (signal?.aborted) return;
+      this.#machine.check(signal);
       await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(from, Math.min(from + batchSize, last)));
     }
-    if (signal?.aborted) return;
+    this.#machine.check(signal);
     await sequence.takeCheckpoint(); // a model that cannot go back to any token can go back to here
     const options = { ...samplingOf({ ...this.#loaded.sampling, ...request.sampling }, made), yieldEogToken: true };
     const state = hold && { grammarEvaluationState: () => hold.state };
     const bias = barred && { tokenBias: () => (hold?.state ? barred.bias : barred.free) };
     for await (const token of sequence.evaluate(tokens.slice(last), { ...options, ...state, ...bias })) {
-      if (signal?.aborted) return;
+      this.#machine.check(signal);
       yield token;
-      if (signal?.aborted) return;
+      this.#machine.check(signal);
     }
   }
 }

@@ -14,49 +14,61 @@ export interface Seat {
 interface Waiter {
   readonly tokens: Token[];
   readonly sit: (seat: Seat) => void;
+  readonly leave: (reason: unknown) => void;
+}
+
+/** A sequence that nobody uses, and how long the last prompt was that it was given. */
+interface Free {
+  readonly sequence: LlamaContextSequence;
+  readonly prompt: number;
 }
 
 export class Pool {
   /** Those used least recently come first. */
-  readonly #free: LlamaContextSequence[];
+  readonly #free: Free[];
   readonly #waiting: Waiter[] = [];
 
   constructor(sequences: readonly LlamaContextSequence[]) {
-    this.#free = [...sequences];
+    this.#free = sequences.map((sequence) => ({ sequence, prompt: 0 }));
   }
 
   /** Rejects with the signal's reason. */
   take(tokens: Token[], signal?: AbortSignal): Promise<Seat> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const aborted = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(signal?.reason);
+        waiter.leave(signal?.reason);
       };
-      const waiter: Waiter = {
-        tokens,
-        sit: (seat) => {
-          signal?.removeEventListener("abort", leave);
-          resolve(seat);
-        },
+      const settled = <T>(settle: (result: T) => void) => {
+        return (result: T): void => {
+          signal?.removeEventListener("abort", aborted);
+          settle(result);
+        };
       };
+      const waiter: Waiter = { tokens, sit: settled(resolve), leave: settled(reject) };
       if (signal?.aborted) return reject(signal.reason);
-      signal?.addEventListener("abort", leave, { once: true });
+      signal?.addEventListener("abort", aborted, { once: true });
       this.#waiting.push(waiter);
       this.#serve();
     });
+  }
+
+  /** Nobody who waits is served any more. */
+  close(reason: unknown): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.leave(reason);
   }
 
   #serve(): void {
     while (this.#free.length > 0) {
       const waiter = this.#waiting.shift();
       if (!waiter) return;
-      const { sequence, held } = best(this.#free, waiter.tokens);
-      this.#free.splice(this.#free.indexOf(sequence), 1);
+      const { free, held } = best(this.#free, waiter.tokens);
+      this.#free.splice(this.#free.indexOf(free), 1);
       waiter.sit({
-        sequence,
+        sequence: free.sequence,
         held,
         release: () => {
-          this.#free.push(sequence);
+          this.#free.push({ sequence: free.sequence, prompt: waiter.tokens.length });
           this.#serve();
         },
       });
@@ -64,12 +76,18 @@ export class Pool {
   }
 }
 
-/** Another conversation that merely begins alike is left alone: then the one that was used least recently is given up. */
-function best(free: readonly LlamaContextSequence[], tokens: Token[]): { sequence: LlamaContextSequence; held: number } {
-  const seats = free.map((sequence) => {
+/** What the end of a prompt may be that only begins the answer: the next prompt of the same conversation has it otherwise. */
+const OPENING = 16;
+
+/**
+ * Another conversation that merely begins alike is left alone: then the one that was used least recently is given up. The same one has all of
+ * the prompt before; it may have much less of the answer, which was mostly thinking.
+ */
+function best(all: readonly Free[], tokens: Token[]): { free: Free; held: number } {
+  const seats = all.map((free) => {
     // The last token is evaluated in any case: it tells what comes next.
-    const held = Math.min(sequence.compareContextTokens(tokens).firstDifferentIndex, tokens.length - 1);
-    return { sequence, held, lost: sequence.nextTokenIndex - held };
+    const held = Math.min(free.sequence.compareContextTokens(tokens).firstDifferentIndex, tokens.length - 1);
+    return { free, held, isItsOwn: held > free.sequence.nextTokenIndex - held || held >= free.prompt - OPENING };
   });
-  return seats.reduce((a, b) => (b.held > b.lost && b.held > a.held ? b : a));
+  return seats.reduce((a, b) => (b.isItsOwn && b.held > a.held ? b : a));
 }

@@ -223,9 +223,19 @@ describe.each(WITH_TOKENS)("token ids for %s", (id) => {
     await run(engine, asking);
     const first = server.tokenized;
     await run(engine, asking);
-    expect(server.tokenized).toBe(first);
+    expect(server.tokenized).toBe(first + 1); // whether it is still the same vocabulary
     await run(engine, { ...asking, messages: [...asking.messages, { role: "user", content: [{ type: "text", text: "More" }] }] });
-    expect(server.tokenized).toBeLessThan(first + 4);
+    expect(server.tokenized).toBeLessThan(first + 5);
+  });
+
+  test("are those of the model that runs now, whatever it is called", async () => {
+    const server = await startFake(id, () => ({ text: ["OK"] }));
+    const engine = engineAt(server.url);
+    await run(engine, asking);
+    server.shift = 1000;
+    await run(engine, asking);
+    const [before, after] = server.asked.map(({ prompt }) => prompt as number[]);
+    expect(after).toEqual(before?.map((token) => token + 1000));
   });
 
   test("count exactly", async () => {
@@ -241,6 +251,32 @@ describe.each(WITH_TOKENS)("token ids for %s", (id) => {
     await run(engineAt(server.url), request);
     expect(server.asked[0]!.prompt).toBe(promptText(gemma4.render(request), { neutralize: true }));
     expect(await engineAt(server.url).countTokens(request)).toMatchObject({ exact: false });
+  });
+});
+
+// ---- llama-server with several models
+
+describe("a router of llama-server's", () => {
+  const template = "{{ '<|turn>' }}{{ '<|tool_call>call:' }}{{ '<turn|>' }}";
+  const start = () => startFake("llama-server", () => ({ text: OUTPUT }), { router: true, model: "mine", template });
+
+  test("is told the model with every question, and loads it when it has something to do", async () => {
+    const server = await start();
+    const engine = engineAt(server.url, { dialect: "auto" });
+    expect(await engine.about("mine")).toEqual({ server: "llama-server", names: [], vision: false });
+    expect(server.loaded).toEqual([]);
+    const { content, finish } = await run(engine, { ...asking, model: "mine" });
+    expect(finish).toMatchObject({ reason: "tool-calls" });
+    expect(content.at(-1)).toMatchObject({ type: "tool-call", name: "get_weather" });
+    expect(server.asked[0]!.prompt).toEqual(expect.arrayContaining([vocabulary.idOf("<|turn>")]));
+    expect((await engine.about("mine")).template).toBe(template);
+    expect(await engine.countTokens({ ...asking, model: "mine" })).toMatchObject({ exact: true });
+  });
+
+  test("says itself that it has no such model", async () => {
+    const server = await start();
+    const { finish } = await run(engineAt(server.url), { ...asking, model: "other" });
+    expect(finish).toMatchObject({ error: { message: "model 'other' not found" } });
   });
 });
 

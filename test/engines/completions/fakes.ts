@@ -21,6 +21,8 @@ export interface FakeOptions {
   context?: number;
   /** Without `/tokenize`. */
   mute?: boolean;
+  /** llama-server with several models, of which it loads one when it is asked to do something with it. */
+  router?: boolean;
 }
 
 export interface Fake extends TestServer {
@@ -28,6 +30,10 @@ export interface Fake extends TestServer {
   asked: (JsonObject & { prompt: string | number[] })[];
   /** How many texts were tokenized. */
   tokenized: number;
+  /** What is added to each id: another vocabulary. */
+  shift: number;
+  /** The models that a router has loaded. */
+  loaded: string[];
 }
 
 const BOS = "<|begin_of_text|>";
@@ -35,7 +41,7 @@ const BOS = "<|begin_of_text|>";
 export async function startFake(
   id: ServerId,
   answer: (body: JsonObject) => Completion,
-  { template = "", model = "some-model", context = 8192, mute = false }: FakeOptions = {},
+  { template = "", model = "some-model", context = 8192, mute = false, router = false }: FakeOptions = {},
 ): Promise<Fake> {
   const bos = vocabulary.idOf(BOS)!;
   const idsOf = (text: string, special: boolean): number[] => (special ? vocabulary.whole(text) : vocabulary.plain(text, true));
@@ -45,12 +51,22 @@ export async function startFake(
     };
     const body = (seen.body === "" ? {} : JSON.parse(seen.body)) as JsonObject;
     const path = seen.url.split("?")[0]!;
+    if (router && path !== "/v1/models") {
+      const query = new URL(seen.url, "http://x").searchParams;
+      const name = String((seen.method === "POST" ? body.model : query.get("model")) ?? "");
+      if (name === "" && path === "/props") return json({ role: "router", default_generation_settings: { n_ctx: 0 } });
+      const refuse = (message: string) => json({ error: { code: 400, message, type: "invalid_request_error" } }, 400);
+      if (name === "") return refuse("model name is missing from the request");
+      if (name !== model) return refuse(`model '${name}' not found`);
+      if (!server.loaded.includes(name) && query.get("autoload") === "false") return refuse("model is not loaded");
+      if (!server.loaded.includes(name)) server.loaded.push(name);
+    }
     if (path === "/tokenize" && !mute && id !== "ollama") {
       server.tokenized++;
       const text = String(body.content ?? body.prompt);
       const special = id !== "llama-server" || body.parse_special === true;
       const first = (body.add_special ?? body.add_special_tokens) ? [bos] : [];
-      const tokens = [...first, ...idsOf(text, special)];
+      const tokens = [...first, ...idsOf(text, special)].map((token) => token + server.shift);
       const length = { vllm: context, sglang: 1e30 }[id as string]; // SGLang says what the tokenizer's file says
       return json({ tokens, ...(length === undefined ? {} : { count: tokens.length, max_model_len: length }) });
     }
@@ -70,7 +86,7 @@ export async function startFake(
     }
     return json({ error: "not found" }, 404);
   })) as Fake;
-  return Object.assign(server, { asked: [], tokenized: 0 });
+  return Object.assign(server, { asked: [], tokenized: 0, shift: 0, loaded: [] });
 }
 
 type Facts = { template: string; model: string; context: number };

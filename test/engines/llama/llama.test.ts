@@ -192,6 +192,15 @@ describe("prefixes", () => {
     expect(two.usage?.cachedTokens).toBeGreaterThanOrEqual(earlier - 1);
   });
 
+  test("so it does behind an answer that was long, and of which little is said again: its thinking is left out", async () => {
+    const engine = await load(randomModel(2), { parallel: 2 });
+    const first = ask("A: ".repeat(30), { output: { schema: { enum: ["so it is ".repeat(60)] } } });
+    const { usage } = await answer(engine, first);
+    expect(usage?.outputTokens).toBeGreaterThan(usage?.inputTokens ?? 0);
+    const second = await answer(engine, { ...first, messages: [...first.messages, { role: "assistant", content: [] }, user("And now?")] });
+    expect(second.usage?.cachedTokens).toBeGreaterThanOrEqual((usage?.inputTokens ?? 0) - 16);
+  });
+
   test("each of two conversations keeps its own", async () => {
     const engine = await load(randomModel(2), { parallel: 2 });
     const [a, b] = [ask("A: ".repeat(100), { maxTokens: 1 }), ask("B: ".repeat(100), { maxTokens: 1 })];
@@ -265,11 +274,16 @@ describe("an abort", () => {
   test("closing ends what is under way", async () => {
     const engine = await load(randomModel(), { parallel: 1 });
     const all: Event[] = [];
+    const waiting: Promise<Event[]>[] = [];
     for await (const event of engine.generate(ask("Hi", { sampling: { temperature: 1, seed: 1 } }))) {
       all.push(event);
+      if (event.type === "start") waiting.push(events(engine, ask("Ho")), events(engine, ask("Hum"), new AbortController().signal));
       if (event.type === "text") await engine.close();
     }
     expect(all.at(-1)).toMatchObject({ type: "finish", error: { code: "aborted" } });
+    expect(await Promise.all([...waiting, events(engine, ask("He"))])).toMatchObject(
+      Array.from({ length: 3 }, () => [{ type: "finish", error: { code: "aborted" } }]),
+    );
   });
 });
 
