@@ -35,6 +35,7 @@ const levelOf = (room: string) => order.findIndex((rooms) => rooms.includes(room
 function objection(path: string, specifier: string): string | undefined {
   const from = roomOf(path);
   if (levelOf(from) < 0) return `${from} is not a room of DESIGN`;
+  if (specifier === "undici") return "Bun has another one in its place; undici/index.js is the package";
   if (!specifier.startsWith("."))
     return pure.includes(from) ? `${from} imports nothing but files of its own and of rooms below` : undefined;
   const target = posix.join(posix.dirname(path), specifier);
@@ -119,6 +120,7 @@ describe("the check forbids", () => {
     ["src/core/json.ts", "../../test/shared.ts"],
     ["src/core/json.ts", "../helpers.ts"],
     ["src/helpers/x.ts", "../core/json.ts"],
+    ["src/engines/http.ts", "undici"],
   ])("%s importing %s", (path, specifier) => {
     expect(objections(path, `import "${specifier}";`)).toHaveLength(1);
   });

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
-import { type Dispatcher, errors } from "undici";
+import { type Dispatcher, errors } from "undici/index.js";
 import type { Headers } from "../wires/wire.ts";
 import type { CallOptions, UpstreamTap } from "./engine.ts";
 import { EngineError } from "./error.ts";

@@ -2,7 +2,7 @@
  * Requests to a server that may have several URLs, over connections that are kept. All engines with a server behind them ask it through
  * this file: what is known of connections, timeouts and their errors is known here.
  */
-import { type Dispatcher, Pool } from "undici";
+import { type Dispatcher, Pool } from "undici/index.js"; // by its file: Bun puts one of its own, without pools, in the place of `undici`
 import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 import { MAX_BYTES, TOO_LONG } from "./answer.ts";

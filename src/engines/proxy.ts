@@ -3,7 +3,7 @@
  * them, in capitals or small letters. What runs on this machine is asked directly.
  */
 import { isIP } from "node:net";
-import { EnvHttpProxyAgent } from "undici";
+import { EnvHttpProxyAgent } from "undici/index.js";
 
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));

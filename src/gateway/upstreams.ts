@@ -1,5 +1,5 @@
 /** Upstreams as they are configured, and how a server at a URL shows which wire it speaks. */
-import { request } from "undici";
+import { request } from "undici/index.js";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import type { Base } from "../engines/asked.ts";

@@ -8,7 +8,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type RequestInit as ProxiedInit, fetch as proxied } from "undici";
+import { type RequestInit as ProxiedInit, fetch as proxied } from "undici/index.js";
 import type { ErrorInfo } from "../../core/nouns.ts";
 import { EngineError } from "../error.ts";
 import { proxyTo } from "../proxy.ts";
