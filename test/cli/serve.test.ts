@@ -321,7 +321,7 @@ describe("a mistake is one line, and exit code 2", () => {
   test.each<[string[], string]>([
     [
       ["--upstream", "nonsense"],
-      "--upstream must be a URL or one of ollama, llama-server, lmstudio, vllm, openai, anthropic, gemini, openrouter; it is nonsense",
+      "--upstream must be a URL or one of ollama, llama-server, lmstudio, vllm, sglang, openai, anthropic, gemini, openrouter; it is nonsense",
     ],
     [["--upstream", "openai"], "openai needs a key: set OPENAI_API_KEY"],
     [["--upstream", "ollama", "--key", "sk-canary"], '--key must not be the secret itself: put it into a variable and write "env:NAME"'],
