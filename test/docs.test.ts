@@ -145,10 +145,24 @@ describe("the toml blocks are configurations of ours", () => {
 describe("what the pages name is there", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 
+  /** As GitHub makes them of headings. */
+  const anchorsOf = (page: string): string[] =>
+    [...readFileSync(page, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+
   test.each(pages)("%s", (page) => {
     const text = readFileSync(page, "utf8");
-    const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link = ""]) => link).filter((link) => !/^https?:/.test(link));
-    expect(links.filter((link) => !existsSync(resolve(dirname(page), link)))).toEqual([]);
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^https?:/.test(link));
+    const missing = links.filter((link) => {
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? page : resolve(dirname(page), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    expect(missing).toEqual([]);
     const commands = [...text.matchAll(/\bnpm (?:run )?([a-z:]*[a-z])/g)].map(([, name = ""]) => name);
     expect(commands.filter((name) => !["install", "will", "would"].includes(name) && scripts[name] === undefined)).toEqual([]);
   });

@@ -19,7 +19,8 @@ export const addModelOptions = (command: Command, otherwise: string): Command =>
       "--model <name or file>",
       "the one model that answers: a name that the upstream knows; or one to run here: a GGUF, its URL, hf:owner/repo[:quant], embedded",
     )
-    .option("--gpu [kind]", "run the model on the GPU, or not at all: metal, cuda, vulkan, or any (default: if there is one)")
+    .option("--gpu [kind]", "run the model on the GPU and nowhere else: metal, cuda, vulkan, or any (default: if there is one)")
+    .option("--no-gpu", "run it on the CPU")
     .option("--context <tokens>", "how long a conversation with the model may be", readCount)
     .option(
       "--dialect <id>",

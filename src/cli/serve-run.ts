@@ -155,6 +155,14 @@ function reloadOnChange(
     clearTimeout(timer);
     timer = setTimeout(reload, 200);
   };
+  const blind = (error: Error): void =>
+    log.warn(`nobody will notice when the configuration changes: ${error.message}; SIGHUP or a restart reads it again`);
   // Folders, not the file: editors put a new file in its place, and a link on the way may lead elsewhere.
-  for (const folder of new Set([file, realpathSync(file)].map((path) => dirname(resolve(path))))) watch(folder, look).unref();
+  for (const folder of new Set([file, realpathSync(file)].map((path) => dirname(resolve(path))))) {
+    try {
+      watch(folder, look).on("error", blind).unref(); // Windows says EPERM when the folder goes
+    } catch (error) {
+      blind(error as Error); // Linux says ENOSPC where programs watch too much already
+    }
+  }
 }

@@ -23,6 +23,7 @@ export const KNOWN: Readonly<Record<string, Known>> = {
   },
   lmstudio: { url: "http://127.0.0.1:1234/v1", wire: "openai-chat", profile: OPEN_MODELS },
   vllm: { url: "http://127.0.0.1:8000/v1", wire: "openai-chat", profile: { ...OPEN_MODELS, thinkingField: "reasoning" } },
+  sglang: { url: "http://127.0.0.1:30000/v1", wire: "openai-chat", profile: OPEN_MODELS },
   openai: { url: "https://api.openai.com/v1", wire: "openai-chat", profile: { official: true }, keyVariable: "OPENAI_API_KEY" },
   anthropic: { url: "https://api.anthropic.com", wire: "anthropic", profile: {}, keyVariable: "ANTHROPIC_API_KEY" },
   gemini: { url: "https://generativelanguage.googleapis.com", wire: "gemini", profile: {}, keyVariable: "GEMINI_API_KEY" },

@@ -148,9 +148,6 @@ export async function discover(urls: readonly string[] = LOCAL): Promise<{ url: 
   return found.flat();
 }
 
-const LOCAL: readonly string[] = [
-  ...Object.values(KNOWN)
-    .map(({ url }) => url)
-    .filter((url) => url.startsWith("http:")),
-  "http://127.0.0.1:30000/v1", // SGLang
-];
+const LOCAL: readonly string[] = Object.values(KNOWN)
+  .map(({ url }) => url)
+  .filter((url) => url.startsWith("http:"));

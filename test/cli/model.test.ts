@@ -201,9 +201,9 @@ describe("dragoman serve --model", () => {
   });
 
   test("--check says what it is", () => {
-    const { code, stdout } = dragoman(["serve", "--model", model, "--check", "--context", "512", "--parallel", "3"]);
+    const { code, stdout } = dragoman(["serve", "--model", model, "--check", "--context", "512", "--parallel", "3", "--no-gpu"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/model speaker: 2\.\d MB, .*speaks functiongemma .*, 512 tokens, 3 at once/);
+    expect(stdout).toMatch(/model speaker: 2\.\d MB, on the CPU, speaks functiongemma .*, 512 tokens, 3 at once/);
   });
 
   test.each([

@@ -24,8 +24,8 @@ afterEach(async () => {
 type Line = Record<string, unknown> & { msg: string };
 
 /** Its log, line by line, until one has what is looked for. */
-function serve(args: string[], env: Record<string, string> = {}, stderr: "inherit" | "pipe" = "inherit") {
-  const child = spawn(process.execPath, [main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", stderr] });
+function serve(args: string[], env: Record<string, string> = {}, stderr: "inherit" | "pipe" = "inherit", node: string[] = []) {
+  const child = spawn(process.execPath, [...node, main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", stderr] });
   children.push(child);
   const lines: Line[] = [];
   const waiting = new Set<() => void>();
@@ -129,6 +129,17 @@ test.skipIf(process.platform === "win32")(
     expect(await (await generate(await url)).text()).toContain("Two");
   },
 );
+
+test("where nothing can be watched, that is said, and the file is read when asked to", async () => {
+  const server = await upstream();
+  const file = files.file("unwatched.toml", `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);
+  const { url, line, child } = serve(["--config", file], {}, "inherit", ["--import", "./test/cli/without-watch.mjs"]);
+  expect(await line(({ msg }) => msg.includes("nobody will notice"))).toMatchObject({ msg: expect.stringContaining("ENOSPC") });
+  expect(await (await generate(await url)).text()).toContain("Hello");
+  if (process.platform === "win32") return;
+  child.kill("SIGHUP");
+  await line(({ msg }) => msg.includes("read again"));
+});
 
 test("what only a restart changes is named when the file is read again", async () => {
   const server = await upstream();
@@ -321,7 +332,7 @@ describe("a mistake is one line, and exit code 2", () => {
   test.each<[string[], string]>([
     [
       ["--upstream", "nonsense"],
-      "--upstream must be a URL or one of ollama, llama-server, lmstudio, vllm, openai, anthropic, gemini, openrouter; it is nonsense",
+      "--upstream must be a URL or one of ollama, llama-server, lmstudio, vllm, sglang, openai, anthropic, gemini, openrouter; it is nonsense",
     ],
     [["--upstream", "openai"], "openai needs a key: set OPENAI_API_KEY"],
     [["--upstream", "ollama", "--key", "sk-canary"], '--key must not be the secret itself: put it into a variable and write "env:NAME"'],

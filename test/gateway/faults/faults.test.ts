@@ -11,7 +11,7 @@ import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts
 import type { ModelRule } from "../../../src/gateway/models.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { answering, nobody, startServer, within } from "../../servers.ts";
+import { answering, nobody, startServer } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
 import { ask, SMALLEST, STREAMED } from "../start.ts";
 
@@ -170,13 +170,13 @@ describe.each(WIRES)("%s", (wire) => {
     expect(body).toContain("done");
   });
 
-  test("a client that leaves stops the upstream within a second", async () => {
+  test("a client that leaves stops the upstream", async () => {
     const upstream = await startUpstream();
     const { url } = await startGateway([upstream.url]);
     const { response, leave } = await opened(url, wire, "stall");
     await until(response, (text) => text.includes("before"));
     leave();
-    await within(1000, upstream.get("/left?of=stall"));
+    await upstream.get("/left?of=stall");
   });
 });
 
@@ -197,7 +197,7 @@ describe.each(WIRES)("%s, and the gateway closes", (wire) => {
     expect(textIn(events)).toBe("before");
     expect(events.at(-1)).toMatchObject({ reason: "error", error: { message: "the gateway is closing" } });
     expect(exchanges).toMatchObject([{ outcome: "aborted", brokenOff: "gateway" }]);
-    await within(1000, upstream.get("/left?of=stall"));
+    await upstream.get("/left?of=stall");
   });
 
   test.each(["stall", "late"])("before an answer that is not streamed is whole (%s): 503, or the wire's own", async (model) => {
@@ -380,7 +380,7 @@ test("closing does not wait for clients that say nothing, or do not go", async (
   await until(response, (text) => text.includes("before"));
   const closed = Promise.all([once(silent, "close"), close({ graceMs: 1 })]);
   expect(await until(response, () => false)).toContain("the gateway is closing");
-  await within(10_000, closed);
+  await closed;
 });
 
 test("a thousand streams at a time: none is lost or mixed up, and nothing is left open", async () => {
@@ -409,8 +409,5 @@ test("a thousand streams at a time: none is lost or mixed up, and nothing is lef
     timers: true,
   });
   const connections = async (): Promise<number> => (JSON.parse(await upstream.get("/counts")) as { connections: number }).connections;
-  const alone = async (): Promise<void> => {
-    while ((await connections()) > 1); // the one that asks
-  };
-  await within(5000, alone());
+  while ((await connections()) > 1); // the one that asks
 });
