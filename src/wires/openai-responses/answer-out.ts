@@ -89,7 +89,7 @@ export class ResponseAnswer extends ItemAnswer {
       top_p: null,
       ...settings,
     });
-    for (const step of ["created", "in_progress"]) this.event(step, { response: this.#response });
+    for (const step of ["created", "in_progress"]) this.event(`response.${step}`, { response: this.#response });
   }
 
   /** Whether there is such an item: a server of this API has made it itself. */
@@ -126,7 +126,7 @@ export class ResponseAnswer extends ItemAnswer {
     for (const [place, item] of this.#late) this.output.splice(place, 0, item);
     const usage = this.usage && writeUsage({ thinkingTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, ...this.usage }, RESPONSES_USAGE);
     Object.assign(this.#response, { status, output: this.output, ...fields }, usage && { usage: grow(usage, objectOf(this.#rest.usage)) });
-    this.event(status, { response: this.#response });
+    this.event(`response.${status}`, { response: this.#response });
   }
 
   body(): unknown {
@@ -325,15 +325,15 @@ export class ResponseAnswer extends ItemAnswer {
       if (isDone && this.chunks) this.#late.push([Number(output_index), item]);
       else {
         if (isDone) this.output.push(item);
-        this.send({ type, ...fields, output_index: index, item });
+        this.event(type, { ...fields, output_index: index, item });
       }
     } else if (message?.part && type === "response.output_text.annotation.added") {
       message.part.annotations = [...(message.part.annotations as unknown[]), fields.annotation];
       const content_index = listOf(message.item.content).length;
-      this.send({ type, ...fields, item_id: message.item.id, output_index: message.index, content_index });
+      this.event(type, { ...fields, item_id: message.item.id, output_index: message.index, content_index });
     } else {
       const index = this.#foreign.get(item_id);
-      this.send({ type, ...fields, ...(index === undefined ? {} : { item_id, output_index: index }) });
+      this.event(type, { ...fields, ...(index === undefined ? {} : { item_id, output_index: index }) });
     }
   }
 }

@@ -35,11 +35,10 @@ export abstract class ItemAnswer extends Answer {
   }
 
   event(type: string, fields: Draft): void {
-    this.send({ type: `response.${type}`, ...fields });
+    this.send({ type, sequence_number: this.#sequence++, ...fields });
   }
   print(event: Draft): string {
-    const { type } = event;
-    return sseEvent(JSON.stringify({ type, sequence_number: this.#sequence++, ...event }), String(type));
+    return sseEvent(JSON.stringify(event), String(event.type));
   }
   beat(): void {
     this.say(HEARTBEAT);
@@ -51,7 +50,7 @@ export abstract class ItemAnswer extends Answer {
   open(prefix: string, fields: Draft, id?: unknown): Open {
     const index = this.next++;
     const item = { ...fields, id: textOf(id) ?? mintedId(prefix, `${this.seed}_${index}`) };
-    this.event("output_item.added", { output_index: index, item });
+    this.event("response.output_item.added", { output_index: index, item });
     return { index, item, text: "" };
   }
 
@@ -62,11 +61,11 @@ export abstract class ItemAnswer extends Answer {
       this.options.keep?.(item.id, sealed === undefined ? whole : { ...whole, encrypted_content: sealed });
     if (sealed !== undefined && this.seals) whole.encrypted_content = sealed;
     this.output.push(whole);
-    this.event("output_item.done", { output_index: index, item: whole });
+    this.event("response.output_item.done", { output_index: index, item: whole });
   }
 
   piece({ index, item }: Open, type: string, fields: Draft): void {
-    this.event(type, { item_id: item.id, output_index: index, ...fields });
+    this.event(`response.${type}`, { item_id: item.id, output_index: index, ...fields });
   }
 
   /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
