@@ -10,6 +10,10 @@ export class Writer {
   readonly #stops: Stops;
   readonly #ending = new Ending();
   readonly #restore: (events: Event[]) => Event[];
+  /** The dialect's. */
+  readonly #ends: readonly string[];
+  readonly #lastOfEnds: ReadonlySet<string>;
+  #ended = false;
   #thinking: boolean;
 
   /** `restore`: what is done to the scanner's events before anybody looks at them. */
@@ -17,6 +21,8 @@ export class Writer {
     this.#scanner = dialect.createScanner({ prompt, mintId: mintIds(request), tools: request.tools ?? [] });
     this.#stops = new Stops(request.stop);
     this.#restore = restore;
+    this.#ends = dialect.stops;
+    this.#lastOfEnds = new Set(dialect.stops.map((stop) => stop.slice(-1)));
     this.#thinking = endsInThinking(dialect, prompt);
   }
 
@@ -25,13 +31,36 @@ export class Writer {
     return this.#stops.found;
   }
 
+  /** Nothing more belongs to the answer: a stop string, or the dialect's own end, has come. */
+  get isOver(): boolean {
+    return this.#ended || this.stopped !== undefined;
+  }
+
   /** What was written last is thinking. */
   get thinking(): boolean {
     return this.#thinking;
   }
 
+  /** Not everybody who is told to stop there does: what stands behind the end is another turn, which the model makes up. */
   write(text: string): Event[] {
-    return this.#ending.see(this.#read(this.#scanner.feed(text)));
+    const events: Event[] = [];
+    for (const piece of this.#piecesOf(text)) {
+      if (this.isOver) break;
+      const scanned = this.#scanner.feed(piece);
+      events.push(...this.#ending.see(this.#read(scanned)));
+      this.#ended = scanned.some((event) => "raw" in event && this.#ends.some((end) => event.raw?.endsWith(end)));
+    }
+    return events;
+  }
+
+  /** Cut behind all that may be the last character of an end. */
+  *#piecesOf(text: string): Generator<string, void, undefined> {
+    let from = 0;
+    for (let at = 1; at <= text.length; at++) {
+      if (at < text.length && !this.#lastOfEnds.has(text[at - 1]!)) continue;
+      yield text.slice(from, at);
+      from = at;
+    }
   }
 
   /** The last events, and what comes between them and the end. */

@@ -99,7 +99,8 @@ class Reader {
   feed(event: Event): Event[] {
     if (!this.#scanner) return [event];
     if (event.type === "text" && !event.state) return this.#ending.see(this.#scanner.feed(event.text));
-    if (event.type !== "finish") return [event];
+    if (event.type === "start" || event.type === "usage") return [event];
+    if (event.type !== "finish") return this.#ending.see([event]); // a server may read calls by itself, though nobody told it of tools
     return [...this.#ending.flush(this.#scanner.flush(), event.reason), this.#ending.finish(event)];
   }
 }

@@ -91,7 +91,7 @@ export class Answer {
 
   /** The model, the dialect or a stop string has ended it. */
   get isOver(): boolean {
-    return this.#isOver || this.#writer.stopped !== undefined;
+    return this.#isOver || this.#writer.isOver;
   }
 
   async take(token: Token): Promise<Event[]> {

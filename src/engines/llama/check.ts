@@ -75,7 +75,7 @@ function ofVocabulary({ metadata }: Gguf): string | undefined {
   if (model === undefined) return "it does not say its tokenizer.ggml.model";
   const tokens = metadata.get("tokenizer.ggml.tokens");
   if (NO_TEXT.includes(model) || typeof tokens !== "object" || !tokens.strings?.length) return "it has no vocabulary to chat in";
-  const known = new Set(tokens.strings);
+  const known = new Set(tokens.strings.map((token, i) => token || `[EMPTY_${i}]`)); // as llama.cpp calls them
   if (known.size !== tokens.length) return `its vocabulary has ${tokens.length} tokens, and ${tokens.length - known.size} of them twice`;
   if (model !== "llama") return undefined;
   const missing = BYTES.filter((byte, i) => !known.has(byte) && !(i < 128 && known.has(String.fromCharCode(i)))).length;
@@ -117,6 +117,9 @@ const TYPES: Readonly<Record<number, readonly [values: number, bytes: number]>> 
   34: [256, 54],
   35: [256, 66],
   39: [32, 17],
+  40: [64, 36],
+  41: [128, 18],
+  42: [64, 18],
 };
 
 /** f32, f16, bf16: what norms and biases may be. */

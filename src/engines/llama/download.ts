@@ -4,7 +4,7 @@
  *     model.gguf.3f2a9c01.part  ->  model.gguf
  */
 import { createHash, type Hash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { constants, createReadStream, existsSync } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -45,7 +45,9 @@ export async function download(url: string, target: string, options: DownloadOpt
       await pause((options.retryMs ?? RETRY_MS) * 2 ** (tries - 1), undefined, { signal: options.signal });
     }
   }
-  await rename(part, target);
+  await rename(part, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" || !existsSync(target)) throw error; // somebody else has fetched it at the same time
+  });
 }
 
 interface Remote {
@@ -83,10 +85,11 @@ async function fetchRest(url: string, part: string, { sha256, size }: Remote, op
     await hashOf(part, loaded, hash);
     const rest = lengthOf(answer.headers.get("content-length"));
     total ??= rest === undefined ? undefined : loaded + rest;
-    const file = await open(part, loaded === 0 ? "w" : "a");
+    // Each byte at its place: another process that fetches the same file writes the same there.
+    const file = await open(part, constants.O_WRONLY | constants.O_CREAT);
     try {
       for await (const chunk of chunksOf(answer.body, url)) {
-        await file.appendFile(chunk);
+        for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at, chunk.length - at, loaded + at)).bytesWritten;
         hash.update(chunk);
         loaded += chunk.length;
         options.onProgress?.(loaded, total);

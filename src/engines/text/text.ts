@@ -75,10 +75,10 @@ export function createTextEngine(runtime: TextRuntime, { dialect, model = "text"
     for await (const text of runtime.generate(prompt, { stops, maxTokens, sampling, grammar, preserved, signal, onEnd })) {
       const events = writer.write(text);
       if (events.length > 0) yield events;
-      if (writer.stopped !== undefined) break;
+      if (writer.isOver) break;
     }
     if (signal?.aborted) return;
-    yield writer.end(end.reason, end.usage ? [{ type: "usage", ...end.usage }] : []);
+    yield writer.end(writer.isOver ? "stop" : end.reason, end.usage ? [{ type: "usage", ...end.usage }] : []);
   }
 
   const engine: Engine = {

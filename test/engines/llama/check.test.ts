@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
 import { createLlama } from "../../../src/engines/llama/index.ts";
-import { type Lies, type Metadata, type ModelFile, randomModel, type Tensor, vocabulary, writeGguf } from "./gguf.ts";
+import { type Lies, type Metadata, type ModelFile, randomModel, scriptedModel, type Tensor, vocabulary, writeGguf } from "./gguf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dragoman-check-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -120,6 +120,30 @@ describe("tensors", () => {
   ])("%s", async (_, name, change, message) => {
     expect(await complaint(withTensor(name, change))).toMatch(message);
   });
+});
+
+test.each([
+  ["NVFP4", 40, 64, 36],
+  ["Q1_0", 41, 128, 18],
+  ["Q2_0", 42, 64, 18],
+])("weights of a newer type are loaded: %s", async (name, type, values, bytes) => {
+  const { metadata, tensors } = scriptedModel(["Hi", "<end_of_turn>"]);
+  const quantized = tensors.map((tensor) => {
+    if (tensor.name !== "blk.0.ffn_up.weight") return tensor;
+    return { ...tensor, type, data: new Uint8Array((tensor.dims.reduce((a, b) => a * b) / values) * bytes) };
+  });
+  const path = join(folder, `${name}.gguf`);
+  writeFileSync(path, writeGguf({ metadata, tensors: quantized }));
+  const engine = await createLlama({ model: path, gpu: false, threads: 1 });
+  await engine.close();
+});
+
+test("tokens without text are tokens", async () => {
+  const tokens = vocabulary.map((token) => (token === "the" || token === "ing" ? "" : token));
+  const path = join(folder, "empty.gguf");
+  writeFileSync(path, withMetadata({ "tokenizer.ggml.tokens": tokens }));
+  const engine = await createLlama({ model: path, gpu: false, threads: 1 });
+  await engine.close();
 });
 
 test("and the same file, as it was, is loaded", async () => {

@@ -94,6 +94,26 @@ describe("a file", () => {
     expect(seen.at(-1)?.range).toBe("bytes=30000-");
   });
 
+  test("that two fetch at the same time is whole for both", async () => {
+    const waiting: (() => void)[] = [];
+    const { url } = await site((request, response) => {
+      const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+      if (request.method === "HEAD") return serve(request, response);
+      response.writeHead(from > 0 ? 206 : 200, { "content-length": body.length - from });
+      const half = from + Math.floor((body.length - from) / 2);
+      response.write(body.subarray(from, half));
+      waiting.push(() => response.end(body.subarray(half)));
+    });
+    let later: Promise<void> | undefined;
+    const started = (loaded: number): void => {
+      if (loaded >= 25_000) later ??= get(`${url}/model.gguf`, { sha256: sum, onProgress: () => waiting.splice(0).forEach((go) => go()) });
+    };
+    await get(`${url}/model.gguf`, { sha256: sum, onProgress: started });
+    await later;
+    expect(readFileSync(target).equals(body)).toBe(true);
+    expect(folder()).toEqual(["model.gguf"]);
+  });
+
   test("starts anew where the server knows no ranges", async () => {
     const { url } = await site((request, response) => {
       delete request.headers.range;

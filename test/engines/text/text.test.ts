@@ -61,6 +61,33 @@ describe("anything that continues a text is an engine", () => {
     expect(runtime.asked[0]!.preserved).toContain("<|tool_call>");
   });
 
+  test.each([
+    ["gemma4", CALL, "<|tool_response>response:change_background_color{ok:true}<tool_response|>Done, it is red.<turn|>"],
+    ["gemma4", `Sure. ${CALL}`, `<turn|>\n<|turn>user\nAnd blue?<turn|>\n<|turn>model\n${CALL}`],
+    ["hermes", "Hi.", "<|im_end|>\n<|im_start|>user\nHow are you?"],
+    ["harmony", "<|channel|>final<|message|>Hi.", "<|return|><|start|>assistant<|channel|>final<|message|>More."],
+  ])("what a runtime goes on with behind the end is no part of the answer (%s)", async (id, said, more) => {
+    const dialect = getDialect(id);
+    const contentOf = async (text: string, pieces = piecesOf(text)) => {
+      const runtime: TextRuntime = {
+        async *generate() {
+          yield* pieces;
+        },
+      };
+      const { content, finish } = collect(await all(createTextEngine(runtime, { dialect }).generate(request)));
+      return { content, finish };
+    };
+    const wanted = await contentOf(said);
+    expect(await contentOf(said + more)).toEqual(wanted);
+    expect(await contentOf(said + more, [said + more])).toEqual(wanted);
+  });
+
+  test("a string that holds the dialect's end does not end the answer", async () => {
+    const call = '<|tool_call>call:change_background_color{color:<|"|>a <turn|> b<|"|>}<tool_call|>';
+    const { content } = collect(await all(createTextEngine(speaking(call), { dialect: gemma4 }).generate(request)));
+    expect(content).toMatchObject([{ arguments: { color: "a <turn|> b" } }]);
+  });
+
   test("a variant without control tokens ends its turn with the words that begin the next", async () => {
     const engine = (variant: string) => createTextEngine(speaking(" Hello.\n\nUser: And now?"), { dialect: inVariant(json, variant) });
     const said = async (variant: string) => collect(await all(engine(variant).generate(request)));
