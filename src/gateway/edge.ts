@@ -9,6 +9,12 @@ import type { Visit } from "./routes.ts";
 
 const digest = (key: string): Buffer => createHash("sha256").update(key, "utf8").digest();
 
+/** Clients put a key into one of these places, and gemini-cli into two at once. */
+export function keysOf({ headers, query }: Visit): string[] {
+  const bearer = /^bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1];
+  return [bearer, headers["x-api-key"], headers["x-goog-api-key"], headers["api-key"], query.key].filter((key) => key !== undefined);
+}
+
 export class Keys {
   readonly #digests: readonly Buffer[];
 
@@ -20,11 +26,9 @@ export class Keys {
     return this.#digests.length > 0;
   }
 
-  /** Clients put a key into one of four places, and gemini-cli into two at once. */
-  admit({ headers, query }: Visit): boolean {
+  admit(visit: Visit): boolean {
     if (!this.needed) return true;
-    const bearer = /^bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1];
-    const given = [bearer, headers["x-api-key"], headers["x-goog-api-key"], query.key].filter((key) => key !== undefined).map(digest);
+    const given = keysOf(visit).map(digest);
     let found = false;
     for (const one of given) for (const known of this.#digests) found = timingSafeEqual(one, known) || found;
     return found;
@@ -75,13 +79,14 @@ export const preflightHeaders = ({ headers }: Visit): Record<string, string> => 
 
 // ---- Secrets: what nobody but the check of keys gets to see
 
-const SECRET_HEADERS: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "cookie"]);
+/** By their names: clients of other gateways bring keys in headers of their own. */
+const SECRET = /auth|cookie|secret|token|password|api-?key/;
 
 export function withoutSecrets({ method, path, query, headers }: Visit): { method: string; url: string; headers: Headers } {
   const rest = new URLSearchParams(Object.entries(query).filter(([name]) => name !== "key")).toString();
   return {
     method,
     url: rest === "" ? path : `${path}?${rest}`,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name))),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET.test(name))),
   };
 }

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../core/nouns.ts";
+import { keysOf } from "./edge.ts";
 import type { Visit } from "./routes.ts";
 
 /** A tool loop of an hour has some hundred. */
@@ -50,7 +51,7 @@ export class Kept {
 }
 
 /** Whoever sends the same key is the same. */
-export function ownerOf({ headers, query }: Visit): string {
-  const given = [headers.authorization, headers["x-api-key"], headers["x-goog-api-key"], query.key];
+export function ownerOf(visit: Visit): string {
+  const given = [visit.headers.authorization, ...keysOf(visit)];
   return createHash("sha256").update(JSON.stringify(given)).digest("base64");
 }

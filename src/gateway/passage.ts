@@ -102,9 +102,10 @@ export class Passage implements Seated {
   // ---- What is asked
 
   /** Throws `BadRequest`. */
-  decode({ wire, path }: Route & { path: string }, body: string): Request {
+  decode({ wire, path, model }: Route & { path: string; model?: string }, body: string): Request {
     const { query, headers } = this.visit;
-    return getWire(wire).decodeRequest({ path, query, headers, body, recall: (id) => this.#recall(id) });
+    const request = getWire(wire).decodeRequest({ path, query, headers, body, recall: (id) => this.#recall(id) });
+    return model === undefined ? request : { ...request, model };
   }
   #recall(id: string): JsonObject | undefined {
     const item = this.state.kept.recall(this.#owner, id);

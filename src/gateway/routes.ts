@@ -10,8 +10,8 @@ import type { WireId } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 import { remembering } from "./memory.ts";
 
-export type Route = { readonly wire: WireId } & (
-  | { readonly kind: "generate"; readonly path: string }
+export type Route = { readonly wire: WireId } /** `model`: the one in an Azure path. */ & (
+  | { readonly kind: "generate"; readonly path: string; readonly model?: string }
   | { readonly kind: "count"; readonly path: string }
   /** Bytes for an upstream of the same wire; `model`: the one in the path, which stands between the two parts. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
@@ -55,7 +55,10 @@ function readQuery(text: string): Visit["query"] {
 }
 
 /** What may stand in front of an endpoint, and says nothing. */
-const PREFIX = /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama)(?=\/)/;
+const PREFIX =
+  /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama|upload|deployments\/[^/]+|(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google)(?=\/)/;
+/** Azure's clients name the model there: `/openai/deployments/gpt-4o/chat/completions`. */
+const DEPLOYMENT = /^\/deployments\/(.+)$/;
 
 interface Endpoint {
   readonly method: "GET" | "POST";
@@ -115,9 +118,13 @@ function readRoute(visit: Visit): Route {
     rest = rest.slice(last.length);
   }
   const endpoint = (last === "/api" && Object.hasOwn(OLLAMA, rest) && OLLAMA[rest]) || (Object.hasOwn(ENDPOINTS, rest) && ENDPOINTS[rest]);
-  if (endpoint) return isUpgrade(visit, rest) ? { kind: "upgrade", wire: "openai-responses" } : allowed(endpoint, method);
-  return modelRoute(visit, last, rest) ?? { kind: "unknown", wire: callerOf(visit), hint: HINT };
+  if (endpoint && isUpgrade(visit, rest)) return { kind: "upgrade", wire: "openai-responses" };
+  if (endpoint) return deployed(allowed(endpoint, method), DEPLOYMENT.exec(last)?.[1]);
+  return modelRoute(visit, last, rest) ?? { kind: "unknown", wire: callerOf(visit), hint: hintFor(last, rest) };
 }
+
+const deployed = (route: Route, model: string | undefined): Route =>
+  route.kind === "generate" && model !== undefined ? { ...route, model: decoded(model) } : route;
 
 /** `HEAD` is a `GET` without the answer, and a probe where there is none. */
 const allowed = ({ method, route }: Endpoint, given: string): Route =>
@@ -129,7 +136,7 @@ const isUpgrade = ({ method, headers }: Visit, rest: string): boolean =>
 /** `/models`, `/models/{name}`, `/models/{name}:{method}`: the method stands behind the last colon. */
 function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefined {
   const { method } = visit;
-  const isGemini = /^\/v1(beta|alpha)/.test(prefix) || rest.startsWith("/tunedModels/");
+  const isGemini = /^\/v1(beta|alpha)|\/publishers\/google$/.test(prefix) || rest.startsWith("/tunedModels/");
   const wire = isGemini ? "gemini" : callerOf(visit);
   if (rest === "/models") return allowed(get({ kind: "models", wire }), method);
   const [, collection = "", given = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
@@ -166,5 +173,12 @@ export function callerOf({ path, query, headers }: Omit<Visit, "method">): WireI
   return path.startsWith("/api/") ? "ollama" : "openai-chat";
 }
 
-const HINT =
+const WRONG_BASE =
   "set the client's base URL to this server's address for Gemini, Anthropic and Ollama clients, and to the address with /v1 behind it for OpenAI clients";
+const NOT_HERE = `chats, token counts, models and embeddings are here, and no files, batches or what else an API has; if a chat was meant, ${WRONG_BASE}`;
+
+/** Behind a prefix that is known stands what the client wants, unless that ends in what is here. */
+function hintFor(prefix: string, rest: string): string {
+  const isHere = [ENDPOINTS, OLLAMA].some((table) => Object.keys(table).some((path) => rest.endsWith(path)));
+  return prefix === "" || isHere ? WRONG_BASE : NOT_HERE;
+}

@@ -57,7 +57,7 @@ function receive(watch: Watch, request: FastifyRequest, reply: FastifyReply): vo
   reply.raw.once("close", () => watch.left(passage)).on("error", () => {}); // who is gone cannot be told
   try {
     admit(passage, request.socket.localAddress); // before the body is read
-    if (visit.method === "POST") readBody(request.raw, passage, (body) => dispatch(passage, body));
+    if (visit.method === "POST" && passage.route.kind !== "unknown") readBody(request.raw, passage, (body) => dispatch(passage, body));
     else dispatch(passage, "");
   } catch (error) {
     passage.refuse(error);

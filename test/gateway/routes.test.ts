@@ -83,6 +83,39 @@ describe("wrong base URLs", () => {
       expect(route("POST", url)).toMatchObject({ kind: "unknown", hint: expect.stringContaining("base URL") });
     },
   );
+  test.each([
+    "/v1/files",
+    "/v1/batches",
+    "/v1/messages/batches",
+    "/v1/responses/resp_1",
+    "/upload/v1beta/files",
+    "/v1beta/cachedContents",
+    "/v1beta/models/m:batchGenerateContent",
+    "/api/pull",
+  ])("%s is what the gateway has not, which is said first", (url) => {
+    expect(route("POST", url)).toMatchObject({ kind: "unknown", hint: expect.stringMatching(/^chats, .*no files, batches/) });
+  });
+  test("a whole endpoint in a base URL is said to be one", () => {
+    const url = "/v1/chat/completions/chat/completions";
+    expect(route("POST", url)).toMatchObject({ kind: "unknown", hint: expect.stringMatching(/^set the client's base URL/) });
+  });
+});
+
+describe("clouds that put more into their paths", () => {
+  test.each([
+    ["/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21", "gpt-4o"],
+    ["/openai/deployments/team%2Fgpt/chat/completions", "team/gpt"],
+  ])("Azure names the model there: %s", (url, model) => {
+    expect(route("POST", url)).toEqual({ ...generate("openai-chat", "/v1/chat/completions"), model });
+  });
+  test.each(["/v1beta1/publishers/google/models/m", "/v1/projects/p-1/locations/global/publishers/google/models/m"])(
+    "Vertex: %s",
+    (url) => {
+      expect(route("POST", `${url}:streamGenerateContent?alt=sse`)).toEqual(generate("gemini", "/v1beta/models/m:streamGenerateContent"));
+      expect(route("POST", `${url}:countTokens`)).toMatchObject({ kind: "count", wire: "gemini" });
+      expect(route("GET", url)).toMatchObject({ kind: "model", wire: "gemini", id: "m" });
+    },
+  );
 });
 
 test("who asks /v1/models is known by the headers of the SDK", () => {

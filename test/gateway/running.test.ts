@@ -55,6 +55,24 @@ test.each(["/metrics", "/v1/nothing"])("what is not there is a path, not a model
   expect([status, JSON.parse(body)]).toMatchObject([404, { error: { code: "unknown_url" } }]);
 });
 
+test("a file that somebody uploads is told where it came, whatever its type", async () => {
+  const gateway = createGateway({ upstreams: { up: scripted() }, port: 0 });
+  closeLater(() => gateway.close());
+  const { url } = await gateway.listen();
+  const headers = { "content-type": "multipart/form-data; boundary=x" };
+  const { status, body } = await ask(url, "POST", "/v1/files", { headers, body: "--x--" });
+  expect([status, body]).toEqual([404, expect.stringContaining("no files, batches")]);
+});
+
+test("an Azure client's model stands in the path", async () => {
+  const gateway = createGateway({ upstreams: { up: scripted([{ type: "start" }, { type: "finish", reason: "stop" }]) }, port: 0 });
+  closeLater(() => gateway.close());
+  const { url } = await gateway.listen();
+  const body = JSON.stringify({ messages: [{ role: "user", content: "Hi" }] });
+  const answer = await ask(url, "POST", "/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21", { headers: json, body });
+  expect(JSON.parse(answer.body)).toMatchObject({ object: "chat.completion", model: "gpt-4o" });
+});
+
 test("numbers: what was done, under names that no client can make up", async () => {
   const called: Event[] = [
     { type: "tool-start", id: "a", index: 0, name: "f" },

@@ -140,11 +140,12 @@ describe("paths", () => {
 describe("canary secrets", () => {
   const CLIENT = "sk-canary-client-0123456789";
   const UPSTREAM = "sk-canary-upstream-0123456789";
-  const SECRETS = [CLIENT, UPSTREAM, "cookie-canary", "header-canary"];
+  const SECRETS = [CLIENT, UPSTREAM, "cookie-canary", "other-canary", "header-canary"];
   const places: Record<string, [headers: Record<string, string>, query: string]> = {
     bearer: [{ authorization: `Bearer ${CLIENT}` }, ""],
     "x-api-key": [{ "x-api-key": CLIENT }, ""],
     "x-goog-api-key": [{ "x-goog-api-key": CLIENT }, ""],
+    "api-key": [{ "api-key": CLIENT }, ""],
     query: [{}, `key=${CLIENT}`],
   };
 
@@ -173,7 +174,7 @@ describe("canary secrets", () => {
     for (const table of [SMALLEST, STREAMED]) {
       const { path, body } = table[id];
       const at = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
-      const all = { ...json, ...headers, cookie: "c=cookie-canary", "x-odd": "header-canary" };
+      const all = { ...json, ...headers, cookie: "c=cookie-canary", "x-portkey-api-key": "other-canary", "x-odd": "header-canary" };
       for (const text of [JSON.stringify(body), "{ broken"]) {
         const answer = await ask(gateway.url, "POST", at, { headers: all, body: text });
         answers.push(JSON.stringify(answer));
