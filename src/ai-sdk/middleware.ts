@@ -21,7 +21,7 @@ import { getDialect } from "../dialects/registry.ts";
 import { scanText } from "../dialects/scan/streams.ts";
 import { Ending, idsBehind } from "../engines/ending.ts";
 import { callsAsText, type PartMake, resultsAsText } from "../engines/inband/text.ts";
-import { readResult, readToolCall, readTools } from "./prompt.ts";
+import { inlineText, readResult, readToolCall, readTools } from "./prompt.ts";
 import { contentOf, malformedWarnings, PartStream } from "./stream.ts";
 
 export interface InBandOptions<Version> {
@@ -173,8 +173,9 @@ type AssistantPart = PartsOf<"assistant">[number];
 type ToolPart = PartsOf<"tool">[number];
 type UserPart = PartsOf<"user">[number];
 
-/** From `ai` 7 on a result's file is what a user's file is, so it can go on as it came. */
-const isFile = (part: { type: string }): part is Extract<UserPart, { type: "file" }> => part.type === "file";
+/** From `ai` 7 on a result's file is what a user's file is, so it can go on as it came; one that is text is in the result's. */
+const isFile = (part: { type: string }): part is Extract<UserPart, { type: "file" }> =>
+  part.type === "file" && inlineText(part).length === 0;
 
 const PARTS: PartMake<AssistantPart> = {
   callOf(part) {

@@ -25,6 +25,7 @@ import type {
   Part,
   Request,
   Sampling,
+  Text,
   ThinkingSettings,
   Tool,
   ToolChoice,
@@ -51,13 +52,14 @@ export function readCall(model: string, options: LanguageModelV3CallOptions): As
   const own = readOwn(options.providerOptions?.dragoman ?? {}, unsupported);
   const format = options.responseFormat;
   const tools = readTools(options, unsupported);
+  const thinking = own.thinking ?? readReasoning((options as { reasoning?: Reasoning }).reasoning);
   const request: Request = {
     model,
     messages: options.prompt.flatMap((message) => readMessage(message, unsupported)),
     ...(tools.length > 0 && { tools }),
     ...(options.toolChoice && { toolChoice: readChoice(options.toolChoice) }),
     ...(own.parallelCalls !== undefined && { parallelCalls: own.parallelCalls }),
-    ...(own.thinking && { thinking: own.thinking }),
+    ...(thinking && { thinking }),
     ...readSampling(options, own),
     ...(options.maxOutputTokens !== undefined && { maxTokens: options.maxOutputTokens }),
     ...(options.stopSequences && { stop: options.stopSequences }),
@@ -66,6 +68,14 @@ export function readCall(model: string, options: LanguageModelV3CallOptions): As
     }),
   };
   return { request, warnings };
+}
+
+/** From `ai` 7 on the SDK has a word for it. */
+type Reasoning = "provider-default" | "none" | NonNullable<ThinkingSettings["effort"]>;
+
+function readReasoning(reasoning: Reasoning = "provider-default"): ThinkingSettings | undefined {
+  if (reasoning === "provider-default") return undefined;
+  return reasoning === "none" ? { enabled: false } : { effort: reasoning };
 }
 
 const KINDS: Readonly<Record<keyof DragomanCallOptions, "object" | "boolean" | "number">> = {
@@ -116,8 +126,12 @@ function readMessage(message: LanguageModelV3Message, unsupported: (feature: str
   switch (message.role) {
     case "system":
       return [{ role: "system", content: [{ type: "text", text: message.content }], ...state }];
-    case "user":
-      return [{ role: "user", content: message.content.map((part) => (part.type === "text" ? readText(part) : readFile(part))), ...state }];
+    case "user": {
+      const content = message.content.flatMap((part): (Text | Media)[] =>
+        part.type === "text" ? [readText(part)] : readFile(part, unsupported),
+      );
+      return [{ role: "user", content, ...state }];
+    }
     case "tool":
       return message.content.flatMap((part) => {
         if (part.type === "tool-result") return [readResult(part)];
@@ -128,7 +142,7 @@ function readMessage(message: LanguageModelV3Message, unsupported: (feature: str
       const content: Part[] = [];
       for (const part of message.content) {
         if (part.type === "text") content.push(readText(part));
-        else if (part.type === "file") content.push(readFile(part));
+        else if (part.type === "file") content.push(...readFile(part, unsupported));
         else if (part.type === "reasoning") content.push({ type: "thinking", text: part.text, ...stateOf(part.providerOptions) });
         else if (part.type === "tool-call") {
           content.push(readToolCall(part));
@@ -157,10 +171,28 @@ const readText = (part: { text: string; providerOptions?: SharedV3ProviderOption
   ...stateOf(part.providerOptions),
 });
 
-function readFile({ data, mediaType, filename }: LanguageModelV3FilePart): Media {
-  const media = { type: "media" as const, mediaType, ...(filename !== undefined && { name: filename }) };
-  if (data instanceof URL) return { ...media, url: data.href };
-  return { ...media, data: typeof data === "string" ? data : base64(data) };
+/** From `ai` 7 on a file may also be its text, or what a provider calls it: the types of version 3 do not say so. */
+type FileData = LanguageModelV3FilePart["data"] | { type: "text"; text: string } | { type: "reference"; reference: object };
+
+function readFile({ data, mediaType, filename }: Omit<LanguageModelV3FilePart, "type">, unsupported: (feature: string) => void): Media[] {
+  const media = { type: "media" as const, mediaType: fullType(mediaType), ...(filename !== undefined && { name: filename }) };
+  const given = data as FileData;
+  if (given instanceof URL) return [{ ...media, url: given.href }];
+  if (typeof given === "string") return [{ ...media, data: given }];
+  if (given instanceof Uint8Array) return [{ ...media, data: base64(given) }];
+  if (given.type === "text") return [{ ...media, data: base64(new TextEncoder().encode(given.text)) }];
+  unsupported(`a file that its provider keeps: ${JSON.stringify(given.reference)}`);
+  return [];
+}
+
+/** `image` alone is a media type to `ai` 7. */
+const fullType = (mediaType: string): string =>
+  mediaType.includes("/") ? mediaType : mediaType === "text" ? "text/plain" : `${mediaType}/*`;
+
+/** The text that a file of `ai` 7 is, where it is one. */
+export function inlineText(part: object): string[] {
+  const { data } = part as { data?: FileData };
+  return typeof data === "object" && "type" in data && data.type === "text" ? [data.text] : [];
 }
 
 /** In slices: the arguments of one call are limited in number. */
@@ -197,6 +229,7 @@ function readOutput(output: LanguageModelV3ToolResultOutput): Pick<ToolResult, "
         else if (part.type === "file-url")
           media.push({ type: "media", mediaType: part.mediaType ?? "application/octet-stream", url: part.url });
         else if ("fileId" in part) texts.push(JSON.stringify(part));
+        else texts.push(...inlineText(part));
       }
       return { output: texts.join("\n"), ...(media.length > 0 && { media }) };
     }

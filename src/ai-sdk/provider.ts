@@ -15,8 +15,9 @@ import {
   type SharedV3Warning,
 } from "@ai-sdk/provider";
 import { createFold } from "../core/fold.ts";
-import type { Event, Finish, Warning } from "../core/nouns.ts";
+import type { Event, Warning } from "../core/nouns.ts";
 import type { Engine } from "../engines/engine.ts";
+import { NO_FINISH } from "../engines/finish.ts";
 import { failure } from "./failure.ts";
 import { readCall } from "./prompt.ts";
 import { readable } from "./readable.ts";
@@ -57,7 +58,7 @@ class EngineModel implements LanguageModelV3 {
     const fold = createFold();
     for await (const event of events) fold.add(event);
     const { content, refusal, finish, usage = {}, id, model, extensions } = fold.response();
-    const { error, ...end } = finish ?? NO_END;
+    const { error, ...end } = finish ?? { reason: "error", error: NO_FINISH };
     if (error) throw failure(error);
     return {
       content: contentOf(content, refusal),
@@ -98,9 +99,6 @@ class EngineModel implements LanguageModelV3 {
     return { events: from(first, events), warnings };
   }
 }
-
-/** What an engine that keeps its contract never gives. */
-const NO_END: Omit<Finish, "type"> = { reason: "error", error: { code: "internal", message: "the engine gave no finish" } };
 
 async function* from(first: IteratorResult<Event>, rest: AsyncIterator<Event>): AsyncGenerator<Event, void, undefined> {
   try {

@@ -11,9 +11,9 @@ import { createFold } from "../core/fold.ts";
 import type { Event, Media, Message, Request, Text, ToolChoice, ToolResult, Usage, Warning } from "../core/nouns.ts";
 import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
-import { explainError } from "../engines/finish.ts";
+import { explainError, NO_FINISH } from "../engines/finish.ts";
 import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
-import type { ChatData, Turn } from "./data.ts";
+import { type ChatData, checkContent, readChat, type Turn } from "./data.ts";
 import { History, type OpenResult } from "./history.ts";
 import { FreshIds } from "./ids.ts";
 import { brokenOff, CANCELLED, contentOf, type Finished, type Outcome, outcomeOf } from "./outcome.ts";
@@ -99,7 +99,9 @@ export class Chat {
   #busy = false;
 
   constructor(options: ChatOptions) {
-    const { data, tools = [], model } = options;
+    const { tools = [], model } = options;
+    if (typeof options.engine?.generate !== "function") throw new Error("a chat needs an engine: createRemote({ wire, url }) makes one");
+    const data = options.data === undefined ? undefined : readChat(options.data);
     this.#options = options;
     this.#tools = new Toolbox(tools);
     this.system = options.system ?? data?.system;
@@ -124,7 +126,8 @@ export class Chat {
 
   /** Nothing happens until the events are read, or `text()` or `turn()` of the reply is awaited. */
   send(input: string | readonly (Text | Media)[], options: SendOptions = {}): Reply {
-    const content: (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
+    const content: (Text | Media)[] =
+      typeof input === "string" ? [{ type: "text", text: input }] : structuredClone([...checkContent(input)]);
     return this.#reply(() => {
       const answered = this.#history.closeCalls("The user went on without a result.");
       this.#history.add({ role: "user", content });
@@ -202,17 +205,17 @@ export class Chat {
     options.signal?.addEventListener("abort", forward, { once: true });
     const steps: Step[] = [];
     const usage: Usage = {};
-    const results: TurnState["results"] = new Map();
+    const running: Promise<unknown>[] = [];
     let outcome: Outcome = { reason: "aborted", error: CANCELLED }; // unless the turn comes to its end
     let turn: Turn;
     try {
-      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, results });
+      outcome = yield* this.#steps({ ...options, signal: abort.signal, steps, usage, running });
     } finally {
       // Also reached when whoever reads the events stops reading.
       abort.abort();
       options.signal?.removeEventListener("abort", forward);
-      const known = new Map(await Promise.all([...results].map(async ([id, result]) => [id, await result] as const)));
-      if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.", known);
+      await Promise.all(running);
+      if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.");
       const place = { from, to: this.#history.all.length, ...(answered.length > 0 ? { answered } : {}) };
       turn = { ...place, steps: steps.length, model: this.#model ?? "", ...outcome, usage };
       stepsOf.set(turn, steps);
@@ -278,32 +281,38 @@ export class Chat {
         fold.add(event);
         if (event.type !== "finish") yield event;
       }
+    } catch (error) {
+      fold.add({ type: "finish", reason: "error", error: turn.signal.aborted ? CANCELLED : explainError(error) }); // no engine of ours throws
     } finally {
       const { usage = {} } = fold.response();
       for (const key of Object.keys(usage) as (keyof Usage)[]) turn.usage[key] = (turn.usage[key] ?? 0) + (usage[key] ?? 0);
       const content = contentOf(fold.response());
       if (content.length > 0) this.#history.add({ role: "assistant", content });
     }
-    const { finish = { reason: "error", error: CANCELLED } } = fold.response();
+    const { finish = { reason: "error", error: turn.signal.aborted ? CANCELLED : NO_FINISH } } = fold.response();
     const content = contentOf(fold.response());
     return { finish, asked: content.filter(isAsked), silent: content.length === 0 };
   }
 
-  async *#run(asked: readonly Asked[], { signal, tools, results }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
+  async *#run(asked: readonly Asked[], { signal, tools, running }: TurnState): AsyncGenerator<ChatEvent, Fate[], undefined> {
     const off = tools === false ? "tools are switched off for this turn. Answer in words." : undefined;
     const options = { tools: this.#tools.byName, approve: this.#options.approve, history: [...this.history], signal, off };
     const fates: Fate[] = [];
     for (const call of asked) fates.push(await decide(call, options));
-    // All of them begin before the first result is waited for.
-    const waiting = fates.map((fate) => (fate.type === "run" ? run(fate, options) : fate.type === "refused" ? fate.result : undefined));
-    for (const [i, result] of waiting.entries()) results.set(asked[i]?.id ?? "", result);
+    // All of them begin before the first result is waited for. A result stands in the history as soon as it is there, whoever listens.
+    const coming = new Map<string, Promise<ToolResult>>();
+    for (const fate of fates) {
+      if (fate.type === "open") continue;
+      const result = fate.type === "run" ? run(fate, options) : Promise.resolve(fate.result);
+      const added = result.then((result) => this.#history.addResult(result));
+      coming.set(fate.type === "run" ? fate.call.id : fate.result.id, added);
+      running.push(added);
+    }
     for (const fate of fates) if (fate.type === "run") yield { type: "tool-run", id: fate.call.id, name: fate.call.name };
-    for (const coming of waiting) {
-      const result = await coming;
-      if (!result) continue;
-      this.#history.add(result);
-      const { role: _, ...rest } = result;
-      yield { type: "tool-result", ...rest };
+    while (coming.size > 0) {
+      const { role: _, ...result } = await Promise.race(coming.values());
+      coming.delete(result.id);
+      yield { type: "tool-result", ...result };
     }
     return fates;
   }
@@ -377,6 +386,6 @@ interface TurnState extends SendOptions {
   readonly signal: AbortSignal;
   readonly steps: Step[];
   readonly usage: Usage;
-  /** Of the calls that were decided on, by their ids: a tool that has begun has a result, whoever waits for it. */
-  readonly results: Map<string, ToolResult | Promise<ToolResult> | undefined>;
+  /** Ends with the tools that have begun: each has a result, whoever waits for it. */
+  readonly running: Promise<unknown>[];
 }

@@ -1,6 +1,6 @@
 /** A conversation as data: what `chat.save()` gives, JSON can hold, and `createChat({ data })` goes on from, with any engine. */
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Message, Usage } from "../core/nouns.ts";
+import type { ErrorInfo, Media, Message, Text, Usage } from "../core/nouns.ts";
 
 export interface ChatData {
   version: 1;
@@ -48,7 +48,8 @@ const SAID_BY_ALL = ["text", "media"];
 
 /** Data that comes from a file: throws with the place of the first thing that no chat has written. */
 export function readChat(value: unknown): ChatData {
-  const data = objectAt(value, "the file");
+  if (typeof value === "string") throw new Error("a saved chat is an object, not text: JSON.parse it first");
+  const data = objectAt(value, "a saved chat");
   if (data.version !== 1) throw new Error(`this is no chat that version 1 has saved: version is ${JSON.stringify(data.version)}`);
   if (data.system !== undefined && typeof data.system !== "string") throw new Error("system must be text");
   for (const [i, message] of listAt(data.messages, "messages").entries()) checkMessage(message, `messages[${i}]`);
@@ -64,13 +65,22 @@ function checkMessage(value: unknown, path: string): void {
       throw new Error(`${path} must have id, name and output`);
     return;
   }
-  for (const [i, value] of listAt(message.content, `${path}.content`).entries()) {
-    const part = objectAt(value, `${path}.content[${i}]`);
-    const types = message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL;
-    if (!types.includes(part.type as string)) throw new Error(`${path}.content[${i}].type must be one of ${types.join(", ")}`);
+  checkParts(message.content, message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL, `${path}.content`);
+}
+
+/** What a user says, if it is not text alone. */
+export function checkContent(content: readonly (Text | Media)[]): readonly (Text | Media)[] {
+  checkParts(content, SAID_BY_ALL, "a message that is not text");
+  return content;
+}
+
+function checkParts(value: unknown, types: readonly string[], path: string): void {
+  for (const [i, one] of listAt(value, path).entries()) {
+    const part = objectAt(one, `${path}[${i}]`);
+    if (!types.includes(part.type as string)) throw new Error(`${path}[${i}].type must be one of ${types.join(", ")}`);
     for (const [key, kind] of Object.entries(PARTS[part.type as string] ?? {}))
       if (kind === "object" ? !isObject(part[key]) : typeof part[key] !== kind)
-        throw new Error(`${path}.content[${i}].${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
+        throw new Error(`${path}[${i}].${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
   }
 }
 

@@ -3,7 +3,8 @@
  * get one that says why.
  */
 import type { Message, ToolResult } from "../core/nouns.ts";
-import { type Asked, failure, isAsked } from "./run.ts";
+import { type Asked, failure, isAsked, resultOf } from "./run.ts";
+import { ToolAnswer } from "./tool.ts";
 
 /** The result of a call whose tool has no `run`. */
 export type OpenResult = Pick<ToolResult, "id" | "output" | "media" | "isError">;
@@ -14,7 +15,7 @@ export class History {
   #sent: Message[];
 
   constructor(messages: readonly Message[] = []) {
-    this.all = structuredClone([...messages]);
+    this.all = [...messages];
     this.#sent = [...this.all];
   }
 
@@ -41,14 +42,19 @@ export class History {
     this.#sent = [...this.all];
   }
 
-  /** The calls that have no result yet get one: the one that is known by now, or why there is none. Gives their ids, as `addResults` does. */
-  closeCalls(why: string, known?: ReadonlyMap<string, ToolResult | undefined>): string[] {
-    return this.#insert(this.#openCalls().map((call) => known?.get(call.id ?? "") ?? failure(call, why)));
+  /** The calls that have no result yet get one that says why. Gives their ids, as `addResults` does. */
+  closeCalls(why: string): string[] {
+    return this.#insert(this.#openCalls().map((call) => failure(call, why)));
   }
 
   /** The ids of calls that wait for a result. */
   get waiting(): (string | undefined)[] {
     return this.#openCalls().map(({ id }) => id);
+  }
+
+  addResult(result: ToolResult): ToolResult {
+    this.#insert([result]);
+    return result;
   }
 
   addResults(results: readonly OpenResult[]): string[] {
@@ -61,7 +67,7 @@ export class History {
     return this.#insert(
       open.flatMap((call) => {
         const result = given.get(call.id ?? "");
-        return call.type === "tool-call" && result ? [{ role: "tool" as const, name: call.name, ...result }] : [];
+        return call.type === "tool-call" && result ? [resultOf(call, new ToolAnswer(result.output, result))] : [];
       }),
     );
   }

@@ -1,4 +1,5 @@
 /** What `chat.send` gives: the events of a turn, or, for whoever does not want them one by one, what they come to. */
+import { EngineError } from "../engines/error.ts";
 import type { ChatEvent } from "./chat.ts";
 import type { Turn } from "./data.ts";
 
@@ -21,10 +22,10 @@ export class Reply implements AsyncIterable<ChatEvent> {
     return (await this.#read()).turn;
   }
 
-  /** The words of the last answer. Throws if the turn ended in an error or was aborted. */
+  /** The words of the last answer. Throws an `EngineError` if the turn ended in an error or was aborted. */
   async text(): Promise<string> {
     const { text, turn } = await this.#read();
-    if (turn.error) throw new Error(turn.error.message);
+    if (turn.error) throw new EngineError(turn.error);
     return text;
   }
 

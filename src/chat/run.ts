@@ -46,7 +46,7 @@ export async function decide(asked: Asked, { tools, off, approve, signal }: RunO
     return refused(`There is no tool ${asked.name}. ${names === "" ? "There are none." : `The tools are: ${names}.`}`, true);
   }
   try {
-    const checked = await tool.check(asked.arguments);
+    const checked = await unlessAborted(signal, tool.check(structuredClone(asked.arguments))); // a tool may write to what it gets
     if (checked.problems) {
       const list = checked.problems.map((problem) => `- ${problem}`).join("\n");
       return refused(`The arguments do not fit ${asked.name}, and it was not run:\n${list}\nCall it again with arguments that fit.`, true);
@@ -84,7 +84,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>
   }
 }
 
-function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
+export function resultOf({ id, name }: ToolCall, returned: unknown): ToolResult {
   const { output, media, isError } = returned instanceof ToolAnswer ? returned : new ToolAnswer(returned);
   return {
     role: "tool",
@@ -101,4 +101,13 @@ export function failure(asked: Asked, message: string): ToolResult {
   return { role: "tool", id: asked.id ?? "", name, output: message, isError: true };
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
+/** With its cause: `fetch failed` alone helps nobody. */
+function messageOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return String(error);
+  const { cause } = error as { cause?: unknown };
+  return typeof cause === "object" && cause !== null ? `${wordsOf(error)}: ${wordsOf(cause)}` : wordsOf(error);
+}
+
+function wordsOf(error: { message?: unknown; code?: unknown; name?: unknown }): string {
+  return String(error.message || error.code || error.name || "it failed without a word");
+}

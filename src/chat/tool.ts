@@ -65,6 +65,7 @@ export class ToolAnswer {
 
   /** Throws where JSON cannot hold it. */
   constructor(output: unknown, { media = [], isError = false }: { media?: readonly Media[]; isError?: boolean } = {}) {
+    if (!Array.isArray(media)) throw new Error("the media of a ToolAnswer are a list");
     this.output = jsonOf(output);
     this.media = media;
     this.isError = isError;
@@ -76,6 +77,8 @@ const DONE = "done";
 /** What JSON makes of it: history is plain data. */
 function jsonOf(value: unknown): Json {
   if (value === undefined) return DONE;
+  if (ArrayBuffer.isView(value))
+    throw new Error("the tool returned bytes, which JSON cannot hold: give them in base64 as media of a ToolAnswer");
   const text = JSON.stringify(value);
   if (text === undefined) throw new Error(`the tool returned a ${typeof value}, which JSON cannot hold`);
   if (text === "{}" && !isPlain(value as object)) throw new Error(`the tool returned something (${tagOf(value)}) that JSON cannot hold`);
@@ -92,7 +95,8 @@ const NOTHING = { type: "object", properties: {} } as const;
 
 export function defineTool<const S extends JsonObject | StandardSchema = typeof NOTHING>(definition: ToolDefinition<S>): ChatTool {
   const { name, description, readOnly = false, run } = definition;
-  if (name === "") throw new Error("a tool needs a name");
+  if (typeof name !== "string" || name === "") throw new Error("a tool needs a name");
+  if (run !== undefined && typeof run !== "function") throw new Error(`the tool ${name}: run must be a function`);
   const schema: JsonObject | StandardSchema = definition.parameters ?? NOTHING;
   const parameters = definition.jsonSchema ?? jsonSchemaOf(schema, name);
   return {
@@ -116,5 +120,16 @@ function jsonSchemaOf(schema: JsonObject | StandardSchema, name: string): JsonOb
 function checked(schema: JsonObject, name: string): Check {
   const fault = schemaFault(schema);
   if (fault !== undefined) throw new Error(`the tool ${name}: its parameters are no JSON Schema: ${fault}`);
+  if (!describesObject(schema))
+    throw new Error(`the tool ${name}: its parameters are no JSON Schema of an object, like { type: "object", properties: { … } }`);
   return checkOfJsonSchema(schema);
+}
+
+/** What says something of an object. A schema that has none of these is often the `properties` alone. */
+const OF_OBJECTS = ["properties", "patternProperties", "additionalProperties", "required", "$ref", "allOf", "anyOf", "oneOf"];
+
+function describesObject(schema: JsonObject): boolean {
+  const { type } = schema;
+  if (typeof type === "string" || Array.isArray(type)) return type.includes("object");
+  return Object.keys(schema).length === 0 || OF_OBJECTS.some((key) => key in schema);
 }

@@ -1,11 +1,16 @@
 /** The tools of a chat as they are now: those that it was given, and those of the sets among them, which come and go. */
 import type { ChatTool, ToolSet } from "./tool.ts";
 
+const NESTED = "a list is among the tools of a chat: spread it, as in [...fileTools(folder)]";
+
+const isTool = (one: unknown): boolean => typeof one === "object" && one !== null && ("tools" in one || "tool" in one);
+
 export class Toolbox {
   readonly #given: readonly (ChatTool | ToolSet)[];
 
   constructor(given: readonly (ChatTool | ToolSet)[]) {
-    if (given.some((one) => !("tools" in one) && !("tool" in one))) throw new Error("a tool of a chat is made with defineTool");
+    if (!Array.isArray(given)) throw new Error("the tools of a chat are a list");
+    for (const one of given) if (!isTool(one)) throw new Error(Array.isArray(one) ? NESTED : "a tool of a chat is made with defineTool");
     this.#given = given;
     const names = this.#all().map(({ tool }) => tool.name);
     const double = names.find((name, i) => names.indexOf(name) < i);

@@ -3,6 +3,8 @@ import type { ErrorInfo, Event } from "../core/nouns.ts";
 import { EngineError } from "./error.ts";
 
 const ABORTED: ErrorInfo = { code: "aborted", message: "the request was aborted" };
+/** What an engine that keeps its contract never gives. */
+export const NO_FINISH: ErrorInfo = { code: "internal", message: "the engine gave no finish" };
 const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 
 export const failed = (error: ErrorInfo): Event => ({ type: "finish", reason: "error", error });

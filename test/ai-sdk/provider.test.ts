@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createDragoman } from "../../src/ai-sdk/index.ts";
+import { createDragoman, toolsInBand } from "../../src/ai-sdk/index.ts";
 import type { Event, Request } from "../../src/core/nouns.ts";
 import { createScripted, type Engine } from "../../src/engines/index.ts";
-import { versions } from "./versions.ts";
+import { ai7, versions } from "./versions.ts";
 
 const call = (id: string, index: number, city: string): Event[] => [
   { type: "tool-start", id, index, name: "weather" },
@@ -262,5 +262,71 @@ describe.each(versions)("an engine as a model of $name", ({ ai }) => {
       if (part.type === "text-delta") gate.abort();
     }
     expect(seen).toContain("abort");
+  });
+});
+
+describe("what only ai 7 has a word for", () => {
+  const hello: Event[] = [{ type: "text", text: "Hello" }, finish("stop")];
+
+  it.each([
+    ["high", { effort: "high" }],
+    ["none", { enabled: false }],
+    ["provider-default", undefined],
+  ] as const)("reasoning %s", async (reasoning, thinking) => {
+    const engine = createScripted([hello]);
+    await ai7.generateText({ model: createDragoman(engine)("m"), prompt: "x", reasoning });
+    expect(engine.requests[0]!.thinking).toEqual(thinking);
+  });
+
+  it("the model's own options stand before it", async () => {
+    const engine = createScripted([hello]);
+    const providerOptions = { dragoman: { thinking: { budget: 100 } } };
+    await ai7.generateText({ model: createDragoman(engine)("m"), prompt: "x", reasoning: "low", providerOptions });
+    expect(engine.requests[0]!.thinking).toEqual({ budget: 100 });
+  });
+
+  it("files that are text, that a provider keeps, or whose type is only half said", async () => {
+    const engine = createScripted([hello]);
+    const { warnings } = await ai7.generateText({
+      model: createDragoman(engine)("m"),
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "file", data: { type: "text", text: "h\u00e9" }, mediaType: "text", filename: "a.txt" },
+            { type: "file", data: { type: "reference", reference: { openai: "file-1" } }, mediaType: "image/png" },
+            { type: "file", data: new Uint8Array([1, 2, 3]), mediaType: "image" },
+          ],
+        },
+      ],
+    });
+    expect(engine.requests[0]!.messages[0]).toMatchObject({
+      content: [
+        { type: "media", mediaType: "text/plain", name: "a.txt", data: "aMOp" },
+        { type: "media", mediaType: "image/*", data: "AQID" },
+      ],
+    });
+    expect(warnings).toEqual([{ type: "unsupported", feature: 'a file that its provider keeps: {"openai":"file-1"}' }]);
+  });
+
+  it.each([
+    ["a model with tools", (model: Parameters<typeof ai7.wrapLanguageModel>[0]["model"]) => model],
+    [
+      "a model with tools in band",
+      (model: Parameters<typeof ai7.wrapLanguageModel>[0]["model"]) =>
+        ai7.wrapLanguageModel({ model, middleware: toolsInBand({ dialect: "hermes", version: "v4" }) }),
+    ],
+  ])("a file that is text, in a tool's result, for %s", async (_, wrap) => {
+    const engine = createScripted([hello]);
+    const value = [{ type: "file" as const, data: { type: "text" as const, text: "rainy" }, mediaType: "text/plain" }];
+    await ai7.generateText({
+      model: wrap(createDragoman(engine)("m")),
+      messages: [
+        { role: "user", content: "Oslo?" },
+        { role: "assistant", content: [{ type: "tool-call", toolCallId: "a", toolName: "look", input: {} }] },
+        { role: "tool", content: [{ type: "tool-result", toolCallId: "a", toolName: "look", output: { type: "content", value } }] },
+      ],
+    });
+    expect(JSON.stringify(engine.requests[0]!.messages).match(/rainy/g)).toHaveLength(1);
   });
 });

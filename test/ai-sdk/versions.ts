@@ -7,3 +7,5 @@ export const versions = [
   // The tests speak to both through the types of the first: what they call has not changed.
   { name: "ai 7", version: "v4" as const, ai: seven as unknown as typeof six },
 ];
+
+export { seven as ai7 };

@@ -113,6 +113,43 @@ describe("a turn", () => {
     ]);
   });
 
+  test("a result is told, and stands in the history, when it comes, whatever else still runs", async () => {
+    const slow = signalOf();
+    const tools = [
+      defineTool({ name: "slow", run: () => slow.promise.then(() => "slow") }),
+      defineTool({ name: "fast", run: () => "fast" }),
+    ];
+    const { chat } = scriptedChat([[...calls("slow", {}, "a", 0), ...calls("fast", {}, "b", 1), toolCalls], says("ok")], { tools });
+    const told: string[] = [];
+    for await (const event of chat.send("go")) {
+      if (event.type !== "tool-result") continue;
+      told.push(event.name);
+      if (event.name === "fast") expect(resultsOf(chat).map(({ id }) => id)).toEqual(["b"]);
+      slow.resolve();
+    }
+    expect(told).toEqual(["fast", "slow"]);
+    expect(paired(chat.history)).toBe(true);
+  });
+
+  test("an engine that throws, or gives no finish, is an error and no abort; what was said stays", async () => {
+    const broken = (generate: () => AsyncGenerator<Event>) => createChat({ engine: { ...createScripted([]), generate }, model: "m" });
+    const throws = broken(async function* () {
+      yield { type: "text", text: "Well" };
+      throw new Error("out of memory");
+    });
+    expect(await throws.send("go").turn()).toMatchObject({ reason: "error", error: { code: "internal", message: "out of memory" } });
+    expect(throws.history).toEqual([user("go"), assistant("Well")]);
+    const ends = broken(async function* () {
+      yield { type: "text", text: "Well" };
+    });
+    expect(await ends.send("go").turn()).toMatchObject({ reason: "error", error: { message: "the engine gave no finish" } });
+  });
+
+  test("text() throws what the error was", async () => {
+    const { chat } = scriptedChat([[{ type: "finish", reason: "error", error: { code: "rate-limit", message: "slow", retryAfterMs: 5 } }]]);
+    await expect(chat.send("go").text()).rejects.toMatchObject({ name: "EngineError", info: { code: "rate-limit", retryAfterMs: 5 } });
+  });
+
   test("ends after maxSteps, with a result for every call", async () => {
     const again = [...calls("paint", { color: "red" }), toolCalls];
     const { chat, engine } = scriptedChat([again, again, again], { maxSteps: 2 });
@@ -252,6 +289,26 @@ describe("what a tool gives", () => {
       },
       { output: "disk full", isError: true },
     ],
+    [
+      "what it throws, with the cause",
+      () => {
+        throw new TypeError("fetch failed", { cause: Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }) });
+      },
+      { output: "fetch failed: ECONNREFUSED", isError: true },
+    ],
+    [
+      "what it throws, and is no error",
+      () => {
+        throw { code: "EBUSY" };
+      },
+      { output: "EBUSY", isError: true },
+    ],
+    ["bytes", () => new Uint8Array(9), { output: expect.stringContaining("as media of a ToolAnswer"), isError: true }],
+    [
+      "one image, not in a list",
+      () => new ToolAnswer("", { media: {} as never }),
+      { output: expect.stringContaining("a list"), isError: true },
+    ],
     ["what JSON cannot hold", () => 1n, { isError: true }],
     ["a map", () => new Map([["a", 1]]), { output: "the tool returned something (Map) that JSON cannot hold", isError: true }],
     ["an answer that nobody has read", () => new Response("x"), { output: expect.stringContaining("(Response)"), isError: true }],
@@ -268,6 +325,33 @@ describe("what a tool gives", () => {
     ["a function", () => () => 1, { isError: true, output: expect.stringContaining("function") }],
   ])("%s", async (_, run, result) => {
     expect(await resultWith(run)).toMatchObject(result);
+  });
+
+  test("what it writes to its arguments is not what the model said", async () => {
+    const change = (args: { color: string }) => {
+      args.color = "blue";
+    };
+    const tool = defineTool({ name: "change", parameters: { type: "object" }, run: (args) => change(args as { color: string }) });
+    const { chat } = scriptedChat([[...calls("change", { color: "red" }), toolCalls], says("ok")], { tools: [tool] });
+    await chat.send("go").turn();
+    expect(chat.history[1]).toMatchObject({ content: [{ arguments: { color: "red" } }] });
+  });
+});
+
+describe("who is mistaken is told at once, and what to do", () => {
+  const engine = createScripted([]);
+  test.each([
+    ["no engine", () => createChat({} as never), "a chat needs an engine"],
+    ["a URL as engine", () => createChat({ engine: "http://127.0.0.1" as never }), "a chat needs an engine"],
+    ["tools by name", () => createChat({ engine, tools: { paint } as never }), "the tools of a chat are a list"],
+    ["a list among the tools", () => createChat({ engine, tools: [[paint]] as never }), "spread it"],
+    ["a tool that is not there", () => createChat({ engine, tools: [undefined] as never }), "made with defineTool"],
+    ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "JSON.parse it first"],
+    ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "version is undefined"],
+    ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message that is not text must be a list"],
+    ["words in a list", () => createChat({ engine }).send(["hi"] as never), "a message that is not text[0] must be an object"],
+  ])("%s", (_, make, words) => {
+    expect(make).toThrow(words);
   });
 });
 
@@ -383,6 +467,19 @@ describe("an abort leaves what was said, and every call has a result", () => {
     expect(() => chat.undo()).not.toThrow();
   });
 
+  test("while a schema looks at the arguments", async () => {
+    const abort = new AbortController();
+    const validate = () => {
+      abort.abort();
+      return new Promise<never>(() => {});
+    };
+    const parameters = { "~standard": { version: 1, vendor: "slow", validate } } as const;
+    const tool = defineTool({ name: "look", parameters, jsonSchema: { type: "object" }, run: () => "never" });
+    const { chat } = scriptedChat([[...calls("look", {}), toolCalls]], { tools: [tool] });
+    expect(await chat.send("go", { signal: abort.signal }).turn()).toMatchObject({ reason: "aborted" });
+    expect(resultsOf(chat)).toMatchObject([{ isError: true, output: expect.stringContaining("Not run") }]);
+  });
+
   test("before it began", async () => {
     const { chat } = scriptedChat([says("Hi")]);
     expect(await chat.send("hi", { signal: AbortSignal.abort() }).turn()).toMatchObject({ reason: "aborted" });
@@ -418,6 +515,15 @@ describe("tools that somebody else runs", () => {
     ]);
     expect(paired(chat.history)).toBe(true);
     await expect(chat.answer([{ id: "a", output: "" }]).turn()).rejects.toThrow("no call waits");
+  });
+
+  test("their results are held to JSON, as those of tools that run here", async () => {
+    const { chat } = scriptedChat([[...calls("open", {}), toolCalls], says("ok")], { tools: [defineTool({ name: "open" })] });
+    await chat.send("go").turn();
+    await expect(chat.answer([{ id: "call_0", output: new Map() as never }]).turn()).rejects.toThrow("JSON cannot hold");
+    await chat.answer([{ id: "call_0", output: undefined as never }]).turn();
+    expect(resultsOf(chat)).toEqual([{ role: "tool", id: "call_0", name: "open", output: "done" }]);
+    expect(readChat(JSON.parse(JSON.stringify(chat.save())))).toEqual(chat.save());
   });
 
   test("nobody resumes while they wait: no model is asked with a call that has no result", async () => {
@@ -491,6 +597,14 @@ describe("history is plain data", () => {
       user("thanks"),
     ]);
     expect(again.turns).toHaveLength(2);
+  });
+
+  test("what whoever sent it does to a message later is not in it", async () => {
+    const { chat } = scriptedChat([says("Red.")]);
+    const words = { type: "text" as const, text: "red" };
+    await chat.send([words]).turn();
+    words.text = "blue";
+    expect(chat.history[0]).toEqual(user("red"));
   });
 
   test("a fork goes its own way", async () => {

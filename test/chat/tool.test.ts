@@ -105,3 +105,20 @@ describe("a Standard Schema", () => {
     expect(await problemsOf(tool, { at: { zip: "1" } })).toEqual([expect.stringMatching(/^at\.zip: Invalid length/)]);
   });
 });
+
+describe("a definition that is none says so", () => {
+  test.each([
+    ["without a name", {}, "a tool needs a name"],
+    ["with something else to run", { name: "a", run: "npm test" }, "run must be a function"],
+    ["with parameters that are no object", { name: "a", parameters: { type: "string" } }, "no JSON Schema of an object"],
+    ["with properties alone", { name: "a", parameters: { city: { type: "string" } } }, 'like { type: "object", properties: { … } }'],
+  ])("%s", (_, definition, words) => {
+    expect(() => defineTool(definition as never)).toThrow(words);
+  });
+
+  test("any object is one, and so is what points to one", () => {
+    for (const parameters of [{}, { $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, { type: ["object", "null"] }]) {
+      expect(defineTool({ name: "a", parameters }).tool.parameters).toEqual(parameters);
+    }
+  });
+});
