@@ -108,9 +108,12 @@ export interface Warning {
   message: string;
 }
 
+/** How much to think. */
+export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
 export interface ThinkingSettings {
   enabled?: boolean;
-  effort?: "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+  effort?: Effort;
   budget?: number;
   show?: boolean;
   keep?: boolean;

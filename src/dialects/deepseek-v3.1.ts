@@ -1,5 +1,5 @@
 /**
- * DeepSeek-V3.1 and Terminus:
+ * DeepSeek-V3.1, Terminus and V3.2-Exp:
  *
  *     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
  */
@@ -84,7 +84,7 @@ const resultPieces = (results: readonly RenderableResult[]): Pieces => outputs(r
 export const deepseekV31 = dialectOf({
   id: "deepseek-v3.1",
   title: "DeepSeek V3.1",
-  models: ["DeepSeek-V3.1", "DeepSeek-V3.1-Terminus"],
+  models: ["DeepSeek-V3.1", "DeepSeek-V3.1-Terminus", "DeepSeek-V3.2-Exp"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

@@ -82,7 +82,7 @@ const resultPieces = (results: readonly RenderableResult[]): Pieces => [
 export const deepseekV32 = dialectOf({
   id: "deepseek-v3.2",
   title: "DeepSeek V3.2",
-  models: ["DeepSeek-V3.2", "DeepSeek-V3.2-Exp", "DeepSeek-V3.2-Speciale"],
+  models: ["DeepSeek-V3.2", "DeepSeek-V3.2-Speciale"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

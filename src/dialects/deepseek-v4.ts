@@ -1,5 +1,5 @@
 /**
- * DeepSeek-V4 and V4-Flash:
+ * DeepSeek-V4, Flash and Pro:
  *
  *     <｜DSML｜tool_calls>
  *     <｜DSML｜invoke name="get_weather">
@@ -7,7 +7,7 @@
  *     </｜DSML｜invoke>
  *     </｜DSML｜tool_calls>
  */
-import type { Request, Tool } from "../core/nouns.ts";
+import type { Effort, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callBlock, createScanner, exampleBlock, PRESERVED, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
 import { pythonJson } from "./print.ts";
@@ -15,16 +15,26 @@ import { joined, type Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
-const VARIANTS = { "deepseek-v4": t`<｜begin▁of▁sentence｜>` };
 const WORD = "tool_calls";
 
-const MAX_EFFORT = `Reasoning Effort: Absolute maximum with no shortcuts permitted.
+const MUCH = `Reasoning Effort: Absolute maximum with no shortcuts permitted.
 You MUST be very thorough in your thinking and comprehensively decompose the problem to resolve the root cause, rigorously stress-testing your logic against all potential paths, edge cases, and adversarial scenarios.
 Explicitly write out your entire deliberation process, documenting every intermediate step, considered alternative, and rejected hypothesis to ensure absolutely no assumption is left unchecked.
 
 `;
+const MOST = `Reasoning Effort: Beyond maximum — exhaustive, relentless, and uncompromising.
+You MUST reason with the utmost depth and rigor, leaving absolutely nothing to chance: exhaustively decompose the problem into its most fundamental components, trace every causal chain to its root, and resolve the underlying cause rather than any surface symptom.
+Do not stop reasoning until you have independently verified the solution from multiple angles and are certain that no assumption remains unchecked and no error remains undiscovered.
 
-function render(request: Request, bos: Pieces, options: Setting): Rendered {
+`;
+
+/** What stands in front of all for an effort: what was the most until Flash 0731 and Pro 0813 is less there. */
+const VARIANTS: Readonly<Record<string, Readonly<Partial<Record<Effort, string>>>>> = {
+  "deepseek-v4": { max: MUCH },
+  "deepseek-v4-flash-0731": { high: MUCH, xhigh: MUCH, max: MOST },
+};
+
+function render(request: Request, efforts: Readonly<Partial<Record<Effort, string>>>, options: Setting): Rendered {
   const { messages, tools = [], output, thinking } = request;
   // Only what stands in front: a later one would change what was said before. A developer is a user here.
   const behind = messages.findIndex(({ role }) => role !== "system");
@@ -61,8 +71,8 @@ function render(request: Request, bos: Pieces, options: Setting): Rendered {
     }
   }
   return {
-    bos,
-    messages: [thinks && thinking?.effort === "max" ? MAX_EFFORT : [], joined(head, "\n\n"), turns],
+    bos: t`<｜begin▁of▁sentence｜>`,
+    messages: [thinks && thinking?.effort ? efforts[thinking.effort] : [], joined(head, "\n\n"), turns],
     open: t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
   };
 }
@@ -95,7 +105,7 @@ const resultPieces = (results: readonly RenderableResult[]): Pieces =>
 export const deepseekV4 = dialectOf({
   id: "deepseek-v4",
   title: "DeepSeek V4",
-  models: ["DeepSeek-V4", "DeepSeek-V4-Flash"],
+  models: ["DeepSeek-V4", "DeepSeek-V4-Flash", "DeepSeek-V4-Pro"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

@@ -81,6 +81,13 @@ export const FAMILIES: readonly Family[] = [
 
   // ---- DeepSeek
   {
+    name: "DeepSeek V4 Flash 0731, Pro 0813",
+    id: "deepseek-v4",
+    variant: "deepseek-v4-flash-0731",
+    models: /deepseek[-.]?v?4-.*0[78]\d\d/,
+    templates: [["｜DSML｜", "!function_calls", "Beyond maximum"]],
+  },
+  {
     name: "DeepSeek V4",
     id: "deepseek-v4",
     variant: "deepseek-v4",
@@ -93,15 +100,15 @@ export const FAMILIES: readonly Family[] = [
     name: "DeepSeek V3.2",
     id: "deepseek-v3.2",
     variant: "deepseek-v3.2",
-    models: /deepseek[-.]?v?3[.-]2(?!\d)/,
+    models: /deepseek[-.]?v?3[.-]2(?!\d|-exp)/,
     templates: [["｜DSML｜"]],
     sampling: card("deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
   },
   {
-    name: "DeepSeek V3.1",
+    name: "DeepSeek V3.1, V3.2-Exp",
     id: "deepseek-v3.1",
     variant: "deepseek-v3.1",
-    models: /deepseek[-.]?(?:chat-)?v3[.-]1(?!\d)|deepseek\.v3-v1:/,
+    models: /deepseek[-.]?(?:chat-)?v3[.-](?:1(?!\d)|2-exp)|deepseek\.v3-v1:/,
     templates: [["<｜tool▁sep｜>", "!```json"]],
     sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
   },
@@ -165,8 +172,22 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<arg_key>", "[gMASK]", "!Reasoning Effort"]],
     sampling: card("zai-org/GLM-4.7", { temperature: 1, topP: 0.95 }),
   },
-  { name: "GLM-5", id: "glm", models: /glm-?5/, templates: [["<arg_key>", "[gMASK]"]] },
-  { name: "a relative of GLM", id: "glm", doubtful: true, templates: [["<arg_key>"]] },
+  {
+    name: "GLM-5.3",
+    id: "glm",
+    variant: "glm-5.3",
+    models: /glm-?5[.-]3(?![\db])/,
+    templates: [["<arg_key>", "[gMASK]", "Reasoning Effort", "in ['low', 'high']"]],
+  },
+  {
+    name: "GLM-5.2",
+    id: "glm",
+    variant: "glm-5.2",
+    models: /glm-?5[.-]2(?![\db])/,
+    templates: [["<arg_key>", "[gMASK]", "Reasoning Effort"]],
+  },
+  { name: "GLM-5", id: "glm", models: /glm-?5/ },
+  { name: "a relative of GLM", id: "glm", doubtful: true, templates: [["<arg_key>", "!<tool_sep>"]] },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   {
     name: "MiniMax-M2",
@@ -264,6 +285,7 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Granite 4.1",
     id: "granite",
+    variant: "granite-4.1",
     models: /granite-?4[.-]1(?![\db])/,
     templates: [["<|start_of_role|>", "<tool_call>", "<tools>", "!Please ensure responses are professional"]],
   },
@@ -285,6 +307,13 @@ export const FAMILIES: readonly Family[] = [
   },
 
   // ---- Mistral: the tokenizer's version decides
+  {
+    name: "Mistral Small 4, Medium 3.5",
+    id: "mistral",
+    variant: "mistral-v15",
+    models: /mistral-(?:small-?4(?![.\db])|small-.*26\d\d|medium-?3[.-]5)/,
+    templates: [["[TOOL_CALLS]", "[MODEL_SETTINGS]"]],
+  },
   {
     name: "Mistral Small 3.2",
     id: "mistral",
@@ -315,6 +344,14 @@ export const FAMILIES: readonly Family[] = [
     templates: [["[TOOL_CALLS]", "[ARGS]"]],
     sampling: card("mistralai/Devstral-Small-2507", { temperature: 0.15 }),
   },
+  // Ollama's "mistral-small" and "mistral-large" are of those.
+  {
+    name: "Mistral Small 3.0/3.1, Large 2411",
+    id: "mistral",
+    variant: "mistral-v7",
+    models: /mistral-small(?:-?3[.-][01](?!\d)|-.*250[13]|(?=$|:(?!22b)))|mistral-large(?:-.*2411|(?=$|:(?!.*2407)))/,
+    templates: [["[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]"]],
+  },
   {
     name: "Mistral Nemo",
     id: "mistral",
@@ -330,7 +367,7 @@ export const FAMILIES: readonly Family[] = [
     id: "mistral",
     variant: "mistral-nemo-2407",
     models:
-      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|large)-?(?:3[.-][01](?!\d)|.*24\d\d|.*250[13])|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
+      /mistral(?=:|$)|mistral-7b(?=-instruct-v0\.?3|-v0\.3-instruct)|mistral:(?:7b|latest)|mistral-(?:small|large)[-:].*24\d\d|mistral-small:22b|ministral-8b(?!.*(?:25\d\d|latest))|codestral[-:](?:22b|24\d\d|2501)/,
   },
   { name: "Mistral", id: "mistral", variant: "mistral-v13", models: /mistral-(?:small|medium|large)|ministral-8b/ },
   { name: "Codestral", id: "mistral", variant: "mistral-v13", models: /codestral(?=-(?:2\d{3}|latest)|:latest|$)/ },
@@ -371,6 +408,7 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/ },
   { name: "Step 3.5 and later", id: "qwen3-coder", models: /step-?3\.[5-9]/ },
+  { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
   {
     name: "Qwen3-Coder",
     id: "qwen3-coder",

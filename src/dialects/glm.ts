@@ -1,9 +1,9 @@
 /**
- * GLM-4.5 to 4.7. Keys and values stand between tags, as raw text; until 4.6 each on a line of its own:
+ * GLM-4.5 to 5.3. Keys and values stand between tags, as raw text; until 4.6 each on a line of its own:
  *
  *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
-import type { Part, Request, Tool } from "../core/nouns.ts";
+import type { Effort, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
@@ -11,8 +11,8 @@ import { element } from "./scan/heads.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
-import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { dialogue, resultText, textOf, textParts, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
+import { dialectOf, functionObject, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialogue, resultText, textOf, textParts, thinkingOf, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
 const PRESERVED = ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"];
@@ -51,44 +51,71 @@ const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>
 interface Variant {
   /** What stands between any two things. */
   readonly gap: "" | "\n";
-  /** A turn without thinking has an empty block, a user who wants none says so, and the model opens it itself. */
-  readonly emptyThought: boolean;
+  /** What stands for no thinking. */
+  readonly none: Pieces;
+  /** The prompt opens the thinking. Otherwise the model does, and a user who wants none says so. */
+  readonly opens: boolean;
+  /** Whether thinking stays in history, by what somebody wishes. */
+  readonly keeps: (wish: boolean | undefined) => boolean;
+  readonly tool: (tool: Tool) => JsonObject;
+  /** What the system says of how much to think. */
+  readonly efforts?: Readonly<Record<Effort, string>>;
+  /** It cannot be told not to. */
+  readonly alwaysThinks?: true;
 }
 
+const V47: Variant = { gap: "", none: t`</think>`, opens: true, keeps: (wish = false) => wish, tool: functionTool };
+const V52: Variant = {
+  ...V47,
+  none: t`<think></think>`,
+  tool: ({ strict: _, ...tool }) => functionObject(tool),
+  efforts: { minimal: "High", low: "High", medium: "High", high: "High", xhigh: "Max", max: "Max" },
+};
+
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "glm-4.7-flash": { gap: "", emptyThought: false },
-  "glm-4.6": { gap: "\n", emptyThought: true },
+  "glm-4.7-flash": V47,
+  "glm-4.6": { gap: "\n", none: t`<think></think>`, opens: false, keeps: () => false, tool: functionTool },
+  "glm-5.2": V52,
+  "glm-5.3": {
+    ...V52,
+    keeps: (wish = true) => wish,
+    efforts: { minimal: "Low", low: "Low", medium: "High", high: "High", xhigh: "Max", max: "Max" },
+    alwaysThinks: true,
+  },
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
-  const { gap, emptyThought } = variant;
-  const silent = options.thinking === false;
-  const none = emptyThought ? t`<think></think>` : t`</think>`;
+  const { gap, none, opens, efforts, alwaysThinks } = variant;
+  const unwished = options.thinking === false;
+  const silent = unwished && !alwaysThinks;
+  const effort = unwished ? "minimal" : (request.thinking?.effort ?? "max");
+  const keeps = variant.keeps(request.thinking?.keep);
   const said = (parts: readonly Part[], thinks: boolean): Pieces => {
     const { thinking, text } = thoughtAndText(parts);
     const words = text.trim();
+    // Until 4.7 trimmed; then as it was thought.
+    const thoughts = efforts ? thinkingOf(parts) || thinking : thinking.trim();
     return [
-      t`<|assistant|>${gap}${thinks && thinking ? thought(thinking.trim()) : none}`,
+      t`<|assistant|>${gap}${thinks && thinking ? thought(thoughts) : none}`,
       words ? [gap, words] : [],
       writtenCalls(parts, (call) => callPieces(call, variant)).map((call) => [gap, call]),
     ];
   };
-  const start = emptyThought ? (silent ? t`\n<think></think>` : []) : silent ? none : t`<think>`;
   return {
     messages: [
-      t`[gMASK]<sop>`,
+      t`[gMASK]<sop>${efforts && !silent ? t`<|system|>Reasoning Effort: ${efforts[effort]}` : []}`,
       options.declared,
       dialogue(turnsOf(request.messages), {
         other: (side, content) => {
           const text = textOf(content);
           if (side !== "user") return t`<|system|>${gap}${text}`;
-          return t`<|user|>${gap}${text}${silent && emptyThought && !text.endsWith("/nothink") ? t`/nothink` : []}`;
+          return t`<|user|>${gap}${text}${silent && !opens && !text.endsWith("/nothink") ? t`/nothink` : []}`;
         },
-        said: (parts, current) => said(parts, current || (!emptyThought && (request.thinking?.keep ?? false))),
+        said: (parts, current) => said(parts, current || keeps),
         results: (results) => t`<|observation|>${resultPieces(results, variant)}`,
       }),
     ],
-    open: t`<|assistant|>${start}`,
+    open: t`<|assistant|>${silent ? [gap, none] : opens ? t`<think>` : []}`,
   };
 }
 
@@ -103,14 +130,14 @@ const resultPieces = (results: readonly RenderableResult[], { gap }: Variant): P
     .flatMap(({ output }) => textParts(output)?.map(pythonLiteral) ?? resultText(output))
     .map((text) => t`${gap}<tool_response>${gap}${text}${gap}</tool_response>`);
 
-const toolPieces = (tools: readonly Tool[], { gap }: Variant): Pieces => t`<|system|>
+const toolPieces = (tools: readonly Tool[], { gap, tool: written }: Variant): Pieces => t`<|system|>
 # Tools
 
 You may call one or more functions to assist with the user query.
 
 You are provided with function signatures within <tools></tools> XML tags:
 <tools>
-${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
+${tools.map((tool) => `${pythonJson(written(tool))}\n`)}</tools>
 
 For each function call, output the function name and arguments within the following XML format:
 <tool_call>{function-name}${gap}${[1, 2].map(
@@ -122,7 +149,7 @@ const thought = (text: string): Pieces => t`<think>${text}</think>`;
 export const glm = dialectOf({
   id: "glm",
   title: "GLM",
-  models: ["GLM-4.5", "GLM-4.6", "GLM-4.7"],
+  models: ["GLM-4.5", "GLM-4.6", "GLM-4.7", "GLM-5"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

@@ -65,13 +65,18 @@ const t = markup([
   ...["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"],
 ]);
 
-const VARIANTS = { "granite-4.0": "You are a helpful assistant. Please ensure responses are professional, accurate, and safe." };
+/** What the system says when nobody else does. */
+const VARIANTS = {
+  "granite-4.0": "You are a helpful assistant. Please ensure responses are professional, accurate, and safe.",
+  "granite-4.1": "",
+};
 
 function render(request: Request, fallback: string, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
+  const rules = declared ? [system && [textOf(system, "\n"), "\n\n"], declared] : (system && textOf(system, "\n")) || fallback;
   return {
     messages: [
-      turnPieces("system", declared ? [system && [textOf(system, "\n"), "\n\n"], declared] : (system && textOf(system, "\n")) || fallback),
+      rules === "" ? [] : turnPieces("system", rules),
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content, "\n")),
         said: (said) => turnPieces("assistant", textThenCalls(said, callPieces, textOf(said, "\n"))),

@@ -1,6 +1,6 @@
 /**
- * Mistral: 7B v0.3, Nemo, Small, Large, Codestral, Magistral, Devstral, Ministral. Up to version 7 the tokenizers have a list of calls behind
- * the mark, then a name and its arguments; version 11 has an id between them:
+ * Mistral: 7B v0.3, Nemo, Small, Medium, Large, Codestral, Magistral, Devstral, Ministral. Up to version 7 the tokenizers have a list of calls
+ * behind the mark, then a name and its arguments; version 11 has an id between them:
  *
  *     [TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}, "id": "abcdef123"}]
  *     [TOOL_CALLS]get_weather[CALL_ID]abcdef123[ARGS]{"city": "Paris"}
@@ -35,6 +35,7 @@ const CALL_ID = "[CALL_ID]";
 const ARGS = "[ARGS]";
 const TOKENS = [
   ...["<s>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"],
+  ...["[MODEL_SETTINGS]", "[/MODEL_SETTINGS]"],
   ...["[TOOL_RESULTS]", "[TOOL_CONTENT]", "[/TOOL_RESULTS]", CALL_ID, ARGS, "[THINK]", "[/THINK]"],
 ];
 
@@ -98,17 +99,7 @@ const createScanner = scannerOf({
 
 const IMAGES = { image: "[IMG]" };
 /** What a prompt of ours never has, and data may forge. */
-const OTHERS = [
-  "[IMG_BREAK]",
-  "[IMG_END]",
-  "[AUDIO]",
-  "[BEGIN_AUDIO]",
-  "[MODEL_SETTINGS]",
-  "[/MODEL_SETTINGS]",
-  "[PREFIX]",
-  "[SUFFIX]",
-  "[MIDDLE]",
-];
+const OTHERS = ["[IMG_BREAK]", "[IMG_END]", "[AUDIO]", "[BEGIN_AUDIO]", "[PREFIX]", "[SUFFIX]", "[MIDDLE]"];
 const t = markup([...TOKENS, ...STOPS, CALLS, IMAGES.image, ...OTHERS]);
 
 const REASONING = t`# HOW YOU SHOULD THINK AND ANSWER
@@ -156,9 +147,16 @@ interface Variant {
   /** There is no mark for the system: its text is the beginning of the last user message. */
   readonly systemLast: boolean;
   readonly thinks: boolean;
+  /** It is told whether to think. */
+  readonly told?: true;
   readonly calls: (calls: readonly RenderableCall[]) => Pieces;
   readonly result: (id: string, output: Json) => Pieces;
 }
+
+const listed = (call: RenderableCall): string =>
+  `{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}, "id": "${nineCharacters(call.id)}"}`;
+const listedCalls = (calls: readonly RenderableCall[]): Pieces => t`[TOOL_CALLS][${joined(calls.map(listed), ", ")}]`;
+const namedResult = (id: string, output: Json): Pieces => t`[TOOL_RESULTS]${id}[TOOL_CONTENT]${printedResult(output)}[/TOOL_RESULTS]`;
 
 /** Of the tokenizer's version 13; what the system says by default differs from model to model. */
 const V13: Variant = {
@@ -177,20 +175,19 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     systemLast: false,
     thinks: false,
     calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[CALL_ID]${nineCharacters(call.id)}[ARGS]${argumentsText(call)}`),
-    result: (id, output) => t`[TOOL_RESULTS]${id}[TOOL_CONTENT]${printedResult(output)}[/TOOL_RESULTS]`,
+    result: namedResult,
   },
   "mistral-nemo-2407": {
     toolsLast: true,
     systemLast: true,
     thinks: false,
-    calls: (calls) => t`[TOOL_CALLS][${joined(calls.map(listed), ", ")}]`,
+    calls: listedCalls,
     result: (id, output) => t`[TOOL_RESULTS]{"content": ${jsonResult(output)}, "call_id": "${id}"}[/TOOL_RESULTS]`,
   },
+  "mistral-v7": { toolsLast: true, systemLast: false, thinks: false, calls: listedCalls, result: namedResult },
   "mistral-v13": V13,
+  "mistral-v15": { ...V13, thinks: true, told: true },
 };
-
-const listed = (call: RenderableCall): string =>
-  `{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}, "id": "${nineCharacters(call.id)}"}`;
 
 /** A text that is JSON stands for what it says. */
 function jsonResult(output: Json): string {
@@ -212,6 +209,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     messages: [
       rules === undefined || (systemLast && last >= 0) ? [] : systemPieces(rules),
       toolsLast && last >= 0 ? [] : tools,
+      variant.told ? t`[MODEL_SETTINGS]{"reasoning_effort": "${options.thinking ? "high" : "none"}"}[/MODEL_SETTINGS]` : [],
       dialogue(turns, {
         other: (side, content, n) => {
           if (side !== "user") return systemPieces(contentPieces(content, IMAGES));
@@ -249,7 +247,17 @@ const thought = (text: string): Pieces => t`[THINK]${text}[/THINK]`;
 export const mistral = dialectOf({
   id: "mistral",
   title: "Mistral",
-  models: ["Ministral 3", "Magistral", "Devstral", "Mistral Small", "Mistral Large", "Codestral", "Mistral Nemo", "Mistral 7B v0.3"],
+  models: [
+    "Ministral 3",
+    "Magistral",
+    "Devstral",
+    "Mistral Small",
+    "Mistral Medium",
+    "Mistral Large",
+    "Codestral",
+    "Mistral Nemo",
+    "Mistral 7B v0.3",
+  ],
   variants: VARIANTS,
   stops: STOPS,
   preserved: [CALLS, ARGS, CALL_ID, "[THINK]", "[/THINK]"],

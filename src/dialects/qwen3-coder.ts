@@ -11,7 +11,7 @@
  *     </tool_call>
  */
 import { isObject } from "../core/json.ts";
-import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import type { Effort, Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
@@ -81,8 +81,6 @@ interface Variant {
   /** Thinking stays in history unless somebody says otherwise. */
   readonly keeps: boolean;
 }
-
-type Effort = NonNullable<NonNullable<Request["thinking"]>["effort"]>;
 
 const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thinks"> = {
   tools: jsonTools,

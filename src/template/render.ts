@@ -1,5 +1,5 @@
 /** Runs a Jinja chat template with the optional package `@huggingface/jinja`, which is loaded when it is first needed. */
-import type { Json, JsonObject, Request } from "../core/nouns.ts";
+import type { Effort, Json, JsonObject, Request } from "../core/nouns.ts";
 import type { RenderOptions } from "../dialects/dialect.ts";
 import { thinkingOption } from "../dialects/options.ts";
 import type { Numeral } from "../dialects/print.ts";
@@ -115,8 +115,6 @@ async function loadJinja(): Promise<typeof import("@huggingface/jinja")> {
 }
 
 const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ").slice(0, 300);
-
-type Effort = NonNullable<NonNullable<Request["thinking"]>["effort"]>;
 
 const NEAR: Readonly<Record<Effort, Effort>> = { minimal: "low", low: "low", medium: "medium", high: "xhigh", xhigh: "high", max: "xhigh" };
 

@@ -1,7 +1,5 @@
 /** How much a model shall think, as a word and as a number of tokens, where an API has only one of the two; and whether that is shown. */
-import type { Request, ThinkingSettings } from "../core/nouns.ts";
-
-type Effort = NonNullable<ThinkingSettings["effort"]>;
+import type { Effort, Request } from "../core/nouns.ts";
 
 /** The figures of Google's own OpenAI endpoint. */
 export const BUDGETS: Readonly<Record<Effort, number>> = {

@@ -113,7 +113,7 @@ class Writer {
   /** The forms that calls may have: that of the variant, or any. */
   #forms(variant = this.#options.variant): CallForm[] {
     const { variants = {} } = this.#format;
-    const others = variant === undefined ? Object.values(variants) : [variants[variant] ?? {}];
+    const others = variant === undefined ? [...new Set(Object.values(variants))] : [variants[variant] ?? {}];
     const forms = others.map((form) => ({ ...this.#format, ...form }));
     return variant === undefined ? [this.#format, ...forms] : forms;
   }

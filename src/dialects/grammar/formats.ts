@@ -67,6 +67,12 @@ const JSON_LIST: Pick<CallForm, "call" | "between" | "loose"> = {
   loose: true,
 };
 
+const MISTRAL_LIST: Partial<CallForm> = {
+  ...JSON_LIST,
+  call: (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${NINE.pattern} "\\"")?` }, "}"],
+  section: { begin: ["[TOOL_CALLS][", "[TOOL_CALLS] ["], end: "]" },
+};
+
 const HARMONY_BODY: readonly Piece[] = [
   [" <|constrain|>json", "<|constrain|>json", " json", ""],
   "<|message|>",
@@ -222,11 +228,8 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: { open: "[THINK]", close: "[/THINK]" },
     variants: {
       "mistral-small-3.2-2506": { call: (name) => [`[TOOL_CALLS]${name}[CALL_ID]`, NINE, "[ARGS]", ARGUMENTS] },
-      "mistral-nemo-2407": {
-        ...JSON_LIST,
-        call: (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${NINE.pattern} "\\"")?` }, "}"],
-        section: { begin: ["[TOOL_CALLS][", "[TOOL_CALLS] ["], end: "]" },
-      },
+      "mistral-nemo-2407": MISTRAL_LIST,
+      "mistral-v7": MISTRAL_LIST,
     },
   },
   "phi4-mini": {

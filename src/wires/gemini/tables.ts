@@ -1,6 +1,6 @@
 /** The words of the Gemini API, and what they mean in the nouns. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, JsonObject, ThinkingSettings, WireId } from "../../core/nouns.ts";
+import type { Effort, FinishReason, JsonObject, WireId } from "../../core/nouns.ts";
 
 export const WIRE = "gemini" satisfies WireId;
 
@@ -36,8 +36,6 @@ export const SAMPLING = {
 
 /** Bytes (`inlineData`) or where they are (`fileData`). */
 export const MEDIA = { mimeType: "mediaType", data: "data", fileUri: "url", displayName: "name" } as const;
-
-type Effort = NonNullable<ThinkingSettings["effort"]>;
 
 export const LEVELS: Readonly<Record<string, Effort | "">> = {
   THINKING_LEVEL_UNSPECIFIED: "",
