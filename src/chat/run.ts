@@ -101,4 +101,4 @@ export function failure(asked: Asked, message: string): ToolResult {
   return { role: "tool", id: asked.id ?? "", name, output: message, isError: true };
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));
