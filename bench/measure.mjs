@@ -17,7 +17,7 @@ export function chunksOf(text) {
 }
 
 /** What any consumer must do at least. */
-export function loop(chunks) {
+function loop(chunks) {
   const list = [];
   globalThis.kept = list;
   for (let i = 0; i < chunks.length; i++) {
@@ -28,7 +28,7 @@ export function loop(chunks) {
 }
 
 /** The same for a scanner: what it says is stored in a global, so that the engine cannot drop it. */
-export function scan(scanner, chunks) {
+function scan(scanner, chunks) {
   for (let i = 0; i < chunks.length; i++) globalThis.kept = scanner.feed(chunks[i]);
   globalThis.kept = scanner.flush();
 }

@@ -1,8 +1,7 @@
 // Every `ts` and `sh` block of the README and the docs runs, against the built package; a `text` block behind it is what it prints.
 // The gateway at port 8080 and the upstream at port 8000 that the pages speak of are started here, at ports of their own.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { transformSync } from "esbuild";
 import ts from "typescript";
@@ -11,6 +10,7 @@ import type { Event } from "../src/core/nouns.ts";
 import { createScripted } from "../src/engines/scripted.ts";
 import { readConfig } from "../src/gateway/config.ts";
 import { createGateway } from "../src/gateway/gateway.ts";
+import { tempFolder } from "./servers.ts";
 
 const root = process.cwd();
 const pages = [
@@ -23,13 +23,12 @@ const pages = [
 ];
 
 /** A project of somebody's who has installed `dragoman`, and what the pages use with it. */
-const project = mkdtempSync(join(tmpdir(), "dragoman-docs-"));
+const project = tempFolder();
 mkdirSync(join(project, "node_modules"));
 symlinkSync(root, join(project, "node_modules", "dragoman"), "dir");
 for (const name of ["ai", "openai", "ollama", "@ai-sdk", "@anthropic-ai", "@google"])
   symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name), "dir");
 writeFileSync(join(project, "package.json"), '{ "type": "module" }');
-afterAll(() => rmSync(project, { recursive: true }));
 
 /** Calls the tool that it is offered, or says hello. */
 const answer = (tool: string | undefined): Event[] =>

@@ -1,15 +1,14 @@
 // Each example runs as its first lines say, on a model that does what it is asked to.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type Doing, startModel } from "./cli/chat/upstream.ts";
 import { everything } from "./everything.ts";
+import { tempFolder } from "./servers.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-examples-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 const children: ChildProcess[] = [];
 afterEach(async () => {

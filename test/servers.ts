@@ -1,7 +1,10 @@
-// Servers on loopback, on ports that the system chooses; each test file closes what it opened.
+// Servers on loopback, on ports that the system chooses, and folders; each test file closes what it opened.
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll } from "vitest";
 
 export interface Seen {
@@ -29,6 +32,13 @@ afterAll(async () => {
 
 /** Closed after the last test of the file. */
 export const closeLater = (close: () => unknown): void => void open.push(close);
+
+/** Removed after the last test of the file, and after all that was opened later is closed. */
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-"));
+  closeLater(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 export async function startServer(handler: Handler): Promise<TestServer> {
   const server = createServer(async (request, response) => {

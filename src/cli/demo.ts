@@ -1,14 +1,14 @@
-/** `dragoman demo`: a recording runs through the scanner. What the model writes stands beside the events that come of it. */
+/** `dragoman demo`: an answer runs through the scanner. What the model writes stands beside the events that come of it. */
 import { setTimeout as pause } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import { bytesOf } from "../dialects/scan/scan.ts";
 import { createFold, type Event, getDialect } from "../index.ts";
-import { question, tokens, tools } from "./recording.ts";
+import { question, tokens, tools } from "./demo-answer.ts";
 import { EventPrinter, partLines } from "./show.ts";
 import { Flow, type Output, type Palette, paletteOf, widthOf, widthOfScreen } from "./terminal.ts";
 
-/** The whole recording plays in about this time. */
+/** The whole answer plays in about this time. */
 const DURATION_MS = 10_000;
 const MAX_WIDTH = 132;
 /** Below this width the events stand under the model's text. */

@@ -49,15 +49,16 @@ function gathered(output: Output): Log {
   const flush = (): void => {
     settle();
     waiting = false;
+    process.off("exit", flush);
     if (lines !== "") output.write(lines);
     lines = "";
   };
   const wait = (): void => {
     if (waiting) return;
     waiting = true;
+    process.once("exit", flush);
     setTimeout(flush, GATHER_MS);
   };
-  process.once("exit", flush);
   const write = (line: string): void => {
     wait();
     settle();

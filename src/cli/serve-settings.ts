@@ -13,7 +13,6 @@ import { fromFlags, fromMachine, secret } from "./upstreams.ts";
 export const configOf = ({ config, upstream }: ServeFlags): string | undefined =>
   config ?? (upstream === undefined && existsSync(CONFIG) ? CONFIG : undefined);
 
-/** The file, and what the flags say instead. */
 export async function readSettings(flags: ServeFlags): Promise<Settings> {
   const file = configOf(flags);
   const base: Settings = file === undefined ? { server: {}, upstreams: {}, locals: {}, models: [] } : fromFile(file);

@@ -104,7 +104,7 @@ function deltaOf(event: Event): string | undefined {
 }
 
 /** The arguments of a call, one below the other, each behind a line break. Long ones are shortened. */
-export function argumentLines(args: JsonObject, { palette, indent, width }: Column): string {
+function argumentLines(args: JsonObject, { palette, indent, width }: Column): string {
   const entries = Object.entries(args).map(([key, value]) => [visible(key), value] as const);
   const keyWidth = Math.min(MAX_KEY, Math.max(0, ...entries.map(([key]) => key.length)));
   const lines = entries.map(([key, value]) => {

@@ -20,7 +20,7 @@ export function createFold(): Fold {
 const NO_DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The arguments of a call that is being written, built while their text comes. */
-export class PartialArguments implements GrowingArguments {
+class PartialArguments implements GrowingArguments {
   readonly #writer = new JsonWriter(true);
   readonly #reader = new Reader(NO_DEPTH_LIMIT).begin(JSON_SYNTAX, this.#writer, NO_MARKS);
 

@@ -166,7 +166,7 @@ function decoded(text: string): string {
 }
 
 /** Who asks, where the path does not say it: the headers of the SDKs do. */
-export function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
+function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
   if (headers["x-goog-api-key"] !== undefined || headers["x-goog-api-client"] !== undefined || query.key !== undefined) return "gemini";
   if (/^\/v1beta(?!.*\/openai\/)|\/publishers\/google\//.test(path)) return "gemini"; // also Vertex', but not Google's OpenAI endpoint
   if (headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined || /\/messages\b/.test(path)) return "anthropic";

@@ -4,7 +4,7 @@ import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../cor
 import { stringEnd } from "./json-text.ts";
 import { objectOf, textOf } from "./read.ts";
 
-export const BRIDGE_PARAMETERS: JsonObject = {
+const BRIDGE_PARAMETERS: JsonObject = {
   type: "object",
   properties: { input: { type: "string" } },
   required: ["input"],

@@ -2,9 +2,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -15,7 +14,7 @@ import { type ChatTool, createChat, type McpTools, mcpTools } from "../../src/ch
 import type { Message } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { everything } from "../everything.ts";
-import { closeLater, nobody, signalOf, startServer } from "../servers.ts";
+import { closeLater, nobody, signalOf, startServer, tempFolder } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
 
 /** The server would take any port, but does not say which. */
@@ -146,8 +145,7 @@ test("a server that dies: the call that it was hit by says so, the next starts i
 });
 
 test("a server that does not come back is asked for once with each call, and its error says why", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "dragoman-mcp-"));
-  closeLater(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder();
   const once = `import { existsSync, writeFileSync } from "node:fs";
 if (existsSync("was-here")) { console.error("not twice"); process.exit(1); }
 writeFileSync("was-here", "");

@@ -1,12 +1,11 @@
 // No path leads out of the sandbox, and what is in it can be used.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Sandbox } from "../../src/chat/sandbox.ts";
+import { tempFolder } from "../servers.ts";
 
-const home = mkdtempSync(join(tmpdir(), "dragoman-sandbox-"));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = tempFolder();
 
 let sandbox: Sandbox;
 let folder: string;

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { demo } from "../../src/cli/demo.ts";
-import { tokens, tools } from "../../src/cli/recording.ts";
+import { tokens, tools } from "../../src/cli/demo-answer.ts";
 import { widthOf } from "../../src/cli/terminal.ts";
 import { getDialect } from "../../src/index.ts";
 import { carried, endsOf, scanPieces, thinkingOf } from "../dialects/scanning.ts";
@@ -52,7 +52,7 @@ async function play(columns: number, rows = 40): Promise<Terminal> {
   return terminal;
 }
 
-test("the recording is whole: thinking, text, two calls, one of them with code", () => {
+test("the answer is whole: thinking, text, two calls, one of them with code", () => {
   const events = scanPieces(getDialect("gemma4"), tokens, { tools });
   expect(carried(events)).toBe(tokens.join(""));
   expect(thinkingOf(events)).not.toBe("");

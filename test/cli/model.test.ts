@@ -1,8 +1,7 @@
 // Models in process, from the command line: `dragoman serve --model` and `dragoman start`. The model is a small one of ours that says one call.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
@@ -14,9 +13,10 @@ import type { WireId } from "../../src/core/nouns.ts";
 import { EMBEDDED } from "../../src/engines/llama/index.ts";
 import { getWire } from "../../src/wires/registry.ts";
 import { speaker, writeGguf } from "../engines/llama/gguf.ts";
+import { tempFolder } from "../servers.ts";
 import { dragoman, envWith, main } from "./run.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-model-"));
+const folder = tempFolder();
 const model = join(folder, "speaker.gguf");
 const children: ChildProcess[] = [];
 beforeAll(() => {
@@ -27,7 +27,6 @@ afterAll(async () => {
     child.kill("SIGKILL");
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   }
-  rmSync(folder, { recursive: true });
 });
 
 type Line = Record<string, unknown>;

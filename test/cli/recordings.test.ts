@@ -1,13 +1,12 @@
 // `dragoman serve --record`, `dragoman show`, `dragoman replay` and `dragoman compare` as processes of their own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import type { Recording } from "../../src/gateway/recordings/recording.ts";
-import { closeLater, sse, startServer } from "../servers.ts";
+import { closeLater, sse, startServer, tempFolder } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
 const files = folder();
@@ -47,8 +46,7 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
     const end = { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
     response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(...said, end, "[DONE]"));
   });
-  const records = mkdtempSync(join(tmpdir(), "dragoman-records-"));
-  closeLater(() => rmSync(records, { recursive: true }));
+  const records = tempFolder();
   const LISTENING = /"url":"([^"]+)"/;
   const flags = ["--upstream-wire", "openai-chat", "--port", "0", "--key", "env:GATE"];
   const env = { GATE: "canary-gate-key" };
@@ -88,8 +86,9 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
 });
 
 test.each(["show", "compare"])("%s: a folder without recordings is one line", (command) => {
-  const { code, stderr } = dragoman([command, tmpdir()]);
-  expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${tmpdir()}: dragoman serve --record keeps them\n`]);
+  const empty = tempFolder();
+  const { code, stderr } = dragoman([command, empty]);
+  expect([code, stderr]).toEqual([2, `dragoman: there are no recordings in ${empty}: dragoman serve --record keeps them\n`]);
 });
 
 test.each(["show", "replay", "compare"])("%s: a file that is no recording is one line", (command) => {

@@ -1,10 +1,9 @@
 // The built command line as a child process.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
+import { tempFolder } from "../servers.ts";
 
 export const main = "dist/cli/main.js";
 
@@ -39,8 +38,7 @@ export function eventsOf({ code, stdout, stderr }: Run): Event[] {
 
 /** A folder for the files of a test file. */
 export function folder(): { file(name: string, content: unknown): string } {
-  const path = mkdtempSync(join(tmpdir(), "dragoman-cli-"));
-  afterAll(() => rmSync(path, { recursive: true }));
+  const path = tempFolder();
   return {
     file(name, content) {
       const file = join(path, name);

@@ -2,7 +2,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { getDialect, scanText } from "../../src/index.ts";
-import { carried, endsOf, merged, textOf } from "../dialects/scanning.ts";
+import { carried, endsOf, textOf } from "../dialects/scanning.ts";
+import { merged } from "../events.ts";
 import { dragoman, envWith, eventsOf, folder, main } from "./run.ts";
 
 const output = '<|channel>thought\nHm.\n<channel|>Let me look 🙂.<|tool_call>call:get_weather{city:<|"|>Oslo<|"|>,zip:02134}<tool_call|>';

@@ -1,14 +1,13 @@
 // `dragoman serve` as a process of its own, in front of a server on loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import { startFake } from "../engines/completions/fakes.ts";
-import { answering, closeLater, nobody, sse, startServer } from "../servers.ts";
+import { answering, closeLater, nobody, sse, startServer, tempFolder } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
 const files = folder();
@@ -113,8 +112,7 @@ test.skipIf(process.platform === "win32")(
   "a file behind links is read again when a link leads elsewhere, as in a ConfigMap (Windows: links need rights)",
   async () => {
     const [one, two] = [await upstream("One"), await upstream("Two")];
-    const folder = mkdtempSync(join(tmpdir(), "dragoman-links-"));
-    closeLater(() => rmSync(folder, { recursive: true }));
+    const folder = tempFolder();
     for (const [name, server] of Object.entries({ one, two })) {
       mkdirSync(join(folder, name));
       writeFileSync(join(folder, name, "dragoman.toml"), `[server]\nport = 0\n[upstreams.up]\nurl = "${server.url}/v1"\n`);

@@ -1,22 +1,8 @@
-// What the scanner tests share: cutting texts, and comparing events whatever the cut.
+// What the scanner tests share: cutting texts, and what became of them.
 import { expect } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
-
-/** Neighbouring deltas are one: where a text was cut must not show. */
-export function merged(events: Iterable<Event>): Event[] {
-  const out: Event[] = [];
-  for (const event of events) {
-    const last = out.at(-1);
-    if (last?.type === "text" && event.type === "text") out[out.length - 1] = { ...last, text: last.text + event.text };
-    else if (last?.type === "thinking-delta" && event.type === "thinking-delta")
-      out[out.length - 1] = { ...last, text: last.text + event.text };
-    else if (last?.type === "tool-delta" && event.type === "tool-delta" && last.id === event.id)
-      out[out.length - 1] = { ...last, json: last.json + event.json };
-    else out.push(event);
-  }
-  return out;
-}
+import { merged } from "../events.ts";
 
 export function scanPieces(dialect: Dialect, pieces: Iterable<string>, options: ScannerOptions = {}): Event[] {
   const scanner = dialect.createScanner(options);
@@ -86,5 +72,3 @@ function lineOf(event: Event): string | [] {
   if (event.type === "malformed") return `malformed ${event.code}`;
   return event.type === "control" ? `control ${event.raw}` : [];
 }
-
-export type { Event };

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { JsonObject, Tool } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Tool } from "../../src/core/nouns.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { listDialects } from "../../src/dialects/registry.ts";
 import { describeShared, shared } from "../shared.ts";
 import exceptions from "../shared-exceptions.json" with { type: "json" };
-import { carried, type Event, endsOf, randomPieces, scanPieces, textOf, thinkingOf, units } from "./scanning.ts";
+import { carried, endsOf, randomPieces, scanPieces, textOf, thinkingOf, units } from "./scanning.ts";
 
 interface Expectation {
   text?: string;

@@ -1,16 +1,14 @@
 // dragoman.toml: what it says, and where its mistakes stand.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/gateway/config.ts";
-import { closeLater } from "../servers.ts";
+import { tempFolder } from "../servers.ts";
 
 const environment = { KEY: "sk-canary-1", UP: "sk-canary-2", OPENAI_API_KEY: "sk-canary-3" };
 /** A configuration's path, with an empty file of this name beside it. */
 function writtenBeside(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "dragoman-config-"));
-  closeLater(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder();
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), "");
   return join(folder, "dragoman.toml");

@@ -1,14 +1,14 @@
 // What `encodeRequest` writes satisfies the SDKs' own request types: each body becomes a line of TypeScript, `({…}) satisfies ItsType`, without casts.
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import type { WireId } from "../../src/core/nouns.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
-import { hasShared, shared } from "../shared.ts";
+import { hasShared } from "../shared.ts";
 import { request, requestFeatures } from "../wires/generate.ts";
+import { captures } from "../wires/helpers.ts";
 
 const HEAD = `\
 import type { Messages } from "@anthropic-ai/sdk/resources";
@@ -74,13 +74,11 @@ const PATHS: readonly (readonly [RegExp, WireId])[] = [
 ];
 
 function* captured(): Generator<Body> {
-  const root = join(shared, "captures");
-  const files = hasShared ? readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file)) : [];
-  for (const file of files.sort()) {
-    const { method, path, body } = JSON.parse(readFileSync(join(root, file), "utf8")) as { method: string; path: string; body: unknown };
+  if (!hasShared) return;
+  for (const { file, path, body } of captures(({ method }) => method === "POST")) {
     const { pathname, searchParams } = new URL(path, "http://x");
     const id = PATHS.find(([route]) => route.test(pathname))?.[1];
-    if (method !== "POST" || !id) continue;
+    if (!id) continue;
     const given = getWire(id).decodeRequest({ path: pathname, query: Object.fromEntries(searchParams), headers: {}, body });
     for (const wire of listWires()) {
       if (wire.id === id) continue;

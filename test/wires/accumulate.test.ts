@@ -2,20 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { Event } from "../../src/core/nouns.ts";
 import { CallAccumulator, type CallFragment, malformedRaw, parseArguments, readMalformed } from "../../src/wires/accumulate.ts";
+import { merged } from "../events.ts";
 
 type Ending = Parameters<CallAccumulator["end"]>[0];
 
 /** The events of these fragments, a call's deltas joined. */
 function events(fragments: readonly (CallFragment | Event)[], ending?: Ending): Event[] {
   const calls = new CallAccumulator();
-  const all = [...fragments.flatMap((item) => ("type" in item ? calls.pass(item) : calls.add(item))), ...calls.end(ending)];
-  const joined: Event[] = [];
-  for (const event of all) {
-    const last = joined.at(-1);
-    if (event.type === "tool-delta" && last?.type === "tool-delta" && last.id === event.id) last.json += event.json;
-    else joined.push({ ...event });
-  }
-  return joined;
+  return merged([...fragments.flatMap((item) => ("type" in item ? calls.pass(item) : calls.add(item))), ...calls.end(ending)]);
 }
 
 const whole = (id: string, index: number, name: string, json: string): Event[] => [

@@ -6,6 +6,7 @@ import type { ErrorCode, Event, Json, JsonObject, Request, Response, ToolCall, W
 import { ollama } from "../../src/wires/ollama.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { valuesOf } from "../../src/wires/spans.ts";
+import { merged } from "../events.ts";
 import { complaintOf } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
 
@@ -523,18 +524,6 @@ const read = (text: string): Event[] => {
   return [...decoder.feed(text), ...decoder.flush()];
 };
 const calls = (response: Response): ToolCall[] => response.content.filter((part) => part.type === "tool-call");
-const merged = (events: readonly Event[]): Event[] => {
-  const out: Event[] = [];
-  for (const event of events) {
-    const last = out.at(-1);
-    if (event.type === "text" && last?.type === "text") out[out.length - 1] = { ...last, text: last.text + event.text };
-    else if (event.type === "thinking-delta" && last?.type === "thinking-delta")
-      out[out.length - 1] = { ...last, text: last.text + event.text };
-    else out.push(event);
-  }
-  return out;
-};
-
 describe("streams of servers", () => {
   test("thinking, text and calls", () => {
     expect(merged(read(fixture("stream-thinking-and-calls.ndjson")))).toEqual([

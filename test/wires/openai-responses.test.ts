@@ -8,6 +8,7 @@ import { eventsOf } from "../../src/core/unfold.ts";
 import { sealCapsule } from "../../src/wires/capsule.ts";
 import { openaiResponses as wire } from "../../src/wires/openai-responses.ts";
 import { getWire } from "../../src/wires/registry.ts";
+import { merged } from "../events.ts";
 import { describeShared } from "../shared.ts";
 import { captures, complaintOf } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
@@ -1001,18 +1002,6 @@ describe("a message's phase and id come back through every API that has a place 
     expect(input[1]).toMatchObject({ type: "function_call", call_id: "c1" });
   });
 });
-const merged = (events: Event[]): Event[] =>
-  events.reduce<Event[]>((list, event) => {
-    const last = list.at(-1);
-    if (event.type === "text" && last?.type === "text" && !event.state) list[list.length - 1] = { ...last, text: last.text + event.text };
-    else if (event.type === "thinking-delta" && last?.type === "thinking-delta")
-      list[list.length - 1] = { ...last, text: last.text + event.text };
-    else if (event.type === "refusal" && last?.type === "refusal") list[list.length - 1] = { ...last, text: last.text + event.text };
-    else if (event.type === "tool-delta" && last?.type === "tool-delta") list[list.length - 1] = { ...last, json: last.json + event.json };
-    else list.push(event);
-    return list;
-  }, []);
-
 describe("streams to clients", () => {
   const turn: Event[] = [
     { type: "start", id: "resp_7", model: "m" },

@@ -7,6 +7,7 @@ import type { Event, Json, JsonObject, Opaque, Part, Request, WireId } from "../
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import type { Wire } from "../../src/wires/wire.ts";
+import { merged } from "../events.ts";
 import { eventFeatures, events, request, requestFeatures } from "./generate.ts";
 import { echoes, PATHS } from "./helpers.ts";
 import { validateRequest, validateStream } from "./validators.ts";
@@ -180,21 +181,9 @@ function decode(wire: Wire, pieces: Iterable<string>): Event[] {
   return [...events, ...decoder.flush()];
 }
 
-/** Neighbouring deltas joined, the server's own words left out, and an id that nobody had given. */
-function merged(events: readonly Event[]): Event[] {
-  const out: Event[] = [];
-  for (const event of events) {
-    const last = out.at(-1);
-    if (event.type === "text" && last?.type === "text" && !event.state && !last.state) last.text += event.text;
-    else if (event.type === "refusal" && last?.type === "refusal") last.text += event.text;
-    else if (event.type === "thinking-delta" && last?.type === "thinking-delta") last.text += event.text;
-    else if (event.type === "tool-delta" && last?.type === "tool-delta") last.json += event.json;
-    else if (event.type === "extension" && !JSON.stringify(event.data).includes("odd_field"))
-      continue; // a wire's own bookkeeping
-    else out.push(bare(event));
-  }
-  return out;
-}
+/** Deltas joined; without a wire's own bookkeeping, and an id that nobody had given. */
+const compared = (events: readonly Event[]): Event[] =>
+  merged(events.filter((event) => event.type !== "extension" || JSON.stringify(event.data).includes("odd_field")).map(bare));
 
 function bare(event: Event): Event {
   if (event.type === "start" && event.id !== "answer-1") return { type: "start", ...(event.model ? { model: event.model } : {}) };
@@ -210,7 +199,7 @@ describe("events come back as they were", () => {
     fc.assert(
       fc.property(events, cuts, (given, places) => {
         const text = encode(wire, given);
-        expect(merged(decode(wire, cutBytes(text, places)))).toEqual(merged(given));
+        expect(compared(decode(wire, cutBytes(text, places)))).toEqual(compared(given));
         expect(validateStream(wire.id, text)).toEqual([]);
       }),
     );
@@ -220,7 +209,7 @@ describe("events come back as they were", () => {
       fc.property(events, cuts, cuts, (given, first, second) => {
         const heard = decode(getWire(from), cutBytes(encode(getWire(from), given), first));
         const again = decode(getWire(to), cutBytes(encode(getWire(to), heard), second));
-        expect(merged(again)).toEqual(merged(given));
+        expect(compared(again)).toEqual(compared(given));
       }),
       { numRuns: 30 },
     );
@@ -285,18 +274,18 @@ describe("events come back as they were", () => {
   test.each(named)("%s: cut at every byte", (_, wire) => {
     const [given] = fc.sample(events, { numRuns: 1, seed: 3 });
     const text = encode(wire, given!);
-    const whole = merged(decode(wire, [text]));
+    const whole = compared(decode(wire, [text]));
     const length = new TextEncoder().encode(text).length;
-    for (let at = 0; at < length; at++) expect(merged(decode(wire, cutBytes(text, [at])))).toEqual(whole);
+    for (let at = 0; at < length; at++) expect(compared(decode(wire, cutBytes(text, [at])))).toEqual(whole);
   });
 
   describe.each(named)("%s", (_, wire) => {
     test.each(Object.entries(eventFeatures(wire.id)))("%s", (event, given) => {
       const said: string[] = [];
-      const again = merged(decode(wire, [encode(wire, given, asked(wire), (message) => said.push(message))]));
+      const again = compared(decode(wire, [encode(wire, given, asked(wire), (message) => said.push(message))]));
       const loss = losses.find((loss) => loss.wire === wire.id && loss.event === event);
-      if (loss) expect(again, "nothing is lost: take it off losses.json").not.toEqual(merged(given));
-      else expect(again).toEqual(merged(given));
+      if (loss) expect(again, "nothing is lost: take it off losses.json").not.toEqual(compared(given));
+      else expect(again).toEqual(compared(given));
       if (loss?.warning) expect(said).toEqual(expect.arrayContaining([expect.stringContaining(loss.warning)]));
       else expect(said.filter((message) => !/ cut/.test(message))).toEqual([]); // that a call was cut may be said in any case
     });

@@ -1,15 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { WireId } from "../../src/core/nouns.ts";
-import { describeShared, shared } from "../shared.ts";
+import { describeShared } from "../shared.ts";
+import { captures } from "./helpers.ts";
 import { validateCount, validateRequest, validateStream } from "./validators.ts";
-
-interface Capture {
-  method: string;
-  path: string;
-  body: unknown;
-}
 
 const PATHS: [RegExp, WireId, typeof validateRequest][] = [
   [/\/chat\/completions$/, "openai-chat", validateRequest],
@@ -21,12 +14,9 @@ const PATHS: [RegExp, WireId, typeof validateRequest][] = [
 ];
 
 describeShared("what real clients send is valid", () => {
-  const root = join(shared, "captures");
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => /\d+\.json$/.test(file));
-  for (const file of files.sort()) {
-    const { method, path, body } = JSON.parse(readFileSync(join(root, file), "utf8")) as Capture;
+  for (const { file, path, body } of captures(({ method }) => method === "POST")) {
     const [, wire, validate] = PATHS.find(([pattern]) => pattern.test(path)) ?? [];
-    if (method === "POST" && wire && validate) test(`${wire}: ${file}`, () => expect(validate(wire, body)).toEqual([]));
+    if (wire && validate) test(`${wire}: ${file}`, () => expect(validate(wire, body)).toEqual([]));
   }
 });
 

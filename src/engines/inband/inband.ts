@@ -111,7 +111,7 @@ class Reader {
  * The request without tools: all that has to do with them is text. So is the format of an answer that may be a call instead: a server that
  * held the model to the format would let it call nothing.
  */
-export function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }: Request, dialect: Dialect): Request {
+function inText({ tools = [], toolChoice, parallelCalls: _, output, ...request }: Request, dialect: Dialect): Request {
   const messages: Message[] = [];
   let results: ToolResult[] = [];
   const answerCalls = (): void => {

@@ -86,7 +86,7 @@ export const isSearch = (tools: readonly Tool[] | undefined, name: string): bool
 export const flatName = (namespace: Json | undefined, name: string): string =>
   typeof namespace === "string" ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
 
-export const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "#namespace")).name);
+const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "#namespace")).name);
 
 /** How a call names a tool. `namespace`: what the call itself says; `otherwise`: how a name is sent that is in none. */
 export function calledBy(

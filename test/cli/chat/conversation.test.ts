@@ -1,18 +1,17 @@
 // The conversation in a terminal, as a person has it.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { chat } from "../../../src/cli/chat/talk.ts";
 import { everything } from "../../everything.ts";
+import { tempFolder } from "../../servers.ts";
 import { folder } from "../run.ts";
 import { hasTmux, Streams, Tmux } from "./terminal.ts";
 import { type Doing, startModel } from "./upstream.ts";
 
-const state = mkdtempSync(join(tmpdir(), "dragoman-state-"));
+const state = tempFolder();
 process.env.XDG_STATE_HOME = state;
 process.env.NO_COLOR = "1";
-afterAll(() => rmSync(state, { recursive: true }));
 const files = folder();
 const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
 

@@ -1,17 +1,16 @@
 // `dragoman chat` on a model in its own process: a GGUF that says what the test wants.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { chat } from "../../../src/cli/chat/talk.ts";
 import { scriptedModel, writeGguf } from "../../engines/llama/gguf.ts";
+import { tempFolder } from "../../servers.ts";
 import { dragoman, eventsOf } from "../run.ts";
 import { Streams } from "./terminal.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-local-"));
+const folder = tempFolder();
 process.env.XDG_STATE_HOME = folder;
 process.env.NO_COLOR = "1";
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const model = join(folder, "clock.gguf");
 const call = ["<start_function_call>", "call:get_time{}", "<end_function_call>", "<start_function_response>"];

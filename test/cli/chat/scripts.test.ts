@@ -1,19 +1,17 @@
 // `dragoman chat` without a terminal: one prompt, a pipe, JSON, tools of one's own, MCP servers, and what it says when something is missing.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
 import { everything } from "../../everything.ts";
-import { nobody } from "../../servers.ts";
+import { nobody, tempFolder } from "../../servers.ts";
 import { envWith, folder, main, type Run } from "../run.ts";
 import { type Doing, startModel } from "./upstream.ts";
 
 const files = folder();
-const state = mkdtempSync(join(tmpdir(), "dragoman-state-"));
-afterAll(() => rmSync(state, { recursive: true }));
+const state = tempFolder();
 
 /** The test's own server must go on answering, so the child is waited for, not blocked on. */
 function chat(args: readonly string[], input: string | undefined = undefined): Promise<Run> {

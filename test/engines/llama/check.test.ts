@@ -1,14 +1,13 @@
 // Files that are not what they should be. Most of these end the process of whoever gives them to llama.cpp; here they are errors.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
 import { createLlama } from "../../../src/engines/llama/index.ts";
+import { tempFolder } from "../../servers.ts";
 import { type Lies, type Metadata, type ModelFile, randomModel, scriptedModel, type Tensor, vocabulary, writeGguf } from "./gguf.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-check-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 const model = randomModel();
 const whole = writeGguf(model);

@@ -1,20 +1,19 @@
 // Models from elsewhere, against a server of our own: cut connections, wrong checksums, redirects, tokens.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
 import { type DownloadOptions, download } from "../../../src/engines/llama/download.ts";
 import { cacheFolder, findModel } from "../../../src/engines/llama/source.ts";
+import { tempFolder } from "../../servers.ts";
 
 const body = Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 251));
 const sum = createHash("sha256").update(body).digest("hex");
 
-const home = mkdtempSync(join(tmpdir(), "dragoman-download-"));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = tempFolder();
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 interface Site {

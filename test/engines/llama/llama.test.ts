@@ -1,6 +1,5 @@
 // The mechanics of the engine, on models of random weights and on models that say what they were told to.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/fold.ts";
@@ -11,13 +10,13 @@ import type { Engine } from "../../../src/engines/engine.ts";
 import { createLlama, type Llama, type LlamaOptions } from "../../../src/engines/llama/index.ts";
 import { marksOf } from "../../../src/engines/rendered.ts";
 import { layered } from "../../../src/gateway/modes.ts";
+import { tempFolder } from "../../servers.ts";
 import { randomModel, scriptedModel, vocabulary, writeGguf } from "./gguf.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-llama-"));
+const folder = tempFolder();
 const opened: Llama[] = [];
 afterAll(async () => {
   await Promise.all(opened.map((engine) => engine.close()));
-  rmSync(folder, { recursive: true });
 });
 
 let files = 0;

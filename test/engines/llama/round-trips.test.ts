@@ -1,7 +1,6 @@
 // The official SDKs, through the gateway, with a model in process: a question, a call, its result, an answer. On a small model of ours that
 // always says the same, and on the embedded one, which does not.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Anthropic } from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
@@ -10,10 +9,10 @@ import { OpenAI } from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLlama, EMBEDDED, type LlamaOptions } from "../../../src/engines/llama/index.ts";
 import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
+import { tempFolder } from "../../servers.ts";
 import { speaker, writeGguf } from "./gguf.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-round-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder();
 
 const question = "What is the weather in Paris?";
 const result = { temperature: 18, condition: "sunny" };

@@ -1,8 +1,7 @@
 // Exchanges kept as files: both edges to the byte, no secret in any, and played again they give the client the same bytes.
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { show } from "../../../src/cli/recordings.ts";
@@ -20,20 +19,14 @@ import { type Recording, readRecording, textOfEdge } from "../../../src/gateway/
 import { createReplay } from "../../../src/gateway/recordings/replay.ts";
 import { Secrets } from "../../../src/gateway/recordings/secrets.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
-import { answering, closeLater, nobody, sse, startServer } from "../../servers.ts";
+import { answering, closeLater, nobody, sse, startServer, tempFolder } from "../../servers.ts";
 import { ask, json, STREAMED, startGateway } from "../start.ts";
 
 const WIRES = listWires().map(({ id }) => id);
 
-function folderOf(): string {
-  const folder = mkdtempSync(join(tmpdir(), "dragoman-"));
-  closeLater(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** A gateway that records, and what it has recorded. */
 async function recording(options: GatewayOptions, more: Partial<RecorderOptions> = {}) {
-  const folder = folderOf();
+  const folder = tempFolder();
   const recorder = createRecorder({ folder, ...more });
   const gateway = await startGateway({ ...options, taps: [recorder.tap] });
   const files = async (count: number): Promise<string[]> => {

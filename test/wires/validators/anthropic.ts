@@ -263,7 +263,7 @@ const DELTAS: Record<string, { check: Check; block: RegExp }> = {
   signature_delta: { check: object({ type: anything, signature: text }), block: /^thinking$/ },
   input_json_delta: { check: object({ type: anything, partial_json: text }), block: /^(?:server_)?tool_use$/ },
 };
-export const anthropicError = object(
+const anthropicError = object(
   { type: oneOf("error"), error: object({ type: filled, message: filled }, { details: nullable(record) }) },
   { request_id: nullable(text) },
 );

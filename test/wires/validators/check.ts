@@ -8,7 +8,7 @@ export const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
-export const wrong = (at: string, what: string, value: unknown): string[] => [`${at} must be ${what}; it is ${shown(value)}`];
+const wrong = (at: string, what: string, value: unknown): string[] => [`${at} must be ${what}; it is ${shown(value)}`];
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

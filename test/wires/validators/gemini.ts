@@ -315,7 +315,7 @@ const chunk = object(
     modelStatus: record,
   },
 );
-export const geminiError = object({
+const geminiError = object({
   error: object({ code: whole, message: filled, status: matching(/^[A-Z_]+$/) }, { details: list(record) }),
 });
 

@@ -165,7 +165,7 @@ const line = (body: Record<string, Check>, optional: Record<string, Check> = {})
   });
 const chatLine = line({ message: said });
 const generateLine = line({ response: text }, { thinking: text });
-export const ollamaError = object({ error: filled });
+const ollamaError = object({ error: filled });
 
 export function ollamaStream(stream: string): string[] {
   const complaints: string[] = [];

@@ -272,7 +272,7 @@ const chunk = object(
   { id: filled, object: oneOf("chat.completion.chunk"), created: whole, model: text, choices },
   { usage: nullable(usage), system_fingerprint: nullable(text), service_tier: nullable(text), obfuscation: text },
 );
-export const chatError = object({
+const chatError = object({
   error: object({ message: filled, type: filled }, { code: nullable(either(text, whole)), param: nullable(text) }),
 });
 

@@ -1,0 +1,22 @@
+// Comparing events, whatever the cut.
+import type { Event } from "../src/core/nouns.ts";
+
+/** Neighbouring deltas are one: where a text was cut must not show. */
+export function merged(events: Iterable<Event>): Event[] {
+  const out: Event[] = [];
+  for (const event of events) {
+    const one = joined(out.at(-1), event);
+    if (one) out[out.length - 1] = one;
+    else out.push(event);
+  }
+  return out;
+}
+
+/** Both in one; `undefined` where they are two things, as texts with state are. */
+function joined(last: Event | undefined, event: Event): Event | undefined {
+  if (event.type === "text" && last?.type === "text" && !event.state && !last.state) return { ...last, text: last.text + event.text };
+  if (event.type === "thinking-delta" && last?.type === "thinking-delta") return { ...last, text: last.text + event.text };
+  if (event.type === "refusal" && last?.type === "refusal") return { ...last, text: last.text + event.text };
+  if (event.type === "tool-delta" && last?.type === "tool-delta" && last.id === event.id) return { ...last, json: last.json + event.json };
+  return undefined;
+}
