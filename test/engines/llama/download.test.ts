@@ -104,8 +104,11 @@ describe("a file", () => {
       waiting.push(() => response.end(body.subarray(half)));
     });
     let later: Promise<void> | undefined;
+    const finish = (): void => {
+      for (const go of waiting.splice(0)) go();
+    };
     const started = (loaded: number): void => {
-      if (loaded >= 25_000) later ??= get(`${url}/model.gguf`, { sha256: sum, onProgress: () => waiting.splice(0).forEach((go) => go()) });
+      if (loaded >= 25_000) later ??= get(`${url}/model.gguf`, { sha256: sum, onProgress: finish });
     };
     await get(`${url}/model.gguf`, { sha256: sum, onProgress: started });
     await later;
