@@ -71,7 +71,10 @@ const typesOf = <T extends keyof Types>(type: T, names: string) => names.split("
 
 /** What the nouns' fields hold. */
 const NOUNS: ReadonlyMap<string, keyof Types> = new Map([
-  ...typesOf("number", "temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty maxTokens budget"),
+  ...typesOf(
+    "number",
+    "temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty maxTokens budget inputTokens outputTokens thinkingTokens cachedTokens cacheWriteTokens",
+  ),
   ...typesOf("boolean", "strict deferred isError parallelCalls show"),
   ...typesOf("object", "parameters response schema"),
 ]);

@@ -122,16 +122,16 @@ export const RESPONSES_USAGE = ["input_tokens", "output_tokens", "input_tokens_d
 
 type UsageNames = typeof CHAT_USAGE | typeof RESPONSES_USAGE;
 
+/** The parts of each. */
+const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedTokens", cache_write_tokens: "cacheWriteTokens" } as const;
+
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
-  const [input, output] = [usage.object(promptDetails), usage.object(answerDetails)];
   usage.ask("total_tokens");
-  return defined<Usage>({
-    inputTokens: usage.number(prompt),
-    outputTokens: usage.number(answer),
-    thinkingTokens: output?.number("reasoning_tokens"),
-    cachedTokens: input?.number("cached_tokens"),
-    cacheWriteTokens: input?.number("cache_write_tokens"),
-  });
+  return {
+    ...usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" }),
+    ...usage.object(promptDetails)?.read<Usage>(DETAILS),
+    ...usage.object(answerDetails)?.read<Usage>(DETAILS),
+  };
 }
 
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {

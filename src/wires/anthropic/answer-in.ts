@@ -29,8 +29,6 @@ interface Block {
 /** The blocks that nouns stand for. */
 const KNOWN = words("text thinking redacted_thinking tool_use");
 
-const COUNTS = ["input_tokens", ...Object.keys(USAGE)];
-
 export class MessageReader extends AnswerReader {
   override readonly repeats = true;
   readonly #blocks = new Map<number, Block>();
@@ -39,7 +37,7 @@ export class MessageReader extends AnswerReader {
   #blank: number | undefined;
   #last = -1;
   #lastType = "";
-  readonly #counts: { [field: string]: number } = {};
+  readonly #counts: Usage = {};
   #end: End = {};
   /** The inputs of a whole answer, as they are written. */
   #texts: ArgumentTexts | undefined;
@@ -118,11 +116,9 @@ export class MessageReader extends AnswerReader {
   /** Counts what is counted; the rest is for the same wire. */
   #count(given: Fields): void {
     const usage = given.inner("usage");
-    for (const field of COUNTS) this.#counts[field] = usage.number(field) ?? this.#counts[field]!;
-    this.#counts.thinking_tokens = usage.inner("output_tokens_details").number("thinking_tokens") ?? this.#counts.thinking_tokens!;
-    const counts = Object.entries(USAGE).map(([field, name]) => [name, this.#counts[field]]);
-    const prompt = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map((field) => this.#counts[field] ?? 0);
-    const all: Usage = { ...Object.fromEntries(counts), inputTokens: prompt.reduce((sum, count) => sum + count, 0) };
+    const counts = Object.assign(this.#counts, usage.read(USAGE), usage.inner("output_tokens_details").read(USAGE));
+    const { inputTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = counts;
+    const all: Usage = { ...counts, inputTokens: inputTokens + cachedTokens + cacheWriteTokens };
     if (Object.values(all).some(Boolean)) this.usage(all);
   }
 

@@ -10,10 +10,10 @@ import { ERRORS, errorMessage } from "../errors.ts";
 import { Balance } from "../json-text.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, grow, isEmpty, listOf, objectOf, parsed, some } from "../read.ts";
+import { defined, grow, isEmpty, listOf, objectOf, parsed, some, written } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft, EncoderOptions } from "../wire.ts";
-import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, STREAM, WIRE } from "./common.ts";
+import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, STREAM, USAGE, WIRE } from "./common.ts";
 
 export const errorBody = (error: ErrorInfo): JsonObject => ({
   type: "error",
@@ -89,13 +89,12 @@ export class MessageAnswer extends Answer {
 
   /** Here the prompt is counted without what the cache had or got. */
   #usage(more: unknown): Draft {
-    const { inputTokens, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = this.usage ?? {};
+    const { thinkingTokens, ...counts } = this.usage ?? {};
+    const { inputTokens, cachedTokens = 0, cacheWriteTokens = 0 } = counts;
+    const fresh = inputTokens && Math.max(0, inputTokens - cachedTokens - cacheWriteTokens);
     const { output_tokens_details: details, ...rest } = objectOf(more);
     return defined<Draft>({
-      input_tokens: inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0)),
-      cache_creation_input_tokens: cacheWriteTokens,
-      cache_read_input_tokens: cachedTokens,
-      output_tokens: outputTokens,
+      ...written({ outputTokens: 0, ...counts, inputTokens: fresh }, USAGE),
       output_tokens_details: some<Draft>({ ...objectOf(details), thinking_tokens: thinkingTokens }),
       ...rest,
     });

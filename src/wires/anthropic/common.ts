@@ -21,11 +21,12 @@ export const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: "content-filter",
 };
 
-/** The parts of the usage that the nouns count, beside `input_tokens`. */
+/** What of the usage the nouns count; here the prompt is counted without what the cache had or got. */
 export const USAGE = {
-  output_tokens: "outputTokens",
-  cache_read_input_tokens: "cachedTokens",
+  input_tokens: "inputTokens",
   cache_creation_input_tokens: "cacheWriteTokens",
+  cache_read_input_tokens: "cachedTokens",
+  output_tokens: "outputTokens",
   thinking_tokens: "thinkingTokens",
 } as const satisfies Record<string, keyof Usage>;
 

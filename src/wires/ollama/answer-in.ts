@@ -5,12 +5,14 @@ import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
-import { defined, restOf, textOf, words } from "../read.ts";
+import { restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import type { WireContext } from "../wire.ts";
 import { DURATIONS, WIRE } from "./common.ts";
 
 const REASONS: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length", load: "stop", unload: "stop" };
+
+const USAGE = { prompt_eval_count: "inputTokens", eval_count: "outputTokens" } as const;
 
 export class OllamaReader extends AnswerReader {
   #calls = 0;
@@ -29,14 +31,13 @@ export class OllamaReader extends AnswerReader {
     message.ask("role");
     const done = line.json("done");
     const native = line.text("done_reason");
-    const inputTokens = line.number("prompt_eval_count");
-    const outputTokens = line.number("eval_count");
+    const usage = line.read<Usage>(USAGE);
     this.#own(line.rest()); // goes ahead of what was said with it
     this.thinking(thinking ?? "");
     this.text(content ?? "");
     for (const call of calls) this.call(call);
     if (done !== true) return;
-    this.usage(defined<Usage>({ inputTokens, outputTokens }));
+    this.usage(usage);
     this.finish({ reason: REASONS[native ?? ""], native, ended: true });
   }
 
