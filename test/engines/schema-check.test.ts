@@ -4,7 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/nouns.ts";
-import { schemaFault, schemaProblems } from "../../src/engines/schema-check.ts";
+import { schemaProblems } from "../../src/engines/schema-check.ts";
+import { schemaFault } from "../../src/engines/schema-fault.ts";
 
 const said = (schema: Json, value: Json): string[] =>
   schemaProblems(schema, value).map(({ path, message }) => `${path.join(".")}: ${message}`);

@@ -37,6 +37,8 @@ const MAX_COUNT = 2 ** 31;
 const MAX_BLOCKS = 512;
 
 function ofArchitecture({ metadata, types }: Gguf): string | undefined {
+  const part = Number(metadata.get("split.no") ?? 0);
+  if (part > 0) return `it is part ${part + 1} of ${metadata.get("split.count")}: the first stands for all of them`;
   const architecture = textIn(metadata, "general.architecture");
   if (!architecture) return "it does not say its general.architecture";
   const of = (key: string): GgufValue | undefined => metadata.get(`${architecture}.${key}`);

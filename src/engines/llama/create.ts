@@ -12,7 +12,7 @@ import type { DialectSetting } from "../inband/dialects.ts";
 import { checkGguf } from "./check.ts";
 import { withObjects } from "./embedded.ts";
 import { inOneVariant, type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
-import { type Gpu, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
+import { type Gpu, guardSampling, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
 import { EMBEDDED, findModel } from "./source.ts";
 
 export interface LlamaOptions {
@@ -106,6 +106,7 @@ async function load(llama: LlamaCpp, path: string, options: LlamaOptions): Promi
         sequences: parallel,
         threads: threads ?? llama.cpuMathCores, // more than there are wait for each other
       });
+      guardSampling(context);
       return { model, context };
     });
   } catch (error) {

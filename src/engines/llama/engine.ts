@@ -270,7 +270,8 @@ interface Started extends Asked {
 
 function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
   const { temperature = 0, topP = 1, topK = 0, minP = 0, seed } = sampling;
-  const { repeatPenalty = 1, presencePenalty = 0, frequencyPenalty = 0 } = sampling;
+  const { presencePenalty = 0, frequencyPenalty = 0 } = sampling;
+  const repeatPenalty = Number(sampling.repeatPenalty) > 0 ? Number(sampling.repeatPenalty) : 1; // nothing can be divided by less
   const punishes = repeatPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
   return {
     temperature,

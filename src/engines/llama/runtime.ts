@@ -3,7 +3,7 @@
  * peer's version is exact.
  */
 import { setTimeout } from "node:timers/promises";
-import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token, TokenBias } from "node-llama-cpp";
+import type { Llama, LlamaContext, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import { EngineError } from "../error.ts";
 
 type Runtime = typeof import("node-llama-cpp");
@@ -86,6 +86,21 @@ async function start(gpu: Gpu): Promise<Llama> {
 }
 
 export const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+
+// ---- Sampling
+
+/**
+ * Where sampling fails, as with a grammar that allows no token at all, node-llama-cpp tells nobody: the process ends, and all conversations
+ * with it. Told that there is no token, it fails for the one.
+ */
+export function guardSampling(context: LlamaContext): void {
+  const inner = (context as unknown as { _ctx: { sampleToken(...options: unknown[]): Promise<unknown> } })._ctx;
+  const sample = inner.sampleToken.bind(inner);
+  const value: typeof sample = (...options) => sample(...options).catch(() => NO_TOKEN);
+  Object.defineProperty(inner, "sampleToken", { value });
+}
+
+const NO_TOKEN = -1;
 
 // ---- Grammars: a state that has taken tokens which were sampled without it
 

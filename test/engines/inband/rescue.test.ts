@@ -7,7 +7,8 @@ import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { promptText } from "../../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../../src/dialects/registry.ts";
 import { CodeTracker } from "../../../src/engines/inband/code.ts";
-import { createRescue, Rescue } from "../../../src/engines/inband/rescue.ts";
+import { Rescue } from "../../../src/engines/inband/leaks.ts";
+import { createRescue } from "../../../src/engines/inband/rescue.ts";
 import { createScripted } from "../../../src/engines/scripted.ts";
 
 const tools = [

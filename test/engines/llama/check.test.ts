@@ -89,6 +89,7 @@ describe("metadata", () => {
     ["a thousand blocks", { "gemma3.block_count": 1000 }, /says that it has 1000 blocks/],
     ["no heads in any block", { "gemma3.attention.head_count": { i32: [0, 0] } }, /is no count/],
     ["an odd rotation", { "gemma3.rope.dimension_count": 7 }, /is odd/],
+    ["a later part", { "split.no": 1, "split.count": 3, "general.architecture": "" }, /is part 2 of 3: the first stands for all/],
     ["parts counted in the wrong type", { "split.count": 3 }, /split.count has the wrong type/],
     ["an alignment of 7", { "general.alignment": 7 }, /alignment/],
     ["no tokens", { "tokenizer.ggml.tokens": [] }, /no vocabulary/],

@@ -148,6 +148,24 @@ describe("a model of random weights", () => {
     for (const mark of marksOf(getDialect(engine.facts.dialect))) expect(said(response)).not.toContain(mark);
   });
 
+  test("sampling that leaves no token fails this answer, and nothing else", async () => {
+    const schema = { type: "object", properties: { a: { enum: ["aa", "bb"] } }, required: ["a"] };
+    const request = ask("Hi", { output: { schema } });
+    const [broken, other] = await Promise.all([
+      answer(engine, { ...request, sampling: { frequencyPenalty: 1e300 } }),
+      answer(engine, { ...request, sampling: { seed: 1 } }),
+    ]);
+    expect(broken.finish).toMatchObject({ reason: "error", error: { code: "internal" } });
+    expect(said(other)).toMatch(/"(aa|bb)"/);
+    expect(said(await answer(engine, request))).toMatch(/"(aa|bb)"/);
+  });
+
+  test.each([0, -1])("a penalty of %d for repeating is none", async (repeatPenalty) => {
+    const request = ask("Hi", { maxTokens: 8, sampling: { temperature: 0 } });
+    const plain = await answer(engine, request);
+    expect(said(await answer(engine, { ...request, sampling: { temperature: 0, repeatPenalty } }))).toBe(said(plain));
+  });
+
   test("a tool that is named and not declared is refused", async () => {
     const [finish] = await events(engine, ask("Hi", { tools: [now], toolChoice: { name: "later" } }));
     expect(finish).toMatchObject({ type: "finish", reason: "error", error: { code: "bad-request" } });
