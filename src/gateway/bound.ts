@@ -4,6 +4,7 @@
  */
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Json, Opaque, Request, WireId } from "../core/nouns.ts";
+import { withInstruction } from "../wires/adapt-messages.ts";
 import { COMPACTION, isCompacting } from "../wires/openai-responses/items.ts";
 
 /** What the nouns have no place for, by its wire and its name there. */
@@ -38,3 +39,16 @@ const saysNothing = (data: Json): boolean => !data || (Array.isArray(data) && da
 /** The request for whoever is told in words to summarize: a model that has tools would rather go on with its work. */
 export const summarizing = (request: Request, wire: WireId | undefined): Request =>
   wire !== "openai-responses" && isCompacting(request) ? { ...request, toolChoice: "none" } : request;
+
+/**
+ * The request for whoever is asked to search and cannot. Claude Code and gemini-cli have a search done by a request that has nothing but the
+ * server's tool: a model without it makes up what it would have found, and the agent takes that for what was found.
+ */
+export function unsearched(request: Request, wire: WireId | undefined): Request {
+  const { tools = [], extra = [], messages } = request;
+  const lost = tools.length > 0 ? [] : extra.filter((opaque) => opaque.wire !== wire && opaque.kind.startsWith("tools["));
+  if (lost.length === 0) return request;
+  const names = lost.map(({ data }) => (isObject(data) ? (data.name ?? data.type ?? Object.keys(data)[0]) : "")).join(", ");
+  const text = `You cannot use ${names} here. Say that nothing was looked up, answer from what you know, and make up no sources.`;
+  return { ...request, messages: withInstruction(messages, text) };
+}

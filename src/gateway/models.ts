@@ -5,7 +5,7 @@ import { inWindow } from "../engines/again/window.ts";
 import type { Engine } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
-import { boundElsewhere, summarizing } from "./bound.ts";
+import { boundElsewhere, summarizing, unsearched } from "./bound.ts";
 import { layered, type Modes } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -287,7 +287,7 @@ const shortList = (names: readonly string[]): string =>
 export function aimed(given: Request, { model, rule, engine }: Target): Request {
   const bound = boundElsewhere(given, engine.wire);
   if (bound) throw new BadRequest(bound);
-  const heard = summarizing(given, engine.wire);
+  const heard = unsearched(summarizing(given, engine.wire), engine.wire);
   const request = rule?.context !== undefined && (engine.wire === "ollama" || engine.speaking) ? inWindow(heard, rule.context) : heard;
   if (!rule) return model === request.model ? request : { ...request, model };
   const { sampling, thinking, maxTokens } = rule;

@@ -21,11 +21,14 @@ export function createHome() {
   return { home, cwd, put, drop: () => rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) };
 }
 
+/** Nothing of the user's. */
+export const environment = (home) => ({ PATH: process.env.PATH, HOME: home, TMPDIR: join(home, "tmp"), LANG: "C.UTF-8" });
+
 /** Runs to its end, or until it has taken too long. */
 export function runChild(command, args, { home, cwd, env = {}, timeoutMs = 60_000, input }) {
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: process.env.PATH, HOME: home, TMPDIR: join(home, "tmp"), LANG: "C.UTF-8", ...env },
+    env: { ...environment(home), ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     detached: process.platform !== "win32", // a group of its own, so that its children end with it
   });
@@ -50,7 +53,7 @@ export function runChild(command, args, { home, cwd, env = {}, timeoutMs = 60_00
   });
 }
 
-function stop(child) {
+export function stop(child) {
   try {
     process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
   } catch {

@@ -14,9 +14,10 @@ install();
 const { agentRuns, missingAgents } = await import("./scenarios.mjs");
 const { pageRuns } = await import("./pages.mjs");
 const { sdkRuns } = await import("./sdks.mjs");
+const { terminalRuns } = await import("./terminal.mjs");
 const missing = missingAgents();
 if (missing.length > 0) console.log(`skipped, since there is no build for ${process.platform}-${process.arch}: ${missing.join(", ")}`);
-const runs = [...pageRuns(), ...agentRuns(), ...sdkRuns()].filter(
+const runs = [...pageRuns(), ...terminalRuns(), ...agentRuns(), ...sdkRuns()].filter(
   ({ client, title, wire }) => !missing.includes(client) && flags.only.every((word) => `${client} | ${title} | ${wire}`.includes(word)),
 );
 if (runs.length === 0) fail(`no run has ${flags.only.join(" and ")} in its name; --list shows all`);

@@ -1,8 +1,10 @@
 // Which upstream answers for a model; the lists that clients see; bytes that are passed on.
 import { describe, expect, test } from "vitest";
-import type { ThinkingSettings } from "../../src/core/nouns.ts";
+import type { Request, ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
+import { unsearched } from "../../src/gateway/bound.ts";
 import { type ModelRule, Models, ruleFor } from "../../src/gateway/models.ts";
+import { getWire } from "../../src/wires/registry.ts";
 import { answering, startServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";
 import { ask, askSmallest, hello, json, remote, SMALLEST, scripted } from "./start.ts";
@@ -397,4 +399,36 @@ test("a context that no list has is learnt by asking for the model, once; nobody
   expect([models.contextOf(target), models.contextOf(target)]).toEqual([4096, 4096]);
   expect(models.contextOf({ ...target, model: "made-up" })).toBeUndefined();
   expect(asked).toEqual(["qwen"]);
+});
+
+describe("a search that only another server can do", () => {
+  const hi = [{ role: "user", content: "Perform a web search for the query: weather" }];
+  const search = { type: "web_search_20250305", name: "web_search" };
+  const told = ({ messages }: Request) => JSON.stringify(messages).match(/You cannot use ([^"]*) here/)?.[1];
+  const asks: [string, string, object, string | undefined][] = [
+    ["Claude Code's", "/v1/messages", { model: "m", max_tokens: 9, messages: hi, tools: [search] }, "web_search"],
+    [
+      "gemini-cli's",
+      "/v1beta/models/m:generateContent",
+      { contents: [{ parts: [{ text: "weather" }] }], tools: [{ googleSearch: {} }] },
+      "googleSearch",
+    ],
+    [
+      "a tool among others",
+      "/v1/messages",
+      { model: "m", max_tokens: 9, messages: hi, tools: [search, { name: "f", input_schema: {} }] },
+      undefined,
+    ],
+  ];
+  test.each(asks)("the model is told that it has none: %s", async (_, path, body, name) => {
+    const engine = scripted();
+    const { url } = await startGateway({ upstreams: { up: engine } });
+    expect((await ask(url, "POST", path, { headers: json, body: JSON.stringify(body) })).status).toBe(200);
+    expect(engine.requests.map(told)).toEqual([name]);
+  });
+  test("its own server does it", () => {
+    const body = JSON.stringify(asks[0]![2]);
+    const request = getWire("anthropic").decodeRequest({ path: "/v1/messages", query: {}, headers: {}, body });
+    expect(unsearched(request, "anthropic")).toBe(request);
+  });
 });
