@@ -13,7 +13,7 @@ import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError, NO_FINISH } from "../engines/finish.ts";
 import { blocksOf, type ContextSettings, dropOldest } from "./context.ts";
-import { type ChatData, checkContent, readChat, type Turn } from "./data.ts";
+import type { ChatData, Turn } from "./data.ts";
 import { History, type OpenResult } from "./history.ts";
 import { FreshIds } from "./ids.ts";
 import { brokenOff, CANCELLED, contentOf, type Finished, type Outcome, outcomeOf } from "./outcome.ts";
@@ -99,9 +99,9 @@ export class Chat {
   #busy = false;
 
   constructor(options: ChatOptions) {
-    const { tools = [], model } = options;
+    const { data, tools = [], model } = options;
     if (typeof options.engine?.generate !== "function") throw new Error("a chat needs an engine: createRemote({ wire, url }) makes one");
-    const data = options.data === undefined ? undefined : readChat(options.data);
+    if (data && data.version !== 1) throw new Error("the data of a chat are what chat.save() gave: readChat(JSON.parse(text)) reads them");
     this.#options = options;
     this.#tools = new Toolbox(tools);
     this.system = options.system ?? data?.system;
@@ -126,8 +126,10 @@ export class Chat {
 
   /** Nothing happens until the events are read, or `text()` or `turn()` of the reply is awaited. */
   send(input: string | readonly (Text | Media)[], options: SendOptions = {}): Reply {
-    const content: (Text | Media)[] =
-      typeof input === "string" ? [{ type: "text", text: input }] : structuredClone([...checkContent(input)]);
+    const parts: readonly (Text | Media)[] = typeof input === "string" ? [{ type: "text", text: input }] : input;
+    if (!Array.isArray(parts) || parts.some((part) => !part?.type))
+      throw new Error('a message is text, or a list like [{ type: "text", text }]');
+    const content = structuredClone(parts);
     return this.#reply(() => {
       const answered = this.#history.closeCalls("The user went on without a result.");
       this.#history.add({ role: "user", content });

@@ -1,6 +1,6 @@
 /** A conversation as data: what `chat.save()` gives, JSON can hold, and `createChat({ data })` goes on from, with any engine. */
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Media, Message, Text, Usage } from "../core/nouns.ts";
+import type { ErrorInfo, Message, Usage } from "../core/nouns.ts";
 
 export interface ChatData {
   version: 1;
@@ -65,22 +65,13 @@ function checkMessage(value: unknown, path: string): void {
       throw new Error(`${path} must have id, name and output`);
     return;
   }
-  checkParts(message.content, message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL, `${path}.content`);
-}
-
-/** What a user says, if it is not text alone. */
-export function checkContent(content: readonly (Text | Media)[]): readonly (Text | Media)[] {
-  checkParts(content, SAID_BY_ALL, "a message that is not text");
-  return content;
-}
-
-function checkParts(value: unknown, types: readonly string[], path: string): void {
-  for (const [i, one] of listAt(value, path).entries()) {
-    const part = objectAt(one, `${path}[${i}]`);
-    if (!types.includes(part.type as string)) throw new Error(`${path}[${i}].type must be one of ${types.join(", ")}`);
+  for (const [i, value] of listAt(message.content, `${path}.content`).entries()) {
+    const part = objectAt(value, `${path}.content[${i}]`);
+    const types = message.role === "assistant" ? Object.keys(PARTS) : SAID_BY_ALL;
+    if (!types.includes(part.type as string)) throw new Error(`${path}.content[${i}].type must be one of ${types.join(", ")}`);
     for (const [key, kind] of Object.entries(PARTS[part.type as string] ?? {}))
       if (kind === "object" ? !isObject(part[key]) : typeof part[key] !== kind)
-        throw new Error(`${path}[${i}].${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
+        throw new Error(`${path}.content[${i}].${key} must be ${kind === "object" ? "an object" : `a ${kind}`}`);
   }
 }
 

@@ -15,7 +15,7 @@ export class History {
   #sent: Message[];
 
   constructor(messages: readonly Message[] = []) {
-    this.all = [...messages];
+    this.all = structuredClone([...messages]);
     this.#sent = [...this.all];
   }
 

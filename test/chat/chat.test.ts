@@ -346,10 +346,10 @@ describe("who is mistaken is told at once, and what to do", () => {
     ["tools by name", () => createChat({ engine, tools: { paint } as never }), "the tools of a chat are a list"],
     ["a list among the tools", () => createChat({ engine, tools: [[paint]] as never }), "spread it"],
     ["a tool that is not there", () => createChat({ engine, tools: [undefined] as never }), "made with defineTool"],
-    ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "JSON.parse it first"],
-    ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "version is undefined"],
-    ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message that is not text must be a list"],
-    ["words in a list", () => createChat({ engine }).send(["hi"] as never), "a message that is not text[0] must be an object"],
+    ["a saved chat as text", () => createChat({ engine, data: "{}" as never }), "readChat(JSON.parse(text))"],
+    ["messages of another form", () => createChat({ engine, data: { messages: [] } as never }), "what chat.save() gave"],
+    ["nothing to send", () => createChat({ engine }).send(undefined as never), "a message is text, or a list"],
+    ["words in a list", () => createChat({ engine }).send(["hi"] as never), "a message is text, or a list"],
   ])("%s", (_, make, words) => {
     expect(make).toThrow(words);
   });
