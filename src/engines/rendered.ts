@@ -1,7 +1,9 @@
 /** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
 import type { Dialect, Prompt } from "../dialects/dialect.ts";
+import { callsOf } from "../dialects/transcript.ts";
 import { withResultsFirst } from "../wires/adapt-messages.ts";
+import { withLabels } from "../wires/media.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
 import { withFunctions } from "./inband/request.ts";
@@ -14,7 +16,8 @@ export interface Rendered {
 
 /** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
 export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
-  const plain = withFunctions({ ...given, messages: withResultsFirst(given.messages) });
+  const messages = inCallOrder(withResultsFirst(given.messages)).map(withLabels);
+  const plain = withFunctions({ ...given, messages });
   const stops = dialect.variantStops?.[dialect.variant ?? ""] ?? [];
   const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;
   const warnings = new Warnings("a prompt");
@@ -26,12 +29,25 @@ export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Op
   } catch (error) {
     throw new EngineError({ code: "bad-request", message: `the prompt cannot be rendered: ${(error as Error).message}` }, { cause: error });
   }
-  const media = request.messages.flatMap(mediaIn).length;
+  const media = given.messages.flatMap(mediaIn).length;
   if (media > 0) {
-    const what = media === 1 ? "an image or file was" : `${media} images or files were`;
-    warnings.add("dropped", `${what} left out: the upstream takes text only`);
+    const [what, into] = media === 1 ? ["an image or file", "a label"] : [`${media} images or files`, "labels"];
+    warnings.add("converted", `${what} became ${into}: the upstream takes text only`);
   }
-  return { request, prompt: prompt.filter((piece) => !piece.media), warnings: warnings.list };
+  return { request, prompt, warnings: warnings.list };
+}
+
+/** The results of a round in the order of its calls: in most templates nothing else tells whose a result is. */
+function inCallOrder(messages: readonly Message[]): Message[] {
+  let places = new Map<string, number>();
+  let behind = 0;
+  const placed = messages.map((message, i) => {
+    if (message.role === "tool") return { message, place: behind + (places.get(message.id) ?? places.size) / (places.size + 1) };
+    if (message.role === "assistant") places = new Map(callsOf(message.content).map(({ id }, n) => [id, n]));
+    behind = i + 1;
+    return { message, place: i };
+  });
+  return placed.toSorted((one, other) => one.place - other.place).map(({ message }) => message);
 }
 
 /**

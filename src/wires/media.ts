@@ -1,6 +1,6 @@
 /** Media and tool results, as far as several wires treat them alike. */
 import { isObject } from "../core/json.ts";
-import type { Json, Media, Text } from "../core/nouns.ts";
+import type { Json, Media, Message, Text } from "../core/nouns.ts";
 import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
 import { listOf } from "./read.ts";
@@ -41,6 +41,20 @@ export const mediaKind = (media: Media): string => media.mediaType.slice(0, medi
 export function labelOf({ mediaType, name, url, data }: Media): Text {
   const label = `[${[mediaType, name, url].filter(Boolean).join(" ")}]`;
   return { type: "text", text: data !== undefined && mediaType.startsWith("text/") ? `${label}\n${fromBase64(data)}` : label };
+}
+
+/** A message for those who take no media: a label stands where one was shown. */
+export function withLabels(message: Message): Message {
+  if (message.role === "tool") {
+    const { media = [], output, ...result } = message;
+    if (media.length === 0) return message;
+    return { ...result, output: [outputText(output), ...media.map((part) => labelOf(part).text)].filter(Boolean).join("\n\n") };
+  }
+  if (message.role === "assistant")
+    return { ...message, content: message.content.map((part) => (part.type === "media" ? labelOf(part) : part)) };
+  if (!message.content.some(({ type }) => type === "media")) return message;
+  const texts = message.content.map((part) => (part.type === "media" ? labelOf(part) : part).text);
+  return { ...message, content: [{ type: "text", text: texts.join("\n") }] };
 }
 
 /** The texts of an output that is text, or a list of text parts. */

@@ -4,7 +4,7 @@
  */
 import type { ErrorInfo, Message, Request } from "../../core/nouns.ts";
 import { inResult } from "../../wires/adapt-messages.ts";
-import { labelOf, outputText } from "../../wires/media.ts";
+import { withLabels } from "../../wires/media.ts";
 
 const REFUSED = /unexpected role \W?user\W? after role \W?tool|roles must alternate/i;
 
@@ -21,12 +21,8 @@ export function intoResults(messages: readonly Message[]): Message[] {
   const out: Message[] = [];
   for (const message of messages) {
     const last = out.at(-1);
-    if (message.role === "tool") {
-      const { media = [], output, ...result } = message;
-      const told =
-        media.length === 0 ? output : [outputText(output), ...media.map((part) => labelOf(part).text)].filter(Boolean).join("\n\n");
-      out.push({ ...result, output: told });
-    } else if (message.role !== "assistant" && last?.role === "tool") out[out.length - 1] = inResult(last, message);
+    if (message.role === "tool") out.push(withLabels(message));
+    else if (message.role !== "assistant" && last?.role === "tool") out[out.length - 1] = inResult(last, message);
     else out.push(message);
   }
   return out;

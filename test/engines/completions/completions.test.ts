@@ -482,7 +482,7 @@ test.each(listDialects().map(({ id }) => id))("%s: an image has no place in text
       { role: "tool", id: "a", name: "get_weather", output: "A map.", media: [image] },
     ],
   });
-  expect(warnings).toMatchObject([{ code: "dropped", message: expect.stringContaining("2 images or files were left out") }]);
+  expect(warnings).toMatchObject([{ code: "converted", message: expect.stringContaining("2 images or files became labels") }]);
 });
 
 test("one connection serves models of several dialects", async () => {

@@ -181,7 +181,7 @@ describe("a model of random weights", () => {
     expect(answers).toEqual([false]);
   });
 
-  test("media are left out, with a warning: it takes text only", async () => {
+  test("media become labels, with a warning: it takes text only", async () => {
     const content: (Text | Media)[] = [
       { type: "media", mediaType: "image/png", data: "AAAA" },
       { type: "text", text: "What is it?" },
@@ -190,7 +190,7 @@ describe("a model of random weights", () => {
     const request: Request = { model: "m", messages: [{ role: "user", content }], maxTokens: 1 };
     for await (const event of engine.generate(request, { onAnswer: (answer) => warnings.push(...answer.warnings.map(({ code }) => code)) }))
       expect(event).not.toMatchObject({ reason: "error" });
-    expect(warnings).toEqual(["dropped"]);
+    expect(warnings).toEqual(["converted"]);
   });
 });
 
