@@ -25,7 +25,11 @@ export async function installPeers(say) {
         "--loglevel=error",
         "--fetch-retries=1",
       ];
-      const { status, stderr, error } = spawnSync("npm", ["ci", ...flags], { cwd: here("."), encoding: "utf8" });
+      const { status, stderr, error } = spawnSync("npm", ["ci", ...flags], {
+        cwd: here("."),
+        encoding: "utf8",
+        shell: process.platform === "win32",
+      });
       if (error) throw error;
       if (status !== 0) throw new Error(stderr.match(/^npm error (?!code |errno |syscall ).+$/m)?.[0] ?? `npm ci ended with ${status}`);
     }

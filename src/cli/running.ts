@@ -4,32 +4,42 @@ import { Complaint } from "./complaint.ts";
 import { PORT } from "./serve-flags.ts";
 
 /** So many ports are tried, when nobody said which. */
-const PORTS = 20;
+const TRIES = 20;
+/** Windows keeps ports for itself in ranges of so many, and others after each start. */
+const RANGE = 100;
 /** For exchanges under way, when the gateway is told to stop. */
 const GRACE_MS = 10_000;
+
+/** A port that the user gave is the port; otherwise the next one that is free. */
+export async function listen(gateway: Gateway, given: number | undefined, warn: (line: string) => void): Promise<string> {
+  let port = given ?? PORT;
+  for (let tries = 1; ; tries++) {
+    try {
+      return (await gateway.listen(port)).url;
+    } catch (error) {
+      const { problem, step } = await obstacle(error as NodeJS.ErrnoException, port);
+      if (given !== undefined || tries >= TRIES) throw new Complaint(`${problem}; --port gives another`, { cause: error });
+      warn(`${problem}; trying ${port + step}`);
+      port += step;
+    }
+  }
+}
+
+/** What is in the way at a port, and how far off the next one is that may be free; throws where it is not the port's fault. */
+async function obstacle(error: NodeJS.ErrnoException, port: number): Promise<{ problem: string; step: number }> {
+  if (error.code === "EADDRINUSE") {
+    const there = await probeWire(`http://127.0.0.1:${port}`);
+    return { problem: `port ${port} is taken${there?.certain ? ` by a server that speaks ${there.wire}` : ""}`, step: 1 };
+  }
+  if (error.code === "EACCES" && port >= 1024) return { problem: `port ${port} is kept by the system`, step: RANGE };
+  const why = WHY[error.code ?? ""];
+  throw why === undefined ? error : new Complaint(`cannot listen on port ${port}: ${why}`, { cause: error });
+}
 
 const WHY: Readonly<Record<string, string>> = {
   EACCES: "you may not listen there; ports from 1024 on are everybody's",
   EADDRNOTAVAIL: "this machine has no such address",
 };
-
-/** A port that the user gave is the port; otherwise the next one that is free. */
-export async function listen(gateway: Gateway, given: number | undefined, warn: (line: string) => void): Promise<string> {
-  for (let port = given ?? PORT; ; port++) {
-    try {
-      return (await gateway.listen(port)).url;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const why = WHY[code ?? ""];
-      if (why !== undefined) throw new Complaint(`cannot listen on port ${port}: ${why}`, { cause: error });
-      if (code !== "EADDRINUSE") throw error;
-      const there = await probeWire(`http://127.0.0.1:${port}`);
-      const taken = `port ${port} is taken${there?.certain ? ` by a server that speaks ${there.wire}` : ""}`;
-      if (given !== undefined || port >= PORT + PORTS) throw new Complaint(`${taken}; --port gives another`, { cause: error });
-      warn(`${taken}; trying ${port + 1}`);
-    }
-  }
-}
 
 /** `last`: what is to be done when the gateway is closed. */
 export function stopOnSignals(gateway: Gateway, tell: (line: string) => void, last?: () => Promise<void>): void {

@@ -26,16 +26,32 @@ function tokenizer(format: Format, special: ReadonlyMap<string, number>): Tokeni
   return new Tokenizer({ ...format, added_tokens, post_processor: null, decoder: null }, {});
 }
 
+const idsIn = (text: string, by: Tokenizer): number[] => by.encode(text, { add_special_tokens: false }).ids;
+
+const readers = new Map<Format, (text: string) => number[]>();
+
+/** With special tokens off a format reads for all vocabularies that have it, and what generated prompts share is read once: that takes longest. */
+function readerOf(format: Format): (text: string) => number[] {
+  const known = readers.get(format);
+  if (known) return known;
+  const off = tokenizer(format, new Map());
+  const read = new Map<string, number[]>();
+  const reader = (text: string): number[] => {
+    const ids = read.get(text) ?? idsIn(text, off);
+    read.set(text, ids);
+    return ids;
+  };
+  readers.set(format, reader);
+  return reader;
+}
+
 /** `later`: how text is read that does not stand first, where that differs. */
 function vocabulary(name: string, format: Format, special: ReadonlyMap<string, number>, later = format): Vocabulary {
   const on = tokenizer(format, special);
-  const off = tokenizer(format, new Map());
-  const offLater = later === format ? off : tokenizer(later, new Map());
-  const ids = (of: Tokenizer, text: string): number[] => of.encode(text, { add_special_tokens: false }).ids;
   return {
     name,
-    whole: (text) => ids(on, text),
-    plain: (text, first) => ids(first ? off : offLater, text),
+    whole: (text) => idsIn(text, on),
+    plain: (text, first) => readerOf(first ? format : later)(text),
     idOf: (token) => special.get(token),
   };
 }
@@ -63,15 +79,16 @@ const llama2Special = new Map(idsOf(["<unk>", "<s>", "</s>"]));
  */
 export type DummyPrefix = "none" | "each" | "first";
 
+const none: Format = { normalizer: BLANK, pre_tokenizer: null, model: sentencePiece };
+const FORMATS: Readonly<Record<DummyPrefix, Format>> = {
+  none,
+  each: { ...none, normalizer: { type: "Sequence", normalizers: [{ type: "Prepend", prepend: "▁" }, BLANK] } },
+  first: { ...none, normalizer: null, pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "first", split: false } },
+};
+
 export function sentencePieceVocabulary(control: readonly string[], prefix: DummyPrefix): Vocabulary {
   const special = new Map([...llama2Special, ...idsOf(control, llama2.vocabById.length)]);
-  const plain: Format = { normalizer: BLANK, pre_tokenizer: null, model: sentencePiece };
-  const formats: Readonly<Record<DummyPrefix, Format>> = {
-    none: plain,
-    each: { ...plain, normalizer: { type: "Sequence", normalizers: [{ type: "Prepend", prepend: "▁" }, BLANK] } },
-    first: { ...plain, normalizer: null, pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "first", split: false } },
-  };
-  return vocabulary(`SentencePiece, dummy prefix: ${prefix}`, formats[prefix], special, prefix === "first" ? plain : formats[prefix]);
+  return vocabulary(`SentencePiece, dummy prefix: ${prefix}`, FORMATS[prefix], special, prefix === "first" ? none : FORMATS[prefix]);
 }
 
 // ---- byte-level BPE

@@ -1,0 +1,26 @@
+// Which port a gateway of the command line gets.
+import { expect, test } from "vitest";
+import { listen } from "../../src/cli/running.ts";
+import type { Gateway } from "../../src/gateway/index.ts";
+
+/** One that may listen from this port on. */
+const gatewayFrom = (first: number): Gateway =>
+  ({
+    async listen(port: number) {
+      if (port < first) throw Object.assign(new Error(`listen EACCES: permission denied 127.0.0.1:${port}`), { code: "EACCES" });
+      return { url: `http://127.0.0.1:${port}`, port };
+    },
+  }) as Gateway;
+
+test("ports that the system keeps, as Windows does, are passed over", async () => {
+  const said: string[] = [];
+  expect(await listen(gatewayFrom(8200), undefined, (line) => said.push(line))).toBe("http://127.0.0.1:8280");
+  expect(said).toEqual(["port 8080 is kept by the system; trying 8180", "port 8180 is kept by the system; trying 8280"]);
+});
+
+test.each([
+  [9000, "port 9000 is kept by the system; --port gives another"],
+  [80, "cannot listen on port 80: you may not listen there; ports from 1024 on are everybody's"],
+])("a port that was given, %i, does not move", async (port, message) => {
+  await expect(listen(gatewayFrom(65_000), port, () => {})).rejects.toThrow(message);
+});
