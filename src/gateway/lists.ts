@@ -1,4 +1,4 @@
-/** Answers beside the chat: lists of models, and what Ollama's clients look at before they chat. */
+/** The bodies of what `beside.ts` answers: lists of models, and what Ollama's clients look at before they chat. */
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import type { About } from "../engines/engine.ts";

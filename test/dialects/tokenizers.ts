@@ -21,37 +21,41 @@ interface Format {
   readonly model: object;
 }
 
+/** What a model's merges make of a stretch of text depends on nothing else: it is found once for all of its tokenizers, for that takes longest. */
+class Stretches extends Map<string, string[]> {
+  put(text: string, tokens: string[]): void {
+    this.set(text, tokens);
+  }
+}
+const stretches = new Map<object, Stretches>();
+
 function tokenizer(format: Format, special: ReadonlyMap<string, number>): Tokenizer {
   const added_tokens = Array.from(special, ([content, id]) => ({ id, content, special: true, normalized: false }));
-  return new Tokenizer({ ...format, added_tokens, post_processor: null, decoder: null }, {});
+  const made = new Tokenizer({ ...format, added_tokens, post_processor: null, decoder: null }, {});
+  const cache = stretches.get(format.model) ?? new Stretches();
+  stretches.set(format.model, cache);
+  Object.assign(made.model, { cache, max_length_to_cache: Infinity });
+  return made;
 }
 
-const idsIn = (text: string, by: Tokenizer): number[] => by.encode(text, { add_special_tokens: false }).ids;
-
-const readers = new Map<Format, (text: string) => number[]>();
-
-/** With special tokens off a format reads for all vocabularies that have it, and what generated prompts share is read once: that takes longest. */
-function readerOf(format: Format): (text: string) => number[] {
-  const known = readers.get(format);
-  if (known) return known;
-  const off = tokenizer(format, new Map());
-  const read = new Map<string, number[]>();
-  const reader = (text: string): number[] => {
-    const ids = read.get(text) ?? idsIn(text, off);
-    read.set(text, ids);
-    return ids;
-  };
-  readers.set(format, reader);
-  return reader;
+/** With special tokens off, one for each format. */
+const plainTokenizers = new Map<Format, Tokenizer>();
+function plainTokenizer(format: Format): Tokenizer {
+  const made = plainTokenizers.get(format) ?? tokenizer(format, new Map());
+  plainTokenizers.set(format, made);
+  return made;
 }
 
 /** `later`: how text is read that does not stand first, where that differs. */
 function vocabulary(name: string, format: Format, special: ReadonlyMap<string, number>, later = format): Vocabulary {
   const on = tokenizer(format, special);
+  const off = plainTokenizer(format);
+  const offLater = plainTokenizer(later);
+  const ids = (of: Tokenizer, text: string): number[] => of.encode(text, { add_special_tokens: false }).ids;
   return {
     name,
-    whole: (text) => idsIn(text, on),
-    plain: (text, first) => readerOf(first ? format : later)(text),
+    whole: (text) => ids(on, text),
+    plain: (text, first) => ids(first ? off : offLater, text),
     idOf: (token) => special.get(token),
   };
 }
