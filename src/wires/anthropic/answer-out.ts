@@ -44,9 +44,6 @@ export class MessageAnswer extends Answer {
   #thinking: Draft = {};
   #started = false;
   #index = -1;
-  /** What the deltas of a block begin with, and where that was. */
-  #headed = "";
-  #place = "";
   #open = "";
   /** Follows the arguments of the open call. */
   #balance = new Balance();
@@ -111,18 +108,9 @@ export class MessageAnswer extends Answer {
   #delta(delta: Draft): void {
     this.send({ type: "content_block_delta", index: this.#index, delta });
   }
-  /** Most deltas say one word: all that has to be printed is the word. */
   #word(type: string, key: string, text: string): void {
-    if (this.chunks) {
-      this.#delta({ type, [key]: text });
-      return;
-    }
-    const place = `"index":${this.#index},"delta":{"type":"${type}","${key}":`;
-    if (this.#place !== place) {
-      this.#place = place;
-      this.#headed = sseEvent(`{"type":"content_block_delta",${place}`, "content_block_delta").trimEnd();
-    }
-    this.say(`${this.#headed}${JSON.stringify(text)}}}\n\n`);
+    const index = this.#index;
+    this.word(`${type} ${index}`, text, (text) => ({ type: "content_block_delta", index, delta: { type, [key]: text } }));
   }
   #close(): void {
     if (this.#open === "") return;

@@ -158,7 +158,7 @@ export class ResponseAnswer extends ItemAnswer {
     if (item)
       this.#closeMessage(); // the next one begins
     else if (this.#message && own(state, NEXT_TEXT)) this.#closePart(this.#message);
-    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, state);
+    const { logprobs, ...rest } = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
       Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
       return;
@@ -176,7 +176,9 @@ export class ResponseAnswer extends ItemAnswer {
     }
     message.text += text;
     Object.assign(message.part, rest);
-    this.piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
+    const type = String(message.part.type);
+    if (logprobs) this.piece(message, `${type}.delta`, { content_index, delta: text, logprobs });
+    else this.delta(message, type, text, "content", isText ? { logprobs: [] } : {});
   }
 
   #closePart(message: Open): void {
@@ -216,7 +218,7 @@ export class ResponseAnswer extends ItemAnswer {
     }
     if (reasoning.text === "") this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
     reasoning.text += delta;
-    this.#summary(reasoning, "text.delta", { delta });
+    this.delta(reasoning, "reasoning_summary_text", delta, "summary");
   }
 
   #summary(reasoning: Open, type: string, fields: Draft): void {
@@ -277,7 +279,7 @@ export class ResponseAnswer extends ItemAnswer {
   #write(call: Open, delta: string): void {
     if (delta === "") return;
     call.text += delta;
-    this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.delta`, { delta });
+    this.delta(call, call.input ? "custom_tool_call_input" : "function_call_arguments", delta);
   }
 
   callEnd(event: ToolEnd): void {

@@ -35,13 +35,17 @@ export abstract class ItemAnswer extends Answer {
   }
 
   event(type: string, fields: Draft): void {
-    this.send({ type, sequence_number: this.#sequence++, ...fields });
+    this.send({ type, sequence_number: 0, ...fields });
+  }
+  /** Each event gets its number as it leaves. */
+  override say(text: string): void {
+    super.say(text.replace('"sequence_number":0', `"sequence_number":${this.#sequence++}`));
   }
   print(event: Draft): string {
     return sseEvent(JSON.stringify(event), String(event.type));
   }
   beat(): void {
-    this.say(HEARTBEAT);
+    super.say(HEARTBEAT);
   }
   errorBody(error: ErrorInfo): Draft {
     return openaiError(error);
@@ -64,8 +68,19 @@ export abstract class ItemAnswer extends Answer {
     this.event("response.output_item.done", { output_index: index, item: whole });
   }
 
-  piece({ index, item }: Open, type: string, fields: Draft): void {
-    this.event(`response.${type}`, { item_id: item.id, output_index: index, ...fields });
+  piece(open: Open, type: string, fields: Draft): void {
+    this.send(this.pieceOf(open, type, fields));
+  }
+  pieceOf({ index, item }: Open, type: string, fields: Draft): Draft {
+    return { type: `response.${type}`, sequence_number: 0, item_id: item.id, output_index: index, ...fields };
+  }
+
+  /** What an item says next. `list`: in the last part of its content or of its summary; `more`: what else every such event has. */
+  delta(open: Open, name: string, delta: string, list?: "content" | "summary", more?: Draft): void {
+    const at = list && listOf(open.item[list]).length;
+    this.word(`${name} ${open.index} ${at}`, delta, (delta) =>
+      this.pieceOf(open, `${name}.delta`, { ...(list && { [`${list}_index`]: at }), delta, ...more }),
+    );
   }
 
   /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
