@@ -62,7 +62,7 @@ export abstract class Answer implements StreamEncoder {
   abstract thinking(text: string): void;
   abstract callEnd(call: ToolEnd): void;
   abstract finish(finish: Finish): void;
-  abstract errorBody(error: ErrorInfo): Draft;
+  abstract readonly errorBody: (error: ErrorInfo) => object;
   abstract beat(): void;
   abstract print(chunk: Draft): string;
   abstract body(chunks: readonly Draft[]): unknown;
@@ -91,7 +91,7 @@ export abstract class Answer implements StreamEncoder {
   }
   fail(error: ErrorInfo, _finish?: Finish): void {
     this.over = true;
-    this.#failure = this.errorBody(error);
+    this.#failure = { ...this.errorBody(error) };
     this.send(this.#failure);
   }
 
@@ -238,8 +238,9 @@ export abstract class Answer implements StreamEncoder {
 }
 
 export const encoders = (
-  Writer: new (request: Request, options?: EncoderOptions) => Answer,
+  wire: WireId,
+  Writer: new (wire: WireId, request: Request, options?: EncoderOptions) => Answer,
 ): Pick<Wire, "encodeResponse" | "createStreamEncoder"> => ({
-  encodeResponse: (response, request, options) => new Writer(request, options).whole(response),
-  createStreamEncoder: (request, options) => new Writer(request, options),
+  encodeResponse: (response, request, options) => new Writer(wire, request, options).whole(response),
+  createStreamEncoder: (request, options) => new Writer(wire, request, options),
 });

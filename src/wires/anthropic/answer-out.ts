@@ -3,7 +3,7 @@
  * of them: one block at a time, input only in deltas, `message_delta` and `message_stop` always.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, type ToolStart } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
@@ -12,7 +12,7 @@ import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, grow, isEmpty, listOf, objectOf, parsed, some, written } from "../read.ts";
 import { sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, STREAM, USAGE, WIRE } from "./common.ts";
 
 export const errorBody = (error: ErrorInfo): JsonObject => ({
@@ -36,7 +36,8 @@ const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wir
 
 export class MessageAnswer extends Answer {
   override readonly saysStop = true;
-  readonly #hidden: boolean;
+  readonly #hidden = this.request.thinking?.show === false;
+  readonly errorBody = errorBody;
   /** What extensions add to `message_start` and to `message_delta`. */
   #head: JsonObject = {};
   #tail: JsonObject = {};
@@ -51,11 +52,6 @@ export class MessageAnswer extends Answer {
   #carried = false;
   /** The open call was cut, and nothing in it shows that. */
   #cut = false;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#hidden = request.thinking?.show === false;
-  }
 
   print(event: Draft): string {
     return sseEvent(JSON.stringify(event), String(event.type));
@@ -256,10 +252,6 @@ export class MessageAnswer extends Answer {
     };
     this.send({ type, delta, ...beside, usage: this.#usage(usage) });
     this.send({ type: "message_stop" });
-  }
-
-  errorBody(error: ErrorInfo): Draft {
-    return { ...errorBody(error) };
   }
 
   body(events: readonly Draft[]): unknown {

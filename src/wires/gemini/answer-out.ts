@@ -2,7 +2,7 @@
  * Answers to clients. A stream is `data: {"candidates": […]}` and a blank line, over and over, or one JSON array; gemini-cli allows nothing
  * else: no comment, no `[DONE]`, no raw U+2028. Every chunk has a part, or genai's chats forget the whole turn; calls come whole.
  */
-import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, ToolEnd, Usage } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
@@ -10,26 +10,21 @@ import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
   /** Nobody wants to see the thoughts. */
-  readonly #hidden: boolean;
-  readonly #isArray: boolean;
+  readonly #hidden = this.request.thinking?.show === false;
+  readonly #isArray = this.request.stream === "array";
+  readonly errorBody = errorBody;
   #sent = false;
   /** What became of a call that cannot be read. */
   #unreadable: string | undefined;
   /** Keys for the last chunk. */
   #last: JsonObject | undefined;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#hidden = request.thinking?.show === false;
-    this.#isArray = request.stream === "array";
-  }
 
   text(text: string, state?: readonly Opaque[]): void {
     const phase = state?.filter(isPhase) ?? [];
@@ -81,10 +76,6 @@ export class GeminiAnswer extends Answer {
   override fail(error: ErrorInfo, finish: Finish = { type: "finish", reason: "error", error }): void {
     if (hasReason(finish)) this.finish(finish);
     else super.fail(error);
-  }
-
-  errorBody(error: ErrorInfo): Draft {
-    return errorBody(error);
   }
 
   beat(): void {

@@ -1,5 +1,5 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
-import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { Finish, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
@@ -8,7 +8,7 @@ import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { grow, listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";
 import { FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
 
@@ -26,9 +26,11 @@ interface Call {
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   override readonly sorts = true;
-  readonly #created: number;
+  readonly #created = Math.floor(this.now().getTime() / 1000);
   /** The client knows one call at most, which has no id. */
-  readonly #isOld: boolean;
+  readonly #isOld = ownState(WIRE, this.request.extra, FUNCTIONS) !== undefined;
+  /** In a stream there is no reason then, and no `[DONE]`: nobody shall take what was sent for the whole. */
+  readonly errorBody = openaiError;
   #only: number | undefined;
   #head: string | undefined;
   #opened = false;
@@ -38,12 +40,6 @@ export class ChatAnswer extends Answer {
   #call: Call | undefined;
   /** Gemini's, of the last text that has one. */
   #kept: Opaque | undefined;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#isOld = ownState(WIRE, request.extra, FUNCTIONS) !== undefined;
-    this.#created = Math.floor(this.now().getTime() / 1000);
-  }
 
   begin(): void {
     this.#delta({});
@@ -180,11 +176,6 @@ export class ChatAnswer extends Answer {
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));
-  }
-
-  /** In a stream there is no reason then, and no `[DONE]`: nobody shall take what was sent for the whole. */
-  errorBody(error: ErrorInfo): Draft {
-    return openaiError(error);
   }
 
   body(chunks: readonly Draft[]): unknown {

@@ -3,7 +3,7 @@
  * before its pieces come, codex and the ai SDK act on `output_item.done`, and all want the end with the whole output.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import type { ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
@@ -12,7 +12,7 @@ import { openaiError } from "../errors.ts";
 import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import {
   BREAK,
   COMPACTION,
@@ -50,12 +50,7 @@ export class ResponseAnswer extends ItemAnswer {
   readonly #foreign = new Map<unknown, number>();
   readonly #late: [place: number, item: JsonObject][] = [];
   /** The whole answer shall be one item that holds what was said: all text, so far. */
-  readonly #compacted: Pile | undefined;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(request, options);
-    this.#compacted = isCompacting(request) ? new Pile() : undefined;
-  }
+  readonly #compacted = isCompacting(this.request) ? new Pile() : undefined;
 
   override encode(event: Event): string {
     if (event.type !== "start" && !this.over) this.begin();

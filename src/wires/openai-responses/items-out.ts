@@ -1,12 +1,12 @@
 /** The items of an answer, and the events that tell of each: that it was added, its pieces, that it is done. */
-import type { ErrorInfo, Opaque, Request } from "../../core/nouns.ts";
+import type { Opaque } from "../../core/nouns.ts";
 import { Answer } from "../answer-out.ts";
 import type { CustomInput } from "../bridge.ts";
 import { openaiError } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { listOf, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { defaultsOf, ENCRYPTED, isMinted, mintedId, own, WIRE } from "./items.ts";
 
 /** An item being written. */
@@ -24,15 +24,12 @@ export interface Open {
 }
 
 export abstract class ItemAnswer extends Answer {
+  readonly errorBody = openaiError;
   readonly output: Draft[] = [];
   /** The place of the next item. */
   next = 0;
   seed = "";
   #sequence = 0;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-  }
 
   event(type: string, fields: Draft): void {
     this.send({ type, sequence_number: 0, ...fields });
@@ -46,9 +43,6 @@ export abstract class ItemAnswer extends Answer {
   }
   beat(): void {
     super.say(HEARTBEAT);
-  }
-  errorBody(error: ErrorInfo): Draft {
-    return openaiError(error);
   }
 
   open(prefix: string, fields: Draft, id?: unknown): Open {
