@@ -29,21 +29,17 @@ const FRAMED = /^\s*(data|event|id|retry)?:/;
 const MAX_MISSES = 8;
 
 export abstract class AnswerReader extends EventWriter implements StreamDecoder, Reading {
-  readonly wire: WireId;
-  readonly quiet: ReadonlySet<string> | undefined;
-  readonly #frames: Framing;
+  abstract readonly wire: WireId;
+  /** Keys that no other wire need speak of. */
+  readonly quiet?: ReadonlySet<string>;
+  readonly #frames = this.framing();
   /** A frame that said nothing but one text, without that text; and how many frames in a row were not like it. */
   #frame: { before: string; after: string; say: (text: string) => void } | undefined;
   #misses = 0;
 
-  /** `quiet`: keys that no other wire need speak of. */
-  constructor(wire: WireId, context: WireContext, frames: Framing = new SseReader(), quiet?: ReadonlySet<string>) {
-    super(context);
-    this.wire = wire;
-    this.quiet = quiet;
-    this.#frames = frames;
+  framing(): Framing {
+    return new SseReader();
   }
-
   /** What a frame that says one text means depends on nothing but that text, if all else in it is as in the frame before. */
   readonly repeats: boolean = false;
   /** Whether a frame is one of those that need not be parsed; then it has been read. */

@@ -10,6 +10,7 @@ import { eventsOf } from "../core/unfold.ts";
 import { isForced } from "./adapt.ts";
 import { isOutOfOrder, MIXED, SORTED } from "./adapt-messages.ts";
 import type { Thought } from "./capsule.ts";
+import { theMark } from "./raw.ts";
 import { Warnings } from "./warnings.ts";
 import type { Draft, EncoderOptions, StreamEncoder, Wire } from "./wire.ts";
 
@@ -35,6 +36,10 @@ export abstract class Answer implements StreamEncoder {
   chunks: Draft[] | undefined;
   #failure: Draft | undefined;
   #text = "";
+  /** What stands around the word of the last chunk that said one, and which kind of chunk that was. */
+  #before = "";
+  #after = "";
+  #kind: string | undefined;
   readonly #wire: WireId;
 
   constructor(wire: WireId, request: Request, options: EncoderOptions = {}) {
@@ -57,7 +62,7 @@ export abstract class Answer implements StreamEncoder {
   abstract thinking(text: string): void;
   abstract callEnd(call: ToolEnd): void;
   abstract finish(finish: Finish): void;
-  abstract errorBody(error: ErrorInfo): Draft;
+  abstract readonly errorBody: (error: ErrorInfo) => object;
   abstract beat(): void;
   abstract print(chunk: Draft): string;
   abstract body(chunks: readonly Draft[]): unknown;
@@ -86,7 +91,7 @@ export abstract class Answer implements StreamEncoder {
   }
   fail(error: ErrorInfo, _finish?: Finish): void {
     this.over = true;
-    this.#failure = this.errorBody(error);
+    this.#failure = { ...this.errorBody(error) };
     this.send(this.#failure);
   }
 
@@ -94,7 +99,22 @@ export abstract class Answer implements StreamEncoder {
 
   send(chunk: Draft): void {
     if (this.chunks) this.chunks.push(chunk);
-    else this.#text += this.print(chunk);
+    else this.say(this.print(chunk));
+  }
+  /** A chunk that says one word. Of all that follow, and are of its kind, nothing but the word is printed. */
+  word(kind: string, word: string, chunkOf: (word: string) => Draft): void {
+    if (this.chunks) {
+      this.chunks.push(chunkOf(word));
+      return;
+    }
+    if (this.#kind !== kind) {
+      this.#kind = kind;
+      [this.#before = "", this.#after = ""] = this.print(chunkOf(theMark())).split(JSON.stringify(theMark()));
+    }
+    this.say(this.#before + this.quoted(word) + this.#after);
+  }
+  quoted(word: string): string {
+    return JSON.stringify(word);
   }
   /** What is no chunk. */
   say(text: string): void {
@@ -218,8 +238,9 @@ export abstract class Answer implements StreamEncoder {
 }
 
 export const encoders = (
-  Writer: new (request: Request, options?: EncoderOptions) => Answer,
+  wire: WireId,
+  Writer: new (wire: WireId, request: Request, options?: EncoderOptions) => Answer,
 ): Pick<Wire, "encodeResponse" | "createStreamEncoder"> => ({
-  encodeResponse: (response, request, options) => new Writer(request, options).whole(response),
-  createStreamEncoder: (request, options) => new Writer(request, options),
+  encodeResponse: (response, request, options) => new Writer(wire, request, options).whole(response),
+  createStreamEncoder: (request, options) => new Writer(wire, request, options),
 });

@@ -22,7 +22,7 @@ export const anthropic: Wire = {
   decodeRequest,
   encodeRequest,
   ...decoders(MessageReader),
-  ...encoders(MessageAnswer),
+  ...encoders(WIRE, MessageAnswer),
   encodeError: (error) => errorOutput(error, errorBody(error), WIRE),
   decodeError: readError,
 

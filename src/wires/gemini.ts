@@ -24,7 +24,7 @@ export const gemini: Wire = {
   decodeRequest,
   encodeRequest,
   ...decoders(GeminiReader),
-  ...encoders(GeminiAnswer),
+  ...encoders(WIRE, GeminiAnswer),
   hasReason,
   // Whoever asked for an array gets one.
   encodeError: (error, request, { status } = {}) => {

@@ -24,7 +24,7 @@ export const ollama: Wire = {
   decodeRequest,
   encodeRequest,
   ...decoders(OllamaReader),
-  ...encoders(OllamaAnswer),
+  ...encoders(WIRE, OllamaAnswer),
   encodeError: (error) => errorOutput(error, errorBody(error)),
   decodeError: readError,
 

@@ -19,7 +19,7 @@ export const openaiChat: Wire = {
   decodeRequest,
   encodeRequest,
   ...decoders(ChatReader),
-  ...encoders(ChatAnswer),
+  ...encoders(WIRE, ChatAnswer),
   encodeError: (error) => errorOutput(error, openaiError(error)),
   decodeError: readError,
   ...openaiModels,

@@ -25,11 +25,11 @@ export const openaiResponses: Wire = {
   decodeRequest,
   encodeRequest,
   ...decoders(ResponseReader),
-  ...encoders(ResponseAnswer),
+  ...encoders(WIRE, ResponseAnswer),
   encodeError(error, request, options) {
     if (error.code !== "context-length" || !request?.stream) return errorOutput(error, openaiError(error));
     // A prompt that is too long makes codex shorten it if the stream says so; a status of 400 ends its run.
-    const body = new ResponseAnswer(request, options).encode({ type: "finish", reason: "error", error });
+    const body = new ResponseAnswer(WIRE, request, options).encode({ type: "finish", reason: "error", error });
     return { status: 200, headers: { "content-type": "text/event-stream" }, body };
   },
   decodeError: readError,

@@ -10,7 +10,7 @@ import { stringEnd, valueEnd } from "./json-text.ts";
 
 let mark: string | undefined;
 /** Stands for a text, or marks one, while a body is printed or read. Whoever wrote the body cannot know it. */
-const theMark = (): string => (mark ??= `\u0001${Math.random()}\u0001`);
+export const theMark = (): string => (mark ??= `\u0001${Math.random()}\u0001`);
 
 /** The texts of the body that is being printed, where the mark stands for each of them. */
 let texts: string[] | undefined;

@@ -1013,6 +1013,18 @@ describe("streams to clients", () => {
     { type: "usage", inputTokens: 10, outputTokens: 5, cachedTokens: 4, cacheWriteTokens: 1, thinkingTokens: 2 },
     { type: "finish", reason: "tool-calls" },
   ];
+  test("each piece has its own logprobs", () => {
+    const piece = (text: string, ...data: Json[]): Event =>
+      data.length > 0 ? { type: "text", text, state: [own("logprobs", data, true)] } : { type: "text", text };
+    const { frames } = written([piece("a"), piece("b", { token: "b" }), piece("c", { token: "c" }), piece("d")]);
+    const deltas = frames.filter(({ type }) => type === "response.output_text.delta");
+    expect(deltas.map(({ delta, logprobs }) => [delta, logprobs])).toEqual([
+      ["a", []],
+      ["b", [{ token: "b" }]],
+      ["c", [{ token: "c" }]],
+      ["d", []],
+    ]);
+  });
   test("every item is added, comes in pieces, and is done; the end has them all", () => {
     const { text, types, frames, last } = written(turn);
     expect(validateStream(WIRE, text)).toEqual([]);

@@ -8,7 +8,6 @@ import { Fields } from "../fields.ts";
 import { joined, opaque } from "../opaque.ts";
 import { grow, objectOf, parsed, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
-import type { WireContext } from "../wire.ts";
 import { BLOCK, type Carried, REDACTED, STOP_REASONS, STREAM, signed, USAGE, WIRE } from "./common.ts";
 
 /** A block that is being written. */
@@ -26,10 +25,13 @@ interface Block {
   readonly citations: Json[];
 }
 
+const QUIET = words("caller");
 /** The blocks that nouns stand for. */
 const KNOWN = words("text thinking redacted_thinking tool_use");
 
 export class MessageReader extends AnswerReader {
+  readonly wire = WIRE;
+  override readonly quiet = QUIET;
   override readonly repeats = true;
   readonly #blocks = new Map<number, Block>();
   readonly #carried: Carried = new Map();
@@ -41,10 +43,6 @@ export class MessageReader extends AnswerReader {
   #end: End = {};
   /** The inputs of a whole answer, as they are written. */
   #texts: ArgumentTexts | undefined;
-
-  constructor(context: WireContext) {
-    super(WIRE, context, undefined, words("caller"));
-  }
 
   override body(message: Fields, text: string): void {
     const { content, stop_reason = null, stop_sequence = null, stop_details = null } = message.value;

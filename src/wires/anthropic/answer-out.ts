@@ -3,7 +3,7 @@
  * of them: one block at a time, input only in deltas, `message_delta` and `message_stop` always.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Finish, Json, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, type ToolStart } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage } from "../errors.ts";
@@ -12,7 +12,7 @@ import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, grow, isEmpty, listOf, objectOf, parsed, some, written } from "../read.ts";
 import { sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, STREAM, USAGE, WIRE } from "./common.ts";
 
 export const errorBody = (error: ErrorInfo): JsonObject => ({
@@ -36,7 +36,8 @@ const foreign = (state: readonly Opaque[] = []): Opaque[] => state.filter(({ wir
 
 export class MessageAnswer extends Answer {
   override readonly saysStop = true;
-  readonly #hidden: boolean;
+  readonly #hidden = this.request.thinking?.show === false;
+  readonly errorBody = errorBody;
   /** What extensions add to `message_start` and to `message_delta`. */
   #head: JsonObject = {};
   #tail: JsonObject = {};
@@ -44,9 +45,6 @@ export class MessageAnswer extends Answer {
   #thinking: Draft = {};
   #started = false;
   #index = -1;
-  /** What the deltas of a block begin with, and where that was. */
-  #headed = "";
-  #place = "";
   #open = "";
   /** Follows the arguments of the open call. */
   #balance = new Balance();
@@ -54,11 +52,6 @@ export class MessageAnswer extends Answer {
   #carried = false;
   /** The open call was cut, and nothing in it shows that. */
   #cut = false;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#hidden = request.thinking?.show === false;
-  }
 
   print(event: Draft): string {
     return sseEvent(JSON.stringify(event), String(event.type));
@@ -111,18 +104,9 @@ export class MessageAnswer extends Answer {
   #delta(delta: Draft): void {
     this.send({ type: "content_block_delta", index: this.#index, delta });
   }
-  /** Most deltas say one word: all that has to be printed is the word. */
   #word(type: string, key: string, text: string): void {
-    if (this.chunks) {
-      this.#delta({ type, [key]: text });
-      return;
-    }
-    const place = `"index":${this.#index},"delta":{"type":"${type}","${key}":`;
-    if (this.#place !== place) {
-      this.#place = place;
-      this.#headed = sseEvent(`{"type":"content_block_delta",${place}`, "content_block_delta").trimEnd();
-    }
-    this.say(`${this.#headed}${JSON.stringify(text)}}}\n\n`);
+    const index = this.#index;
+    this.word(`${type} ${index}`, text, (text) => ({ type: "content_block_delta", index, delta: { type, [key]: text } }));
   }
   #close(): void {
     if (this.#open === "") return;
@@ -268,10 +252,6 @@ export class MessageAnswer extends Answer {
     };
     this.send({ type, delta, ...beside, usage: this.#usage(usage) });
     this.send({ type: "message_stop" });
-  }
-
-  errorBody(error: ErrorInfo): Draft {
-    return { ...errorBody(error) };
   }
 
   body(events: readonly Draft[]): unknown {

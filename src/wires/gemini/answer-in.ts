@@ -8,7 +8,6 @@ import { joined } from "../opaque.ts";
 import { defined, numberOf, objectOf, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { type SseEvent, SseReader } from "../sse.ts";
-import type { WireContext } from "../wire.ts";
 import { PartialArguments } from "./partial-args.ts";
 import { GIVEN_UP, MALFORMED, meaningOf, PART, SIGNATURE, WIRE } from "./tables.ts";
 
@@ -37,6 +36,8 @@ class Frames implements Framing {
 }
 
 export class GeminiReader extends AnswerReader {
+  readonly wire = WIRE;
+  override readonly quiet = QUIET;
   override readonly repeats = true;
   #calls = 0;
   /** A call that comes in pieces and goes on. */
@@ -51,10 +52,9 @@ export class GeminiReader extends AnswerReader {
   /** The last extension, as text: servers repeat themselves with every chunk. */
   #extension = "";
 
-  constructor(context: WireContext) {
-    super(WIRE, context, new Frames(), QUIET);
+  override framing(): Framing {
+    return new Frames();
   }
-
   chunk(chunk: Fields, text: string): void {
     this.start(chunk.text("responseId"), chunk.text("modelVersion"));
     const [candidate] = chunk.each("candidates", (item) => item);

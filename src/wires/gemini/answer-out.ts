@@ -2,7 +2,7 @@
  * Answers to clients. A stream is `data: {"candidates": […]}` and a blank line, over and over, or one JSON array; gemini-cli allows nothing
  * else: no comment, no `[DONE]`, no raw U+2028. Every chunk has a part, or genai's chats forget the whole turn; calls come whole.
  */
-import type { ErrorInfo, Event, Finish, JsonObject, Opaque, Request, ToolEnd, Usage } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, JsonObject, Opaque, ToolEnd, Usage } from "../../core/nouns.ts";
 import { readMalformed } from "../accumulate.ts";
 import { Answer } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
@@ -10,37 +10,27 @@ import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
 import { MALFORMED, meaningOf, REASONS, SIGNATURE, WIRE } from "./tables.ts";
-
-/** What stands before a word. */
-const WORD = '{"candidates":[{"content":{"role":"model","parts":[{"text":';
 
 export class GeminiAnswer extends Answer {
   override readonly wholeCalls = true;
   /** Nobody wants to see the thoughts. */
-  readonly #hidden: boolean;
-  readonly #isArray: boolean;
+  readonly #hidden = this.request.thinking?.show === false;
+  readonly #isArray = this.request.stream === "array";
+  readonly errorBody = errorBody;
   #sent = false;
   /** What became of a call that cannot be read. */
   #unreadable: string | undefined;
   /** Keys for the last chunk. */
   #last: JsonObject | undefined;
-  /** What every chunk ends with. */
-  #tail: string | undefined;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#hidden = request.thinking?.show === false;
-    this.#isArray = request.stream === "array";
-  }
 
   text(text: string, state?: readonly Opaque[]): void {
     const phase = state?.filter(isPhase) ?? [];
     const kept: Opaque[] = phase.length > 0 ? [{ wire: WIRE, kind: SIGNATURE, data: sealCapsule({ state: phase }) ?? EMPTY_CAPSULE }] : [];
-    if (state || this.chunks) this.#parts(encodePart({ type: "text", text, state: [...(state ?? []), ...kept] }));
-    else if (text !== "") this.#plain(text);
+    if (state || this.#isArray) this.#parts(encodePart({ type: "text", text, state: [...(state ?? []), ...kept] }));
+    else if (text !== "") this.word("text", text, (text) => this.#chunkOf([{ text }]));
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
     this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
@@ -76,10 +66,6 @@ export class GeminiAnswer extends Answer {
   finish(finish: Finish): void {
     const finishReason = reasonOf(finish);
     const usage = this.usage && encodeUsage(this.usage);
-    if (finish.reason !== "error" && !this.#last && !this.chunks) {
-      this.#plain("", `"finishReason":"${finishReason}",`, usage);
-      return;
-    }
     const { usageMetadata: details, ...tail } = this.#last ?? {};
     const usageMetadata = usage && { ...usage, ...objectOf(details) };
     const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
@@ -90,10 +76,6 @@ export class GeminiAnswer extends Answer {
   override fail(error: ErrorInfo, finish: Finish = { type: "finish", reason: "error", error }): void {
     if (hasReason(finish)) this.finish(finish);
     else super.fail(error);
-  }
-
-  errorBody(error: ErrorInfo): Draft {
-    return errorBody(error);
   }
 
   beat(): void {
@@ -108,6 +90,9 @@ export class GeminiAnswer extends Answer {
   }
 
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
+    this.send(this.#chunkOf(parts, candidate, root));
+  }
+  #chunkOf(parts: readonly Draft[], candidate?: Draft, root?: Draft): Draft {
     // What stands behind a spread in a literal is put there by the runtime, name by name.
     const content: Draft = { ...objectOf(candidate?.content) };
     content.role = "model";
@@ -119,26 +104,14 @@ export class GeminiAnswer extends Answer {
     const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
     chunk.modelVersion = this.model || undefined;
     chunk.responseId = this.id;
-    this.send(chunk);
+    return chunk;
   }
 
-  /** Most chunks say one word, or why it ends: all that has to be printed, and looked through for separators, is that. */
-  #plain(text: string, reason = "", usage?: Draft): void {
-    this.#tail ??= this.#tailOf();
-    const counts = usage ? `,"usageMetadata":${JSON.stringify(usage)}` : "";
-    const json = `${WORD}${withoutSeparators(JSON.stringify(text))}}]},${reason}"index":0}]${counts}${this.#tail}`;
-    this.say(this.#framed(json));
+  override quoted(word: string): string {
+    return withoutSeparators(super.quoted(word));
   }
-  #tailOf(): string {
-    const names = withoutSeparators(printBody({ modelVersion: this.model || undefined, responseId: this.id }));
-    return `${names === "{}" ? "" : ","}${names.slice(1)}`;
-  }
-
   print(chunk: Draft): string {
-    return this.#framed(withoutSeparators(printBody(chunk)));
-  }
-
-  #framed(json: string): string {
+    const json = withoutSeparators(printBody(chunk));
     const first = !this.#sent;
     this.#sent = true;
     return this.#isArray ? `${first ? "[" : ",\n"}${json}` : sseEvent(json);

@@ -7,20 +7,21 @@ import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
 import { restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
-import type { WireContext } from "../wire.ts";
 import { DURATIONS, WIRE } from "./common.ts";
 
 const REASONS: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length", load: "stop", unload: "stop" };
 
+const QUIET = words(`context ${Object.keys(DURATIONS).join(" ")}`);
 const USAGE = { prompt_eval_count: "inputTokens", eval_count: "outputTokens" } as const;
 
 export class OllamaReader extends AnswerReader {
+  readonly wire = WIRE;
+  override readonly quiet = QUIET;
   #calls = 0;
 
-  constructor(context: WireContext) {
-    super(WIRE, context, new LineReader(), words(`context ${Object.keys(DURATIONS).join(" ")}`));
+  override framing(): LineReader {
+    return new LineReader();
   }
-
   chunk(line: Fields, text: string): void {
     line.ask("created_at", "error");
     this.start(undefined, line.text("model"));

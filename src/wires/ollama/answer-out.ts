@@ -1,24 +1,20 @@
 /** Answers to clients of `/api/chat` and `/api/generate`: lines of JSON, or one object for all. Calls come whole. */
-import type { ErrorInfo, Finish, JsonObject, Request, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Finish, JsonObject, ToolEnd } from "../../core/nouns.ts";
 import { Answer } from "../answer-out.ts";
 import { ownState, putState } from "../opaque.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
 import { defined, grow, objectOf } from "../read.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { durations, encodeCall, GENERATE, WIRE } from "./common.ts";
 
 export class OllamaAnswer extends Answer {
   override readonly wholeCalls = true;
   override readonly sorts = true;
-  readonly #isGenerate: boolean;
+  readonly #isGenerate = ownState(WIRE, this.request.extra, GENERATE) === true;
+  readonly errorBody = errorBody;
   #calls = 0;
   /** What only this wire knows, for the next line. */
   #own: Draft | undefined;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#isGenerate = ownState(WIRE, request.extra, GENERATE) === true;
-  }
 
   text(content: string): void {
     if (content !== "") this.#line({ content });
@@ -77,10 +73,6 @@ export class OllamaAnswer extends Answer {
   body(lines: readonly Draft[]): unknown {
     const [said, own] = ["said", "own"].map((key) => lines.reduce((all, line) => grow(all, line[key] as Draft), {}));
     return defined<Draft>(this.#shape({ said, own, end: lines.at(-1)?.end }));
-  }
-
-  errorBody(error: ErrorInfo): Draft {
-    return errorBody(error);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, listOf, objectOf, restOf, textOf } from "../read.ts";
-import type { Draft, WireContext } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
 
@@ -29,6 +29,7 @@ const PLAIN = new RegExp(
 );
 
 export class ChatReader extends AnswerReader {
+  readonly wire = WIRE;
   override readonly repeats = true;
   #reason: FinishReason | undefined;
   #native: string | undefined;
@@ -43,10 +44,6 @@ export class ChatReader extends AnswerReader {
   #others = "";
   /** What chunks repeat, as it was said last. */
   #said: Map<string, string> | undefined;
-
-  constructor(context: WireContext) {
-    super(WIRE, context);
-  }
 
   override body(body: Fields): void {
     if (listOf(body.value.choices).length === 0) this.broken(body.value);

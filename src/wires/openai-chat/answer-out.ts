@@ -1,5 +1,5 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
-import type { ErrorInfo, Finish, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { Finish, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
@@ -8,7 +8,7 @@ import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { grow, listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";
 import { FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
 
@@ -26,14 +26,13 @@ interface Call {
 export class ChatAnswer extends Answer {
   override readonly saysStop = true;
   override readonly sorts = true;
-  readonly #created: number;
+  readonly #created = Math.floor(this.now().getTime() / 1000);
   /** The client knows one call at most, which has no id. */
-  readonly #isOld: boolean;
+  readonly #isOld = ownState(WIRE, this.request.extra, FUNCTIONS) !== undefined;
+  /** In a stream there is no reason then, and no `[DONE]`: nobody shall take what was sent for the whole. */
+  readonly errorBody = openaiError;
   #only: number | undefined;
   #head: string | undefined;
-  /** What stands before a word, of the kind that was said last. */
-  #before: string | undefined;
-  #kind: string | undefined;
   #opened = false;
   /** What thinking is called by the server that it comes from. */
   #field: string = THINKING[0];
@@ -42,20 +41,12 @@ export class ChatAnswer extends Answer {
   /** Gemini's, of the last text that has one. */
   #kept: Opaque | undefined;
 
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-    this.#isOld = ownState(WIRE, request.extra, FUNCTIONS) !== undefined;
-    this.#created = Math.floor(this.now().getTime() / 1000);
-  }
-
   begin(): void {
-    if (this.chunks || this.#opened) this.#delta({});
-    else this.#choice(`{"role":"assistant","content":""}`);
-    this.#opened = true;
+    this.#delta({});
   }
   text(text: string, state?: readonly Opaque[]): void {
     const logprobs = state && ownState(WIRE, state, LOGPROBS);
-    if (logprobs) this.#delta({ content: text }, null, { logprobs });
+    if (logprobs) this.#delta({ content: text }, undefined, { logprobs });
     else if (text !== "") this.#word("content", text);
     this.#kept = state?.findLast((opaque) => isSignature(opaque) || isPhase(opaque)) ?? this.#kept;
   }
@@ -75,28 +66,16 @@ export class ChatAnswer extends Answer {
     this.say(HEARTBEAT);
   }
 
-  /** Most chunks say one word: all that has to be printed is the word. */
   #word(key: string, text: string): void {
-    if (this.chunks || !this.#opened) {
-      this.#delta({ [key]: text });
-      return;
-    }
-    if (this.#kind !== key) this.#before = `data: ${this.#headed}"choices":[{"index":0,"delta":{"${key}":`;
-    this.#kind = key;
-    this.say(`${this.#before}${JSON.stringify(text)}},"finish_reason":null}]}\n\n`);
-  }
-
-  /** A chunk whose delta is JSON text already. */
-  #choice(delta: string, reason?: string): void {
-    const finish_reason = reason === undefined ? "null" : `"${reason}"`;
-    this.say(sseEvent(`${this.#headed}"choices":[{"index":0,"delta":${delta},"finish_reason":${finish_reason}}]}`));
+    if (this.#opened) this.word(key, text, (text) => chunkOf({ [key]: text }));
+    else this.#delta({ [key]: text });
   }
 
   /** The first one says whose words these are. */
-  #delta(fields: Draft, finish_reason: string | null = null, more?: Draft): void {
+  #delta(fields: Draft, finish_reason?: string, more?: Draft): void {
     const delta = this.#opened ? fields : { role: "assistant", content: "", ...fields };
     this.#opened = true;
-    this.send({ choices: [{ index: 0, delta, finish_reason, ...more }] });
+    this.send(chunkOf(delta, finish_reason, more));
   }
 
   /** What all chunks share is printed once. */
@@ -139,7 +118,9 @@ export class ChatAnswer extends Answer {
     if (text === "") return;
     if (call.start) this.#calls(this.#signed(call.start, call.state));
     call.start = undefined;
-    this.#calls({ index: call.index, ...pieceOf(call, text) });
+    const { index } = call;
+    if (this.#isOld) this.#calls({ index, ...pieceOf(call, text) });
+    else this.word(`call ${index}`, text, (text) => chunkOf({ tool_calls: [{ index, ...pieceOf(call, text) }] }));
   }
 
   #calls(call: Draft & { index: number }): void {
@@ -191,16 +172,10 @@ export class ChatAnswer extends Answer {
     const kept = this.#kept && (isSignature(this.#kept) ? this.#kept.data : sealCapsule({ state: [this.#kept] }));
     const signed = kept ? { extra_content: signatureContent(kept) } : undefined;
     const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : REASONS[reason];
-    if (this.chunks || !this.#opened || more || signed) this.#delta(signed ?? {}, word, more);
-    else this.#choice("{}", word);
+    this.#delta(signed ?? {}, word, more);
     const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));
-  }
-
-  /** In a stream there is no reason then, and no `[DONE]`: nobody shall take what was sent for the whole. */
-  errorBody(error: ErrorInfo): Draft {
-    return openaiError(error);
   }
 
   body(chunks: readonly Draft[]): unknown {
@@ -222,5 +197,9 @@ export class ChatAnswer extends Answer {
     return body;
   }
 }
+
+const chunkOf = (delta: Draft, finish_reason: string | null = null, more?: Draft): Draft => ({
+  choices: [{ index: 0, delta, finish_reason, ...more }],
+});
 
 const pieceOf = (call: Call, text: string): Draft => (call.input ? { custom: { input: text } } : { function: { arguments: text } });

@@ -9,7 +9,6 @@ import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
-import type { WireContext } from "../wire.ts";
 import { BREAK, flatName, isMinted, itemState, NEXT_SUMMARY, NEXT_TEXT, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
 
 const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
@@ -50,14 +49,12 @@ interface Item {
 }
 
 export class ResponseReader extends AnswerReader {
+  readonly wire = WIRE;
+  override readonly quiet = QUIET;
   readonly #items = new Map<Json, Item>();
   #last: Item | undefined;
   #count = 0;
   #spoke = false;
-
-  constructor(context: WireContext) {
-    super(WIRE, context, undefined, QUIET);
-  }
 
   override body(body: Fields): void {
     this.#end(body);

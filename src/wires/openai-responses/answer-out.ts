@@ -3,7 +3,7 @@
  * before its pieces come, codex and the ai SDK act on `output_item.done`, and all want the end with the whole output.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, Request, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import type { ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
@@ -12,7 +12,7 @@ import { openaiError } from "../errors.ts";
 import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import {
   BREAK,
   COMPACTION,
@@ -50,12 +50,7 @@ export class ResponseAnswer extends ItemAnswer {
   readonly #foreign = new Map<unknown, number>();
   readonly #late: [place: number, item: JsonObject][] = [];
   /** The whole answer shall be one item that holds what was said: all text, so far. */
-  readonly #compacted: Pile | undefined;
-
-  constructor(request: Request, options?: EncoderOptions) {
-    super(request, options);
-    this.#compacted = isCompacting(request) ? new Pile() : undefined;
-  }
+  readonly #compacted = isCompacting(this.request) ? new Pile() : undefined;
 
   override encode(event: Event): string {
     if (event.type !== "start" && !this.over) this.begin();
@@ -158,7 +153,7 @@ export class ResponseAnswer extends ItemAnswer {
     if (item)
       this.#closeMessage(); // the next one begins
     else if (this.#message && own(state, NEXT_TEXT)) this.#closePart(this.#message);
-    const { logprobs = [], ...rest } = putState<Draft>(WIRE, {}, state);
+    const { logprobs, ...rest } = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
       Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
       return;
@@ -176,7 +171,9 @@ export class ResponseAnswer extends ItemAnswer {
     }
     message.text += text;
     Object.assign(message.part, rest);
-    this.piece(message, `${message.part.type}.delta`, { content_index, delta: text, ...(isText ? { logprobs } : {}) });
+    const type = String(message.part.type);
+    if (logprobs) this.piece(message, `${type}.delta`, { content_index, delta: text, logprobs });
+    else this.delta(message, type, text, "content", isText ? { logprobs: [] } : {});
   }
 
   #closePart(message: Open): void {
@@ -216,7 +213,7 @@ export class ResponseAnswer extends ItemAnswer {
     }
     if (reasoning.text === "") this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
     reasoning.text += delta;
-    this.#summary(reasoning, "text.delta", { delta });
+    this.delta(reasoning, "reasoning_summary_text", delta, "summary");
   }
 
   #summary(reasoning: Open, type: string, fields: Draft): void {
@@ -277,7 +274,7 @@ export class ResponseAnswer extends ItemAnswer {
   #write(call: Open, delta: string): void {
     if (delta === "") return;
     call.text += delta;
-    this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.delta`, { delta });
+    this.delta(call, call.input ? "custom_tool_call_input" : "function_call_arguments", delta);
   }
 
   callEnd(event: ToolEnd): void {

@@ -1,12 +1,12 @@
 /** The items of an answer, and the events that tell of each: that it was added, its pieces, that it is done. */
-import type { ErrorInfo, Opaque, Request } from "../../core/nouns.ts";
+import type { Opaque } from "../../core/nouns.ts";
 import { Answer } from "../answer-out.ts";
 import type { CustomInput } from "../bridge.ts";
 import { openaiError } from "../errors.ts";
 import { putState } from "../opaque.ts";
 import { listOf, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
-import type { Draft, EncoderOptions } from "../wire.ts";
+import type { Draft } from "../wire.ts";
 import { defaultsOf, ENCRYPTED, isMinted, mintedId, own, WIRE } from "./items.ts";
 
 /** An item being written. */
@@ -24,27 +24,25 @@ export interface Open {
 }
 
 export abstract class ItemAnswer extends Answer {
+  readonly errorBody = openaiError;
   readonly output: Draft[] = [];
   /** The place of the next item. */
   next = 0;
   seed = "";
   #sequence = 0;
 
-  constructor(request: Request, options?: EncoderOptions) {
-    super(WIRE, request, options);
-  }
-
   event(type: string, fields: Draft): void {
-    this.send({ type, sequence_number: this.#sequence++, ...fields });
+    this.send({ type, sequence_number: 0, ...fields });
+  }
+  /** Each event gets its number as it leaves. */
+  override say(text: string): void {
+    super.say(text.replace('"sequence_number":0', `"sequence_number":${this.#sequence++}`));
   }
   print(event: Draft): string {
     return sseEvent(JSON.stringify(event), String(event.type));
   }
   beat(): void {
-    this.say(HEARTBEAT);
-  }
-  errorBody(error: ErrorInfo): Draft {
-    return openaiError(error);
+    super.say(HEARTBEAT);
   }
 
   open(prefix: string, fields: Draft, id?: unknown): Open {
@@ -64,8 +62,19 @@ export abstract class ItemAnswer extends Answer {
     this.event("response.output_item.done", { output_index: index, item: whole });
   }
 
-  piece({ index, item }: Open, type: string, fields: Draft): void {
-    this.event(`response.${type}`, { item_id: item.id, output_index: index, ...fields });
+  piece(open: Open, type: string, fields: Draft): void {
+    this.send(this.pieceOf(open, type, fields));
+  }
+  pieceOf({ index, item }: Open, type: string, fields: Draft): Draft {
+    return { type: `response.${type}`, sequence_number: 0, item_id: item.id, output_index: index, ...fields };
+  }
+
+  /** What an item says next. `list`: in the last part of its content or of its summary; `more`: what else every such event has. */
+  delta(open: Open, name: string, delta: string, list?: "content" | "summary", more?: Draft): void {
+    const at = list && listOf(open.item[list]).length;
+    this.word(`${name} ${open.index} ${at}`, delta, (delta) =>
+      this.pieceOf(open, `${name}.delta`, { ...(list && { [`${list}_index`]: at }), delta, ...more }),
+    );
   }
 
   /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
