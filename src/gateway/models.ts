@@ -128,13 +128,13 @@ export class Models {
     return contextLength ?? this.#contexts.get(`${upstream}\n${id}`);
   }
 
-  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once, and only for what it lists. */
+  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once for a list, and only for what it lists. */
   #ask(upstream: string, model: string): Promise<void> {
     const key = `${upstream}\n${model}`;
     const before = this.#asking.get(key);
     if (before) return before;
     const asking = (this.upstreams[upstream]?.about?.(model) ?? Promise.resolve(undefined)).then(
-      (about) => void this.#contexts.set(key, about?.context),
+      (about) => void this.#contexts.set(key, about?.context ?? this.#contexts.get(key)),
       () => void this.#asking.delete(key),
     );
     this.#asking.set(key, asking);
@@ -223,6 +223,8 @@ export class Models {
   async #fetch(upstream: string, listing: Listing): Promise<List> {
     const models = await this.upstreams[upstream]!.models().catch(() => undefined);
     listing.last = models;
+    // It may have loaded since then what it did not have at hand, or run with another context by now.
+    for (const key of this.#asking.keys()) if (key.startsWith(`${upstream}\n`)) this.#asking.delete(key);
     listing.until = Date.now() + (models ? FRESH_MS : FAILED_MS);
     listing.coming = undefined;
     return models;

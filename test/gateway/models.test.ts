@@ -1,5 +1,5 @@
 // Which upstream answers for a model; the lists that clients see; bytes that are passed on.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Request, ThinkingSettings } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { unsearched } from "../../src/gateway/bound.ts";
@@ -381,6 +381,25 @@ test("llama-server's context is what it runs with, for clients and for limits, a
   const models = new Models({ up: remote(`${server.url}/v1`) });
   expect(await models.list()).toEqual([{ id: "m", contextLength: 8192 }]);
   expect(models.contextOf(await models.resolve("m"))).toBe(8192);
+});
+
+test("a context that was not known, or is another one by now, is learnt with the next list", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const said = [undefined, 4096, 8192, undefined];
+    const models = new Models({ up: { ...engine("qwen"), about: async () => ({ context: said.shift() }) } });
+    const target = await models.resolve("qwen");
+    for (const context of [undefined, 4096, 8192, 8192]) {
+      for (let i = 0; i < 3; i++) {
+        models.contextOf(target);
+        await new Promise(setImmediate);
+      }
+      expect(models.contextOf(target)).toBe(context);
+      vi.advanceTimersByTime(31_000);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a context that no list has is learnt by asking for the model, once; nobody waits for it", async () => {

@@ -11,8 +11,9 @@ import { type Gguf, templateOf, textIn } from "../gguf.ts";
 import type { DialectSetting } from "../inband/dialects.ts";
 import { checkGguf } from "./check.ts";
 import { withObjects } from "./embedded.ts";
-import { inOneVariant, type Llama, LlamaEngine, SAMPLING } from "./engine.ts";
+import { inOneVariant, type Llama, LlamaEngine } from "./engine.ts";
 import { type Gpu, guardSampling, lineOf, listening, loadRuntime, startLlama } from "./runtime.ts";
+import { SAMPLING } from "./sampling.ts";
 import { EMBEDDED, findModel } from "./source.ts";
 
 export interface LlamaOptions {

@@ -5,7 +5,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { constants, createReadStream, existsSync } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type RequestInit as ProxiedInit, fetch as proxied } from "undici/index.js";
@@ -32,6 +32,7 @@ export async function download(url: string, target: string, options: DownloadOpt
   const file = await identify(url, options);
   const part = `${target}.${createHash("sha256").update(file.identity).digest("hex").slice(0, 12)}.part`;
   await mkdir(dirname(target), { recursive: true });
+  await checkRoom(nameOf(url), dirname(target), (file.size ?? 0) - (await sizeOf(part)));
   let loaded = 0;
   for (let tries = 1; ; tries++) {
     const before = loaded;
@@ -48,6 +49,14 @@ export async function download(url: string, target: string, options: DownloadOpt
   await rename(part, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || !existsSync(target)) throw error; // somebody else has fetched it at the same time
   });
+}
+
+/** Better now than behind many gigabytes. */
+async function checkRoom(name: string, folder: string, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const [wanted, free] = [needed, bavail * bsize].map((bytes) => `${(bytes / 1e9).toFixed(1)} GB`);
+  if (needed > bavail * bsize)
+    throw new EngineError({ code: "internal", message: `${name} needs ${wanted}, and ${folder} has ${free} left` });
 }
 
 interface Remote {

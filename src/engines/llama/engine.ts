@@ -4,20 +4,19 @@
  *     const engine = await createLlama({ model: "hf:unsloth/Qwen3-4B-Instruct-2507-GGUF:Q4_K_M" });
  *     for await (const event of engine.generate({ model: "", messages })) console.log(event);
  */
-import type { LlamaContext, LlamaContextSequence, LlamaModel, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import type { ErrorInfo, Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
+import type { LlamaContext, LlamaContextSequence, LlamaModel, Token } from "node-llama-cpp";
+import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { inVariant, settingOf } from "../../dialects/variant.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import type { CallOptions, Engine, GenerateOptions, Preview, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
-import { closing, explainError } from "../finish.ts";
+import { closing } from "../finish.ts";
 import { held } from "../inband/request.ts";
 import { contextError, type Rendered, rendered } from "../rendered.ts";
 import { Answer, type Asked, Marks } from "./answer.ts";
-import { Grammars } from "./hold.ts";
-import { Pool } from "./pool.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import { Machine } from "./machine.ts";
+import { samplingOf } from "./sampling.ts";
 
 export interface LlamaFacts {
   /** What clients call it: the file's name without its ending. */
@@ -63,45 +62,11 @@ export interface Loaded {
   readonly prepare?: ((request: Request) => Request) | undefined;
 }
 
-/** llama.cpp's own. */
-export const SAMPLING: Sampling = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 };
-/** So many of the last tokens count for penalties. */
-const PENALIZED = 64;
-
 /** The model is held to calls of one form: the reference's, unless another is said. */
 export function inOneVariant(dialect: Dialect): Dialect {
   const [reference] = dialect.variants;
   return dialect.variant === undefined && reference !== undefined ? inVariant(dialect, reference) : dialect;
 }
-
-/** What all dialects share that are spoken with one model. */
-class Machine {
-  readonly vocabulary: Vocabulary;
-  readonly grammars: Grammars;
-  readonly sequences: readonly LlamaContextSequence[];
-  readonly pool: Pool;
-  isClosed = false;
-
-  constructor({ model, context, facts }: Loaded) {
-    this.vocabulary = new Vocabulary(model);
-    this.grammars = new Grammars(model);
-    this.sequences = Array.from({ length: facts.parallel }, () => context.getSequence());
-    this.pool = new Pool(this.sequences);
-  }
-
-  /** Throws once nobody wants the rest. Not by `AbortSignal.any`: of a signal that lives as long as the model, Node keeps something for each. */
-  check(signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
-    if (this.isClosed) throw new EngineError(CLOSED);
-  }
-
-  /** What llama.cpp says of a model that is gone is that it is closed. */
-  explain(error: unknown): ErrorInfo {
-    return this.isClosed ? CLOSED : explainError(error);
-  }
-}
-
-const CLOSED: ErrorInfo = { code: "aborted", message: "the model was closed" };
 
 export class LlamaEngine implements Llama {
   readonly facts: LlamaFacts;
@@ -110,7 +75,7 @@ export class LlamaEngine implements Llama {
   readonly #machine: Machine;
   readonly #marks: Marks;
 
-  constructor(loaded: Loaded, machine = new Machine(loaded)) {
+  constructor(loaded: Loaded, machine = new Machine(loaded.model, loaded.context, loaded.facts.parallel)) {
     const { model, dialect, facts, warnings } = loaded;
     this.facts = facts;
     this.warnings = warnings;
@@ -145,8 +110,7 @@ export class LlamaEngine implements Llama {
 
   async close(): Promise<void> {
     if (this.#machine.isClosed) return;
-    this.#machine.isClosed = true;
-    this.#machine.pool.close(new EngineError(CLOSED));
+    this.#machine.close();
     await this.#loaded.model.dispose(); // and its context with it
   }
 
@@ -266,21 +230,4 @@ interface Started extends Asked {
   /** How many tokens the answer may have. */
   readonly limit: number;
   readonly warnings: readonly Warning[];
-}
-
-function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
-  const { temperature = 0, topP = 1, topK = 0, minP = 0, seed } = sampling;
-  const { presencePenalty = 0, frequencyPenalty = 0 } = sampling;
-  const repeatPenalty = Number(sampling.repeatPenalty) > 0 ? Number(sampling.repeatPenalty) : 1; // nothing can be divided by less
-  const punishes = repeatPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
-  return {
-    temperature,
-    topP,
-    topK,
-    minP,
-    ...(seed === undefined ? {} : { seed }),
-    ...(punishes
-      ? { repeatPenalty: { punishTokens: () => made.slice(-PENALIZED), penalty: repeatPenalty, presencePenalty, frequencyPenalty } }
-      : {}),
-  };
 }

@@ -116,6 +116,12 @@ describe("a file", () => {
     expect(folder()).toEqual(["model.gguf"]);
   });
 
+  test("for which the disk has no room is not begun", async () => {
+    const { url, seen } = await site((request, response) => serve(request, response, { headers: { "x-linked-size": String(2 ** 60) } }));
+    await expect(get(`${url}/model.gguf`)).rejects.toThrow(/^model.gguf needs 1152921504.6 GB, and .* has [\d.]+ GB left$/);
+    expect(seen.map(({ method }) => method)).toEqual(["HEAD"]);
+  });
+
   test("starts anew where the server knows no ranges", async () => {
     const { url } = await site((request, response) => {
       delete request.headers.range;

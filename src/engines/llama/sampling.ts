@@ -1,0 +1,26 @@
+/** A request's sampling as node-llama-cpp takes it. */
+import type { SequenceEvaluateOptions, Token } from "node-llama-cpp";
+import type { Sampling } from "../../core/nouns.ts";
+
+/** llama.cpp's own. */
+export const SAMPLING: Sampling = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 };
+/** So many of the last tokens count for penalties. */
+const PENALIZED = 64;
+
+/** `made`: the tokens of the answer, which penalties are for. */
+export function samplingOf(sampling: Sampling, made: readonly Token[]): SequenceEvaluateOptions {
+  const { temperature = 0, topP = 1, topK = 0, minP = 0, seed } = sampling;
+  const { presencePenalty = 0, frequencyPenalty = 0 } = sampling;
+  const repeatPenalty = Number(sampling.repeatPenalty) > 0 ? Number(sampling.repeatPenalty) : 1; // nothing can be divided by less
+  const punishes = repeatPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
+  return {
+    temperature,
+    topP,
+    topK,
+    minP,
+    ...(seed === undefined ? {} : { seed }),
+    ...(punishes
+      ? { repeatPenalty: { punishTokens: () => made.slice(-PENALIZED), penalty: repeatPenalty, presencePenalty, frequencyPenalty } }
+      : {}),
+  };
+}
