@@ -185,8 +185,15 @@ export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSign
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
 
-/** Ids by which a server's operator finds the request again. */
-const TRAVELLING = ["x-request-id", "request-id", "openai-processing-ms", "x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens"];
+/** Ids by which a server's operator finds the request again, and what its SDKs heed. */
+const TRAVELLING = [
+  "x-request-id",
+  "request-id",
+  "openai-processing-ms",
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-remaining-tokens",
+  "x-should-retry",
+];
 
 export function travelling(headers: Headers): Headers {
   const found: Record<string, string> = {};

@@ -109,12 +109,9 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const own = CODES.find((code) => ERRORS[code][1] === native && native !== null);
   const code = own ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
   const delay = notes.map(({ retryDelay }) => textOf(retryDelay)).find(Boolean);
-  const waits: [string | undefined, number][] = [
-    [headers["retry-after-ms"], 1],
-    [delay, 1000],
-    [headers["retry-after"], 1000],
-  ];
-  const wait = waits.map(([text = "", unit]) => Number.parseFloat(text) * unit).find((count) => count >= 0);
+  const { "retry-after-ms": ms = "", "retry-after": after = "", date = "" } = headers;
+  const waits = [Number.parseFloat(ms), 1000 * Number.parseFloat(delay ?? ""), 1000 * Number.parseFloat(after)];
+  const wait = [...waits, Date.parse(after) - Date.parse(date)].find((count) => count >= 0); // a date, by the clock of who says it
   return defined<ErrorInfo>({
     code,
     message,

@@ -110,12 +110,22 @@ describe("no silence", () => {
 describe("errors before the stream have a status", () => {
   test.each(wires)("%s", async (id) => {
     const upstream = await startServer(
-      answering('{"error":{"message":"slow down"}}', { status: 429, "retry-after": "7", "x-request-id": "up-1" }),
+      answering('{"error":{"message":"slow down"}}', {
+        status: 429,
+        "retry-after": "7",
+        "x-request-id": "up-1",
+        "x-should-retry": "false",
+      }),
     );
     const gateway = await startGateway({ upstreams: { up: remote(upstream.url) } });
     for (const table of [SMALLEST, STREAMED]) {
       const { status, headers, body } = await askSmallest(gateway.url, id, table);
-      expect({ status, ...headers }).toMatchObject({ status: 429, "retry-after": "7", "x-request-id": "up-1" });
+      expect({ status, ...headers }).toMatchObject({
+        status: 429,
+        "retry-after": "7",
+        "x-request-id": "up-1",
+        "x-should-retry": "false",
+      });
       expect(JSON.parse(body)).toMatchObject(ERROR[id]);
     }
     expect(await gateway.ended(2)).toMatchObject([{ outcome: "error", status: 429, error: { code: "rate-limit" } }, {}]);

@@ -146,7 +146,10 @@ describe("what servers say", () => {
   test("when to come back", () => {
     expect(readError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);
     expect(readError(429, { "retry-after-ms": "150", "retry-after": "1" }, {}).retryAfterMs).toBe(150);
-    expect(readError(429, { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }, {}).retryAfterMs).toBeUndefined();
+    const then = { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" };
+    expect(readError(429, then, {}).retryAfterMs).toBeUndefined();
+    expect(readError(429, { ...then, date: "Wed, 21 Oct 2026 07:27:30 GMT" }, {}).retryAfterMs).toBe(30_000);
+    expect(readError(429, { ...then, date: "Wed, 21 Oct 2026 07:29:00 GMT" }, {}).retryAfterMs).toBeUndefined();
     expect(retryHeaders({ code: "rate-limit", message: "", retryAfterMs: 1500 })).toEqual({ "retry-after": "2" });
     expect(retryHeaders({ code: "rate-limit", message: "" })).toEqual({});
   });
