@@ -95,6 +95,21 @@ test("what its types declare as values is there", async () => {
   }
 });
 
+test("its types for a page need no newer library than ES2022", () => {
+  const program = ts.createProgram(["dist/index.d.ts", "dist/chat/browser.d.ts", "dist/engines/browser.d.ts"], {
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+  });
+  const ours = program.getSourceFiles().filter(({ fileName }) => fileName.includes("dist/") && !fileName.includes("node_modules/"));
+  expect(ours.length).toBeGreaterThan(20);
+  const faults = ours.flatMap((file) => program.getSemanticDiagnostics(file));
+  expect(faults.map(({ messageText }) => messageText)).toEqual([]);
+});
+
 test("its pages lead to pages and examples that are in it, too", () => {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const options: ExecFileSyncOptionsWithStringEncoding = {

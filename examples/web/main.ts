@@ -49,7 +49,7 @@ const written = (event: Event): string => {
 const line = (event: ChatEvent): string => {
   const { type, ...rest } = event;
   const shown = Object.entries(rest).filter(([key]) => key !== "raw" && key !== "turn" && key !== "index");
-  return `${type.padEnd(12)} ${shown.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join("  ")}\n`;
+  return `${type.padEnd(12)} ${shown.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join("  ")}`;
 };
 
 const wllama = new Wllama({ default: wasm }, { suppressNativeLog: true });
@@ -71,6 +71,7 @@ const chat = createChat({
 
 async function send(text: string): Promise<void> {
   for (const element of [answer, raw, events]) element.textContent = "";
+  words.placeholder = text; // what was said stays to be seen, and Enter says it again
   setBusy(true);
   for await (const event of chat.send(text)) {
     if (event.type === "text") answer.textContent += event.text;
@@ -79,7 +80,9 @@ async function send(text: string): Promise<void> {
       raw.textContent += written(event);
       if (event.type === "finish") raw.textContent += "\n\n";
     }
-    events.textContent += line(event);
+    const row = document.createElement("div");
+    row.textContent = line(event);
+    events.append(row);
   }
   setBusy(false);
 }

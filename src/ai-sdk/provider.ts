@@ -28,6 +28,7 @@ export interface Dragoman extends ProviderV3 {
 }
 
 export function createDragoman(engine: Engine): Dragoman {
+  if (typeof engine?.generate !== "function") throw new TypeError("createDragoman takes an engine: createRemote({ wire, url }) makes one");
   const languageModel = (modelId: string): LanguageModelV3 => new EngineModel(engine, modelId);
   const none = (modelType: "embeddingModel" | "imageModel") => (modelId: string) => {
     throw new NoSuchModelError({ modelId, modelType });

@@ -10,6 +10,7 @@ const MAX_STDERR = 2000;
 
 /** Throws if the server does not start or is none. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
+  if (typeof server !== "object" || server === null) throw new Error("an MCP server is { command, args } or { url }");
   if ("url" in server) return toolsAtUrl(server);
   if (!server.command) throw new Error("an MCP server has a command or a url");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");

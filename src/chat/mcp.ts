@@ -30,8 +30,11 @@ export interface McpSettings {
   signal?: AbortSignal | undefined;
 }
 
+/** `AsyncDisposable`, where the program's library has it: the types are for programs of an older one, too. */
+type Disposing = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol } ? Record<Key, () => Promise<void>> : object;
+
 /** A server that ends is connected again, or started again, when one of its tools is used. */
-export interface McpTools extends ToolSet, AsyncDisposable {
+export interface McpTools extends ToolSet, Disposing {
   /** As the server listed them last; a chat that is given the server follows it when they change. */
   readonly tools: readonly ChatTool[];
   /** What the server calls itself. */
@@ -50,7 +53,8 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
   const { StreamableHTTPClientTransport, StreamableHTTPError } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
   const { openSession } = await import("./mcp-session.ts");
   const { url, headers = {} } = server;
-  if (!URL.canParse(url)) throw new Error(`the URL of an MCP server is none: ${url}`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new Error(`the URL of an MCP server must be an http or https URL; it is ${url}`);
   return openSession(server, {
     name: url,
     open: () => ({

@@ -59,7 +59,7 @@ export function listDialects(): Dialect[] {
 
 /** By its id, with a variant behind it or not (`hermes`, `hermes/qwen2.5-7b-instruct`), or as it was detected. Throws where it is not known. */
 export function getDialect(setting: string | Pick<Detection, "id" | "variant">): Dialect {
-  const [id, variant] = typeof setting === "string" ? setting.split(/\/(.*)/s) : [setting.id, setting.variant];
+  const [id, variant] = typeof setting === "string" ? setting.split(/\/(.*)/s) : [setting?.id, setting?.variant];
   const dialect = DIALECTS.find((dialect) => dialect.id === id);
   if (!dialect) throw new Error(`unknown dialect "${id}"; known: ${DIALECTS.map((dialect) => dialect.id).join(", ")}`);
   return variant === undefined ? dialect : inVariant(dialect, variant);

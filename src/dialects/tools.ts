@@ -1,4 +1,5 @@
 /** Tools as text. */
+import { checkRequest } from "../core/check.ts";
 import type { JsonObject, Request, Tool } from "../core/nouns.ts";
 import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, VariantOptions } from "./dialect.ts";
 import { thinkingOption } from "./options.ts";
@@ -59,6 +60,7 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
     ...rest,
     variants: Object.keys(variants),
     render(request, options = {}) {
+      checkRequest(request);
       const variant = variantOf(variants, options.variant);
       const declared = request.tools?.length ? tools(request.tools, variant) : undefined;
       const { bos, messages, open } = render(request, variant, { ...options, thinking: thinkingOption(request, options), declared });

@@ -89,7 +89,7 @@ export function urlProblem(url: string): string | undefined {
 /** Where the paths of the wire are found under a URL that a user gave; its query (`?api-version=2024-10-21`) goes along with all of them. */
 export function baseOf(wire: WireId, url: string): Base {
   const problem = urlProblem(url);
-  if (problem) throw new Error(`the URL of an upstream ${problem}`);
+  if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${url}`);
   const { prefix, inUrl } = HABITS[wire];
   const { origin, pathname, search } = new URL(url);
   const root = pathname.replace(/\/+$/, "");
@@ -119,8 +119,8 @@ export class Remote implements Engine {
     this.urls = [url].flat();
     this.#wire = getWire(wire);
     const [first = "http://localhost"] = this.urls;
-    this.#profile = { ...usualProfile(wire, first), ...profile };
     const bases = this.urls.map((one) => baseOf(wire, one));
+    this.#profile = { ...usualProfile(wire, first), ...profile };
     const credentials = key === undefined ? undefined : credentialsOf(wire, key);
     this.#server = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
     if (!(cloud ?? knownByUrl(first)) && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);

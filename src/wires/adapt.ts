@@ -2,6 +2,7 @@
  * What a target cannot say, said otherwise. Each wire has a table of what it is able to say; here a request becomes one that holds nothing
  * else, and every change of it is told. What is left for the wire is to write it down.
  */
+import { checkRequest } from "../core/check.ts";
 import type { Opaque, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, withResultsFirst } from "./adapt-messages.ts";
@@ -25,6 +26,7 @@ export function adapt(given: Request, able: Abilities, profile: WireProfile = {}
 
 /** All but the messages. */
 export function adaptSettings(given: Request, all: Abilities, profile: WireProfile = {}): Out {
+  checkRequest(given);
   const able: Abilities = profile.allowedTools === false && all.toolChoice ? { ...all, toolChoice: "mode" } : all;
   const warnings = new Warnings(able.wire);
   const { sampling, stop, parallelCalls, toolChoice: choice, extra } = given;

@@ -1,4 +1,5 @@
 /** What the decoders of all wires share: the frames of a stream, or one whole body, are read into events. */
+import { checkText } from "../core/check.ts";
 import { Folding } from "../core/folding.ts";
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.ts";
@@ -67,6 +68,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   }
 
   feed(text: string): Event[] {
+    checkText(text);
     for (const frame of this.#frames.feed(text)) this.#read(frame);
     return this.take();
   }

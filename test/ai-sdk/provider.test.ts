@@ -330,3 +330,7 @@ describe("what only ai 7 has a word for", () => {
     expect(JSON.stringify(engine.requests[0]!.messages).match(/rainy/g)).toHaveLength(1);
   });
 });
+
+it("an engine in an object, as other providers have their options, is told so", () => {
+  expect(() => createDragoman({ engine: createScripted([]) } as never)).toThrow("createDragoman takes an engine");
+});

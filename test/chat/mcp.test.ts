@@ -306,6 +306,7 @@ test("a command that is no server: an error that says what it wrote", async () =
   );
   await expect(mcpTools({ url: `${closed.url}/mcp` })).rejects.toThrow(/does not answer: it answers 401, no$/);
   await expect(mcpTools({ url: `${closed.url}/` })).rejects.toThrow(/does not answer: it answers 404$/);
-  await expect(mcpTools({ url: "nope" })).rejects.toThrow("the URL of an MCP server is none: nope");
+  await expect(mcpTools({ url: "localhost:3001/mcp" })).rejects.toThrow("must be an http or https URL; it is localhost:3001/mcp");
+  await expect(mcpTools("npx a-server" as never)).rejects.toThrow("{ command, args } or { url }");
   await expect(mcpTools({} as never)).rejects.toThrow("an MCP server has a command or a url");
 });

@@ -370,3 +370,7 @@ describe("a server that compresses although it was asked not to", () => {
     expect(await eventsOf(remote({ url: server.url }))).toContainEqual({ type: "finish", reason: "error", error });
   });
 });
+
+test.each(["localhost", "localhost:8000/v1", undefined as never])("a URL that is none, %s, is named at once", (url) => {
+  expect(() => createRemote({ wire: "openai-chat", url })).toThrow(`the URL of an upstream must be an http or https URL; it is ${url}`);
+});

@@ -1,5 +1,5 @@
 /** What begins with a slash: not for the model, but for the program. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import type { Asking, Chat } from "../../chat/index.ts";
 import type { Media, Text, ToolResult } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
@@ -79,8 +79,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   save: {
     takes: "[file]",
     does: "save the conversation as JSON",
-    run: (argument, { chat, palette }) => {
+    run: async (argument, { chat, palette }) => {
       const file = argument || `chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`;
+      const isAnother = existsSync(file) && !(await loadChat(file).catch(() => undefined));
+      if (isAnother) throw new Complaint(`${visible(file)} is there and is no saved conversation: give another name`);
       try {
         writeFileSync(file, `${JSON.stringify(chat.save(), null, 2)}\n`, { mode: 0o600 });
       } catch (error) {

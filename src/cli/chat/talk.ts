@@ -270,5 +270,5 @@ function ending({ chat, palette: { dim, red, yellow } }: Talk, seconds: number):
   const cost = dim([costOf(chat), `${seconds.toFixed(1)} s`].filter(Boolean).join(" · "));
   if (reason === "stop") return `${cost}\n`;
   if (reason === "aborted") return `${yellow("stopped")}  ${cost}\n`;
-  return `${red(visible(error?.message ?? ENDINGS[reason] ?? reason))}  ${cost}${dim(" · /retry sends it again")}\n`;
+  return `${red(visible(error?.message ?? ENDINGS[reason] ?? reason))}  ${cost}${dim(" · /retry sends it again, /undo takes it back")}\n`;
 }

@@ -2,6 +2,7 @@
  * The scanner's state, and the only place where events are made. Every character that is read either leaves as text or thinking, or
  * waits in `raw` for the next event that carries it: nothing can be lost. A dialect adds a table of marks and a few steps.
  */
+import { checkText } from "../../core/check.ts";
 import { JsonWriter } from "../../core/json.ts";
 import type { Event, JsonObject, MalformedCode, Tool, ToolEnd } from "../../core/nouns.ts";
 import { NO_LIMIT } from "../../core/reader.ts";
@@ -97,6 +98,7 @@ export class Scan extends RawReader implements Scanner {
   }
 
   feed(text: string): Event[] {
+    checkText(text);
     if (text === "" || this.ended) return [];
     const { quiet, call } = this;
     this.#room -= text.length;

@@ -1,12 +1,17 @@
 /** A scanner for whole texts and for the streams of the platform. */
 import type { Event } from "../../core/nouns.ts";
-import type { Dialect, ScannerOptions } from "../dialect.ts";
+import type { Dialect, Scanner, ScannerOptions } from "../dialect.ts";
 
 type DialectScanner = Pick<Dialect, "createScanner">;
 
+function scannerOf(dialect: DialectScanner, options: ScannerOptions | undefined): Scanner {
+  if (typeof dialect === "string") throw new TypeError(`a dialect is not its name: getDialect("${dialect}") gives it`);
+  return dialect.createScanner(options);
+}
+
 /** The events of a whole text. */
 export function scanText(dialect: DialectScanner, text: string, options?: ScannerOptions): Event[] {
-  const scanner = dialect.createScanner(options);
+  const scanner = scannerOf(dialect, options);
   return [...scanner.feed(text), ...scanner.flush()];
 }
 
@@ -16,7 +21,7 @@ export async function* scanStream(
   source: AsyncIterable<string> | ReadableStream<string>,
   options?: ScannerOptions,
 ): AsyncGenerator<Event, void, undefined> {
-  const scanner = dialect.createScanner(options);
+  const scanner = scannerOf(dialect, options);
   for await (const text of Symbol.asyncIterator in source ? source : chunksOf(source)) yield* scanner.feed(text);
   yield* scanner.flush();
 }
@@ -39,7 +44,7 @@ async function* chunksOf(stream: ReadableStream<string>): AsyncGenerator<string,
 }
 
 export function scannerStream(dialect: DialectScanner, options?: ScannerOptions): TransformStream<string, Event> {
-  const scanner = dialect.createScanner(options);
+  const scanner = scannerOf(dialect, options);
   return new TransformStream<string, Event>({
     transform(text, controller) {
       for (const event of scanner.feed(text)) controller.enqueue(event);

@@ -1,4 +1,5 @@
 /** Requests to servers. The API is strict about turns: every call is answered in the very next message, results before all else. */
+import { checkRequest } from "../../core/check.ts";
 import { isObject } from "../../core/json.ts";
 import type { JsonObject, Media, Message, Opaque, Part, Request, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
@@ -43,6 +44,7 @@ const MAX_TOKENS = 32_000;
 const MIN_BUDGET = 1024;
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
+  checkRequest(given); // before it is looked at for calls
   const headers = own(given.extra, HEADERS);
   const out = adapt({ ...given, ...declared(given), extra: given.extra?.filter(({ data }) => data !== headers) ?? [] }, ABLE, profile);
   const { request, warnings } = out;

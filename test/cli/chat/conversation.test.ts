@@ -1,5 +1,5 @@
 // The conversation in a terminal, as a person has it.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { chat } from "../../../src/cli/chat/talk.ts";
@@ -98,6 +98,13 @@ describe("over streams", () => {
     await streams.type(`/save ${file}`, "Enter");
     await streams.shows("saved to");
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, messages: [{ role: "user" }, { role: "assistant" }] });
+    await streams.type(`/save ${file}`, "Enter"); // a conversation goes on, and its file with it
+    await streams.shows("saved to");
+    const other = join(state, "package.json");
+    writeFileSync(other, "{}");
+    await streams.type(`/save ${other}`, "Enter");
+    await streams.shows("package.json is there and is no saved conversation");
+    expect(readFileSync(other, "utf8")).toBe("{}");
     await streams.type(`/save ${join(state, "no", "folder.json")}`, "Enter");
     await streams.shows("folder.json: there is no such folder");
     await streams.type("/prompt 9", "Enter");

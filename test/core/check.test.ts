@@ -1,0 +1,46 @@
+// Requests that were written by hand in another API's form, and bytes in the place of text: the mistake is named, by every wire and dialect.
+import { describe, expect, test } from "vitest";
+import { getDialect, getWire, listDialects, listWires, type Request, scanStream, scanText } from "../../src/index.ts";
+
+const text = (role: string) => ({ role, content: [{ type: "text", text: "hi" }] });
+const mistakes: [string, object, string][] = [
+  ["no messages", {}, "messages must be a list"],
+  ["text as content", { messages: [text("user"), { role: "assistant", content: "hi" }] }, "messages[1].content must be a list"],
+  ["nothing as content", { messages: [{ role: "user", content: null }] }, "messages[0].content must be a list"],
+  ["a role of nobody", { messages: [text("human")] }, "messages[0].role must be one of system"],
+  ["OpenAI's results", { messages: [{ role: "tool", tool_call_id: "a", content: "" }] }, "messages[0] must be { role: "],
+  ["OpenAI's tools", { messages: [text("user")], tools: [{ type: "function", function: { name: "a" } }] }, "tools[0] must be like { name"],
+];
+
+describe.each(mistakes)("%s", (_, given, words) => {
+  const request = { model: "m", ...given } as Request;
+
+  test.each(listWires().map(({ id }) => id))("%s", (id) => {
+    expect(() => getWire(id).encodeRequest(request)).toThrow(words);
+  });
+
+  test.each(listDialects().map(({ id }) => id))("%s", (id) => {
+    expect(() => getDialect(id).render(request)).toThrow(words);
+  });
+});
+
+describe("what is no text", () => {
+  const gemma4 = getDialect("gemma4");
+  const bytes = new TextEncoder().encode("data: {}\n\n") as never;
+
+  test("bytes for a scanner", async () => {
+    expect(() => gemma4.createScanner().feed(bytes)).toThrow("TextDecoderStream");
+    const events = scanStream(gemma4, new Response("hi").body as never);
+    await expect(events.next()).rejects.toThrow("TextDecoderStream");
+  });
+
+  test.each(listWires().map(({ id }) => id))("bytes for the decoder of %s", (id) => {
+    const { context } = getWire(id).encodeRequest({ model: "m", messages: [], stream: "sse" });
+    expect(() => getWire(id).createStreamDecoder(context).feed(bytes)).toThrow("TextDecoderStream");
+  });
+
+  test("a dialect's name for the dialect", () => {
+    expect(() => scanText("gemma4" as never, "hi")).toThrow('getDialect("gemma4")');
+    expect(() => getDialect(undefined as never)).toThrow("unknown dialect");
+  });
+});
