@@ -16,7 +16,7 @@ import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
-const WORD = "function_calls";
+const TAGS = { word: "function_calls" };
 /** What the model says opens so behind a user and behind results; behind its own words there is no mark. */
 const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
 
@@ -51,7 +51,7 @@ const toolPieces = (tools: readonly Tool[]): Pieces => t`## Tools
 
 You have access to a set of tools you can use to answer the user's question.
 You can invoke functions by writing a "<｜DSML｜function_calls>" block like the following as part of your reply to the user:
-${exampleBlock(WORD, "$FUNCTION_NAME")}
+${exampleBlock("$FUNCTION_NAME", TAGS)}
 
 String and scalar parameters should be specified as is without any escaping or quotes, while lists and objects should use JSON format. The "string" attribute should be set to "true" for string type parameters and "false" for other types (numbers, booleans, arrays, objects).
 
@@ -72,7 +72,7 @@ Here are the functions available in JSONSchema format:
 ${schemaLines(tools)}</functions>
 `;
 
-const callPieces = (calls: readonly RenderableCall[]): Pieces => callBlock(WORD, calls);
+const callPieces = (calls: readonly RenderableCall[]): Pieces => callBlock(calls, TAGS);
 const resultPieces = (results: readonly RenderableResult[]): Pieces => [
   "<function_results>\n",
   results.map(({ output }) => `<result>${resultText(output)}</result>\n`),

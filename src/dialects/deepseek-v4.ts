@@ -1,5 +1,5 @@
 /**
- * DeepSeek-V4, Flash and Pro:
+ * DeepSeek-V4, Flash and Pro. V4.1 has a blank behind every `｜DSML｜`, and `calls` for `tool_calls`:
  *
  *     <｜DSML｜tool_calls>
  *     <｜DSML｜invoke name="get_weather">
@@ -8,14 +8,24 @@
  *     </｜DSML｜tool_calls>
  */
 import type { Effort, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callBlock, createScanner, exampleBlock, PRESERVED, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
+import type { RenderableResult } from "./dialect.ts";
+import {
+  callBlock,
+  createScanner,
+  exampleBlock,
+  IMAGES,
+  PRESERVED,
+  STOPS,
+  saidPieces,
+  schemaLines,
+  type Tags,
+  t,
+  thought,
+} from "./dsml.ts";
 import { pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
-
-const WORD = "tool_calls";
+import { type Content, contentPieces, hoisted, resultContent, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const MUCH = `Reasoning Effort: Absolute maximum with no shortcuts permitted.
 You MUST be very thorough in your thinking and comprehensively decompose the problem to resolve the root cause, rigorously stress-testing your logic against all potential paths, edge cases, and adversarial scenarios.
@@ -28,25 +38,56 @@ Do not stop reasoning until you have independently verified the solution from mu
 
 `;
 
-/** What stands in front of all for an effort: what was the most until Flash 0731 and Pro 0813 is less there. */
-const VARIANTS: Readonly<Record<string, Readonly<Partial<Record<Effort, string>>>>> = {
-  "deepseek-v4": { max: MUCH },
-  "deepseek-v4-flash-0731": { high: MUCH, xhigh: MUCH, max: MOST },
+interface Variant {
+  readonly tags: Tags;
+  /** What stands in front of all for an effort. */
+  readonly efforts: Readonly<Partial<Record<Effort, string>>>;
+  /** And for none. */
+  readonly effort?: Effort;
+  /** A system message has a mark, wherever it stands. */
+  readonly marksSystem: boolean;
+}
+
+const V4: Variant = { tags: { word: "tool_calls", nothing: "\n" }, efforts: { max: MUCH }, marksSystem: false };
+
+const effortOf = (share: number): string =>
+  `Reasoning Effort: ${share} (range 1-100, the higher the value, the more thorough the reasoning)\n\n`;
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "deepseek-v4": V4,
+  // What was the most is less here, and in Pro 0813.
+  "deepseek-v4-flash-0731": { ...V4, efforts: { high: MUCH, xhigh: MUCH, max: MOST } },
+  "deepseek-v4.1-flash": {
+    tags: { word: " calls", blank: " ", nothing: "\n" },
+    efforts: {
+      minimal: effortOf(25),
+      low: effortOf(25),
+      medium: effortOf(50),
+      high: effortOf(50),
+      xhigh: effortOf(75),
+      max: effortOf(100),
+    },
+    effort: "high",
+    marksSystem: true,
+  },
 };
 
-function render(request: Request, efforts: Readonly<Partial<Record<Effort, string>>>, options: Setting): Rendered {
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { messages, tools = [], output, thinking } = request;
+  const { marksSystem } = variant;
   // Only what stands in front: a later one would change what was said before. A developer is a user here.
-  const behind = messages.findIndex(({ role }) => role !== "system");
+  const behind = messages.findIndex(({ role }, i) => role !== "system" || (marksSystem && i > 0));
   const first = behind < 0 ? messages.length : behind;
   const { system } = hoisted({ messages: messages.slice(0, first) });
   const thinks = options.thinking ?? false;
   const keeps = tools.length > 0 || messages.some((message) => message.role === "tool");
-  const head = [
-    system,
+  const effort = thinking?.effort ?? variant.effort;
+  const much = (thinks && effort && variant.efforts[effort]) || "";
+  const rules = [
     options.declared ?? "",
     output?.schema ? `## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n${pythonJson(output.schema)}` : "",
   ].filter((part) => part !== "");
+  const head = [...(system || (marksSystem && rules.length > 0) ? [system] : []), ...rules];
   const turns: Pieces[] = [];
   let userSide = false;
   const user = (text: Pieces): void => {
@@ -54,8 +95,13 @@ function render(request: Request, efforts: Readonly<Partial<Record<Effort, strin
     userSide = true;
   };
   for (const turn of turnsOf(messages.slice(first))) {
+    if (turn.side === "system" && marksSystem) {
+      turns.push(t`<｜System｜>${textOf(turn.content)}`);
+      userSide = false;
+      continue;
+    }
     if (turn.side !== "assistant") {
-      user(textOf(turn.content));
+      user(marksSystem ? shown(turn.content) : textOf(turn.content));
       continue;
     }
     for (const { said, results } of turn.rounds) {
@@ -63,25 +109,32 @@ function render(request: Request, efforts: Readonly<Partial<Record<Effort, strin
         turns.push(
           t`<｜Assistant｜>`,
           thinks && (keeps || turn.current) ? thought(thinkingOf(said)) : t`</think>`,
-          saidPieces(said, callPieces),
+          saidPieces(said, (calls) => callBlock(calls, variant.tags)),
         );
         userSide = false;
       }
-      for (const result of results) user(resultPieces([result]));
+      for (const result of results) user(resultPieces([result], variant));
     }
   }
   return {
     bos: t`<｜begin▁of▁sentence｜>`,
-    messages: [thinks && thinking?.effort ? efforts[thinking.effort] : [], joined(head, "\n\n"), turns],
+    messages: [marksSystem && (much || head.length > 0 || first > 0) ? t`<｜System｜>` : [], much, joined(head, "\n\n"), turns],
     open: t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
   };
 }
 
-const toolPieces = (tools: readonly Tool[]): Pieces => t`## Tools
+/** Each part for itself, images too. */
+const shown = (content: Content): Pieces =>
+  joined(
+    content.map((part) => contentPieces([part], IMAGES)),
+    "\n\n",
+  );
 
-You have access to a set of tools to help answer the user's question. You can invoke tools by writing a "<｜DSML｜tool_calls>" block like the following:
+const toolPieces = (tools: readonly Tool[], { tags }: Variant): Pieces => t`## Tools
 
-${exampleBlock(WORD, "$TOOL_NAME")}
+You have access to a set of tools to help answer the user's question. You can invoke tools by writing a "<｜DSML｜${tags.word}>" block like the following:
+
+${exampleBlock("$TOOL_NAME", tags)}
 
 String parameters should be specified as is and set \`string="true"\`. For all other types (numbers, booleans, arrays, objects), pass the value in JSON format and set \`string="false"\`.
 
@@ -95,24 +148,23 @@ ${schemaLines(tools)}
 You MUST strictly follow the above defined tool name and parameter schemas to invoke tool calls.
 `;
 
-const callPieces = (calls: readonly RenderableCall[]): Pieces => callBlock(WORD, calls, "\n");
-const resultPieces = (results: readonly RenderableResult[]): Pieces =>
+const resultPieces = (results: readonly RenderableResult[], { marksSystem }: Variant): Pieces =>
   joined(
-    results.map(({ output }) => `<tool_result>${resultText(output)}</tool_result>`),
+    results.map((result) => t`<tool_result>${marksSystem ? shown(resultContent(result)) : resultText(result.output)}</tool_result>`),
     "\n\n",
   );
 
 export const deepseekV4 = dialectOf({
   id: "deepseek-v4",
   title: "DeepSeek V4",
-  models: ["DeepSeek-V4", "DeepSeek-V4-Flash", "DeepSeek-V4-Pro"],
+  models: ["DeepSeek-V4", "DeepSeek-V4-Flash", "DeepSeek-V4-Pro", "DeepSeek-V4.1-Flash"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,
   createScanner,
   render,
   tools: toolPieces,
-  calls: callPieces,
+  calls: (calls, { tags }) => callBlock(calls, tags),
   results: resultPieces,
   thinking: thought,
 });

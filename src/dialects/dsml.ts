@@ -1,6 +1,6 @@
 /**
  * DSML, the markup of DeepSeek-V3.2 and V4. Parameters stand between tags and say themselves whether they are strings, which are raw text,
- * or JSON. The two models have another word for the block, and either may write the other's.
+ * or JSON. Each model has another word for the block, V4.1 has a blank in every tag, and any may write the others'.
  */
 import type { Part, Tool } from "../core/nouns.ts";
 import type { RenderableCall } from "./dialect.ts";
@@ -14,23 +14,31 @@ import { callsOf, textOf, unreadable } from "./transcript.ts";
 
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
-const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>"];
-const WORDS = ["function_calls", "tool_calls"];
+const TURNS = ["<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜System｜>"];
+const WORDS = ["function_calls", "tool_calls", " calls"];
 /** Models put a blank into tags. */
 const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
+const blanked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " ")];
+const closeSlips = (tag: string): Record<string, string> =>
+  Object.fromEntries(
+    blanked(`</｜DSML｜${tag}`)
+      .flatMap((one) => spaced(`${one}>`))
+      .slice(1)
+      .map((slip) => [slip, `</｜DSML｜${tag}>`]),
+  );
 const OPEN = WORDS.flatMap((word) => spaced(`<｜DSML｜${word}>`));
 const CLOSE = WORDS.flatMap((word) => spaced(`</｜DSML｜${word}>`));
-const INVOKE = "<｜DSML｜invoke";
+const INVOKES = blanked("<｜DSML｜invoke");
 
 // ---- Scanning
 
 const calls = tagCalls({
   open: OPEN,
   close: CLOSE,
-  calls: [{ open: INVOKE, head: ATTRIBUTES }],
+  calls: INVOKES.map((open) => ({ open, head: ATTRIBUTES })),
   callClose: "</｜DSML｜invoke>",
-  closeSlips: { "</｜DSML｜invoke >": "</｜DSML｜invoke>", "</｜DSML｜parameter >": "</｜DSML｜parameter>" },
-  params: [{ open: "<｜DSML｜parameter", head: ATTRIBUTES, close: "</｜DSML｜parameter>" }],
+  closeSlips: { ...closeSlips("invoke"), ...closeSlips("parameter") },
+  params: blanked("<｜DSML｜parameter").map((open) => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" })),
   stops: STOPS,
   opaque: true,
   bareNames: "never",
@@ -38,7 +46,10 @@ const calls = tagCalls({
 });
 
 export const createScanner = scannerOf({
-  calls: { ...Object.fromEntries(OPEN.map((mark) => [mark, calls.block])), [INVOKE]: calls.bare },
+  calls: {
+    ...Object.fromEntries(OPEN.map((mark) => [mark, calls.block])),
+    ...Object.fromEntries(INVOKES.map((mark) => [mark, calls.bare])),
+  },
   closers: CLOSE,
   thinking: THINK_TAGS,
   stops: STOPS,
@@ -48,17 +59,28 @@ export const createScanner = scannerOf({
 
 // ---- Rendering
 
-export const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
+export const IMAGES = { image: "<｜deepseek_image｜>" };
+export const t = markup([...TURNS, ...STOPS, ...PRESERVED, IMAGES.image]);
 
-const invoke = (call: RenderableCall, nothing: string): Pieces => t`<｜DSML｜invoke name=${quoted(call.name)}>
+/** What a model has in its tags. */
+export interface Tags {
+  /** The word for the block. */
+  readonly word: string;
+  /** Before the other words. */
+  readonly blank?: string;
+  /** What stands for no arguments. */
+  readonly nothing?: string;
+}
+
+const invoke = (call: RenderableCall, { blank = "", nothing = "" }: Tags): Pieces => t`<｜DSML｜${blank}invoke name=${quoted(call.name)}>
 ${Object.keys(call.arguments).length === 0 ? nothing : []}${argumentTexts(call, /<\/?｜DSML｜/).map(
-  ({ key, text, string }) => t`<｜DSML｜parameter name=${quoted(key)} string="${String(string)}">${text}</｜DSML｜parameter>\n`,
-)}</｜DSML｜invoke>
+  ({ key, text, string }) =>
+    t`<｜DSML｜${blank}parameter name=${quoted(key)} string="${String(string)}">${text}</｜DSML｜${blank}parameter>\n`,
+)}</｜DSML｜${blank}invoke>
 `;
 
-/** `nothing`: what stands for no arguments. */
-export const callBlock = (word: string, calls: readonly RenderableCall[], nothing = ""): Pieces =>
-  t`<｜DSML｜${word}>\n${calls.map((call) => invoke(call, nothing))}</｜DSML｜${word}>`;
+export const callBlock = (calls: readonly RenderableCall[], tags: Tags): Pieces =>
+  t`<｜DSML｜${tags.word}>\n${calls.map((call) => invoke(call, tags))}</｜DSML｜${tags.word}>`;
 
 /** A whole message: the text, an empty line, the calls. */
 export function saidPieces(said: readonly Part[], callPieces: (calls: readonly RenderableCall[]) => Pieces): Pieces {
@@ -72,14 +94,14 @@ export function saidPieces(said: readonly Part[], callPieces: (calls: readonly R
 }
 
 /** The example in the declaration of tools. */
-export const exampleBlock = (word: string, name: string): Pieces => t`<｜DSML｜${word}>
-<｜DSML｜invoke name="${name}">
-<｜DSML｜parameter name="$PARAMETER_NAME" string="true|false">$PARAMETER_VALUE</｜DSML｜parameter>
+export const exampleBlock = (name: string, { word, blank = "" }: Tags): Pieces => t`<｜DSML｜${word}>
+<｜DSML｜${blank}invoke name="${name}">
+<｜DSML｜${blank}parameter name="$PARAMETER_NAME" string="true|false">$PARAMETER_VALUE</｜DSML｜${blank}parameter>
 ...
-</｜DSML｜invoke>
-<｜DSML｜invoke name="${name}2">
+</｜DSML｜${blank}invoke>
+<｜DSML｜${blank}invoke name="${name}2">
 ...
-</｜DSML｜invoke>
+</｜DSML｜${blank}invoke>
 </｜DSML｜${word}>`;
 
 export const schemaLines = (tools: readonly Tool[]): string[] => tools.map((tool) => `${pythonJson(functionObject(tool))}\n`);

@@ -81,6 +81,13 @@ export const FAMILIES: readonly Family[] = [
 
   // ---- DeepSeek
   {
+    name: "DeepSeek V4.1",
+    id: "deepseek-v4",
+    variant: "deepseek-v4.1-flash",
+    models: /deepseek[-.]?v?4[.-]1(?![\db])/,
+    templates: [["｜DSML｜", "<｜System｜>"]],
+  },
+  {
     name: "DeepSeek V4 Flash 0731, Pro 0813",
     id: "deepseek-v4",
     variant: "deepseek-v4-flash-0731",

@@ -49,6 +49,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   "deepseek-v3.2 deepseek-v3.2": ["deepseek-ai/DeepSeek-V3.2"],
   "deepseek-v4 deepseek-v4": ["deepseek-ai/DeepSeek-V4-Flash"],
+  "deepseek-v4 deepseek-v4.1-flash": ["deepseek-ai/DeepSeek-V4.1-Flash", "deepseek-v4.1-flash:cloud", "deepseek/deepseek-v4.1-flash"],
   "deepseek-v4 deepseek-v4-flash-0731": ["deepseek-ai/DeepSeek-V4-Flash-0731", "DeepSeek-V4-Pro-0813-UD-Q2_K_XL.gguf"],
   "kimi-k2 kimi-k2-instruct": ["moonshotai/Kimi-K2-Instruct", "moonshotai/Kimi-K2-Instruct-0905", "kimi-k2:1t-cloud"],
   "kimi-k2 kimi-k2-thinking": ["moonshotai/Kimi-K2-Thinking"],
@@ -363,6 +364,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
     "deepseek-v4 deepseek-v4-flash-0731",
     "{% set dsml_token = '｜DSML｜' %}{% set effort = 'Reasoning Effort: Beyond maximum' %}{{ '<' ~ dsml_token ~ 'tool_calls>' }}",
   ],
+  ["deepseek-v4 deepseek-v4.1-flash", "{{ '<｜System｜>' }}{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ ' calls>' }}"],
   ["deepseek-v4 deepseek-v4", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'tool_calls>' }}"],
   ["deepseek-v3.2 deepseek-v3.2", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'function_calls>' }}"],
   ["deepseek-v3.1 deepseek-v3.1", "{{ '<｜tool▁call▁begin｜>' + name + '<｜tool▁sep｜>' + args }}{{ '</think>' }}"],
@@ -457,6 +459,7 @@ describe("templates", () => {
 const SAMPLES: readonly (readonly [string, string])[] = [
   ["functiongemma", "<start_function_call>call:f{a:<escape>x<escape>}"],
   ["gemma4", '<|channel>thought\nHm.<channel|><|tool_call>call:f{a:<|"|>x<|"|>}'],
+  ["deepseek-v4", '<｜DSML｜ calls>\n<｜DSML｜ invoke name="f">'],
   ["deepseek-v4", '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">'],
   ["deepseek-v3.2", '\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">'],
   ["deepseek-v3.1", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}"],

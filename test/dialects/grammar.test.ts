@@ -428,6 +428,13 @@ describe("variants", () => {
   const call = (name: string, args = "{}") => `{"name": "${name}", "arguments": ${args}}`;
   test.each<[string, string | undefined, string, string[]]>([
     ["mistral", undefined, "[TOOL_CALLS]get_time[ARGS]{}", []],
+    ["mistral", "mistral-v7", `[TOOL_CALLS][${call("get_time")}]`, ["[TOOL_CALLS]get_time[ARGS]{}"]],
+    [
+      "deepseek-v4",
+      "deepseek-v4.1-flash",
+      '<｜DSML｜ calls>\n<｜DSML｜ invoke name="get_time">\n<｜DSML｜ parameter name="zone" string="true">UTC</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
+      ['<｜DSML｜tool_calls>\n<｜DSML｜invoke name="get_time">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>'],
+    ],
     ["mistral", "mistral-small-3.2-2506", "[TOOL_CALLS]get_time[CALL_ID]abcdef123[ARGS]{}", ["[TOOL_CALLS]get_time[ARGS]{}"]],
     ["mistral", "mistral-nemo-2407", `[TOOL_CALLS] [${call("get_time")}, ${call("get_time")}]`, ["[TOOL_CALLS]get_time[ARGS]{}"]],
     ["pythonic", "vllm-llama4-pythonic", "[get_time()]", ["<|tool_call_start|>[get_time()]<|tool_call_end|>"]],

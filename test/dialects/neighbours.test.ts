@@ -74,6 +74,8 @@ test("a blank in a closing tag is no content", () => {
   const input =
     '<｜DSML｜function_calls><｜DSML｜invoke name="b"><｜DSML｜parameter name="x" string="true">1</｜DSML｜parameter ></｜DSML｜invoke ></｜DSML｜function_calls > end';
   expect(lines(getDialect("deepseek-v3.2"), input)).toEqual(['call b{"x":"1"}', "control </｜DSML｜function_calls >", "text  end"]);
+  const blank = input.replaceAll("｜DSML｜", "｜DSML｜ ").replaceAll("function_", "");
+  expect(lines(getDialect("deepseek-v4"), blank)).toEqual(['call b{"x":"1"}', "control </｜DSML｜ calls >", "text  end"]);
 });
 
 describe("a string that quotes the format is content, and what it quotes is not run", () => {

@@ -8,6 +8,7 @@ import { mistral } from "../../src/dialects/mistral.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../src/dialects/registry.ts";
 import { inVariant, settingOf } from "../../src/dialects/variant.ts";
+import { endsOf, scanPieces } from "./scanning.ts";
 
 const tools: Tool[] = [{ name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } }];
 const request: Request = { model: "", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], tools };
@@ -27,6 +28,15 @@ describe("a variant behind the id is the variant of prompt and grammar", () => {
       expect(one.instructions(tools)).toBe(dialect.instructions(tools, { variant }));
       expect(one.grammar?.(tools, "required")).toEqual(dialect.grammar?.(tools, "required", { variant }));
     }
+  });
+
+  test.each(cases)("$id reads the calls of $variant, whatever they are cut into", ({ dialect, variant }) => {
+    const text = promptText(dialect.renderToolCalls([call, { ...call, id: "call00001", arguments: {} }], { variant }));
+    for (const pieces of [[text], [...text]])
+      expect(endsOf(scanPieces(dialect, pieces, { tools })).map((end) => [end.name, end.arguments, end.truncated])).toEqual([
+        [call.name, call.arguments, undefined],
+        [call.name, {}, undefined],
+      ]);
   });
 
   test("calls are written and explained as the revision has them", () => {

@@ -17,6 +17,7 @@ export type Piece = string | readonly string[] | { readonly pattern: string } | 
 
 /** What the revisions of a template write in their own ways. */
 export interface CallForm {
+  readonly values: Values;
   readonly call: (name: string) => readonly Piece[];
   /** The same as a structural tag has it, which begins with text. */
   readonly tag?: (name: string) => readonly Piece[];
@@ -37,7 +38,6 @@ export interface CallForm {
 }
 
 export interface CallFormat extends CallForm {
-  readonly values: Values;
   /** Other forms in circulation, by the variant that has them. */
   readonly variants?: Readonly<Record<string, Partial<CallForm>>>;
   /** Before all but the first thing of an output, where a model may have it too. */
@@ -97,6 +97,9 @@ interface Calls {
   readonly tags: readonly JsonObject[];
 }
 
+/** The arguments of each tool. */
+type Written = readonly (readonly [name: string, args: string])[];
+
 class Writer {
   readonly #format: CallFormat;
   readonly #options: GrammarOptions;
@@ -119,12 +122,12 @@ class Writer {
   }
 
   calls(tools: readonly Tool[]): Calls {
-    const write = schemaRules(this.#rules, this.#format.values(this.#rules));
-    const written = tools.map((tool) => {
-      const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
-      return [name, write(onlyObjects(parameters), name, (path, keyword) => this.#report(name, path, keyword), true)] as const;
+    const known = new Map<Values, Written>();
+    const all = this.#forms().map((form) => {
+      const written = known.get(form.values) ?? this.#written(tools, form.values);
+      known.set(form.values, written);
+      return this.#inForm(form, written);
     });
-    const all = this.#forms().map((form) => this.#inForm(form, written));
     return {
       body: all.map(({ body }) => body).join(" | "),
       words: [...new Set(all.flatMap(({ words }) => words))],
@@ -132,7 +135,15 @@ class Writer {
     };
   }
 
-  #inForm(form: CallForm, tools: readonly (readonly [name: string, args: string])[]): Calls {
+  #written(tools: readonly Tool[], values: Values): Written {
+    const write = schemaRules(this.#rules, values(this.#rules));
+    return tools.map((tool) => {
+      const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
+      return [name, write(onlyObjects(parameters), name, (path, keyword) => this.#report(name, path, keyword), true)];
+    });
+  }
+
+  #inForm(form: CallForm, tools: Written): Calls {
     const { between = "", section } = form;
     const written = tools.map(([name, args]) => this.#call(form, name, args));
     const call = this.#rules.choice(

@@ -41,22 +41,24 @@ const DEEPSEEK = {
   thinking: THINK,
 };
 
-/** DeepSeek's markup. `nothing`: what stands for no parameters. */
-const dsml = (word: string, nothing?: string): CallFormat => ({
+/** DeepSeek's markup. `nothing`: what stands for no parameters; `blank`: what stands in the tags before their words. */
+const dsmlForm = (word: string, nothing?: string, blank = ""): CallForm => ({
   values: xmlValues({
-    open: (key, kind) => `<｜DSML｜parameter name=${quoted(key)} string="${kind === "string"}">`,
-    close: "</｜DSML｜parameter>",
+    open: (key, kind) => `<｜DSML｜${blank}parameter name=${quoted(key)} string="${kind === "string"}">`,
+    close: `</｜DSML｜${blank}parameter>`,
     behind: "\n",
     typed: "string",
     ...(nothing !== undefined && { nothing }),
   }),
-  call: (name) => [`<｜DSML｜invoke name=${quoted(name)}>\n`, ARGUMENTS, "</｜DSML｜invoke>"],
+  call: (name) => [`<｜DSML｜${blank}invoke name=${quoted(name)}>\n`, ARGUMENTS, `</｜DSML｜${blank}invoke>`],
   between: "\n",
   section: { begin: `<｜DSML｜${word}>\n`, end: `\n</｜DSML｜${word}>` },
   words: [`<｜DSML｜${word}>`],
-  openers: ["<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<｜DSML｜invoke"],
-  thinking: THINK,
 });
+const DSML: Pick<CallFormat, "openers" | "thinking"> = {
+  openers: [..."function_calls>,tool_calls>, calls>,invoke, invoke".split(",").map((tag) => `<｜DSML｜${tag}`)],
+  thinking: THINK,
+};
 
 /** What stands before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
@@ -106,8 +108,12 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...DEEPSEEK,
     call: (name) => [`<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>`, ARGUMENTS, "<｜tool▁call▁end｜>"],
   },
-  "deepseek-v3.2": dsml("function_calls"),
-  "deepseek-v4": dsml("tool_calls", '"\\n"?'),
+  "deepseek-v3.2": { ...dsmlForm("function_calls"), ...DSML },
+  "deepseek-v4": {
+    ...dsmlForm("tool_calls", '"\\n"?'),
+    ...DSML,
+    variants: { "deepseek-v4.1-flash": dsmlForm(" calls", '"\\n"?', " ") },
+  },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
