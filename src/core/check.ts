@@ -13,7 +13,7 @@ export function checkRequest({ messages, tools = [] }: Request): void {
     const at = `messages[${i}]`;
     if (!ROLES.includes(message.role)) throw new TypeError(`${at}.role must be one of ${ROLES.join(", ")}`);
     if (message.role === "tool") {
-      if (typeof message.id !== "string") throw new TypeError(`${at} must be { role: "tool", id, name, output }`);
+      if (message.output === undefined) throw new TypeError(`${at} must be { role: "tool", id, name, output }`);
     } else if (!Array.isArray(message.content)) throw new TypeError(`${at}.content must be a list like [{ type: "text", text }]`);
   }
   for (const [i, { name }] of tools.entries())
