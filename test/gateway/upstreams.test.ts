@@ -88,5 +88,5 @@ test.each([
   const body = JSON.stringify({ model: "m", input: "Hi", tools: [{ type: "web_search" }] });
   const { headers } = await fetch(`${url}/v1/responses`, { method: "POST", headers: { "content-type": "application/json" }, body });
   expect(headers.get("x-dragoman-warnings") ?? undefined).toBe(warning);
-  expect(server.seen.find(({ method }) => method === "POST")?.body.includes("web_search")).toBe(warning === undefined);
+  expect(server.seen.find(({ method }) => method === "POST")?.body.includes('"web_search"')).toBe(warning === undefined);
 });
