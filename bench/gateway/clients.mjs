@@ -62,7 +62,12 @@ export class Client {
         });
         answer.on("error", reject);
       });
-      request.on("error", reject).end(text);
+      request.on("error", (error) => {
+        const wasClosed = request.reusedSocket && error.code === "ECONNRESET"; // while it lay idle, in the others' turns
+        if (wasClosed) resolve(this.stream({ path, body }));
+        else reject(error);
+      });
+      request.end(text);
     });
   }
 
