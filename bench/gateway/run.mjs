@@ -8,14 +8,14 @@
 //   npm run bench:gateway -- --no-portkey       without @portkey-ai/gateway
 //   npm run bench:gateway -- --profile DIR      a CPU profile of the gateway, too
 //
-// CPU is the server process's own, with all its threads. Before the first round every server answers as many requests as V8 needs to have
-// compiled what it will compile. Then every server is measured in every round, one after the other, and its best round counts: a loaded
-// machine only ever adds, and many short rounds are likelier to find it idle than a few long ones. All servers are started three times: of equal
-// processes, one may have its memory so that all in it takes a quarter longer, until it ends; and eight rounds each, since V8 still compiles in the
-// first few. A request is a stream of twelve chunks that
-// come at once: each written by itself, as servers do it, and in a column of its own all in one piece, which is cheapest for the pipe; the limit
-// is the same. "Paced" is one chunk per stream every 4 ms, so that nothing comes in one piece that was sent in two. All servers run as their
-// users run them: ours logs and counts every exchange.
+// CPU is the server process's own, with all its threads. Before the first round every server answers so many requests that V8 has compiled
+// most of what it will compile; the rest it does in the first rounds. Every server is measured in every round, one after the other, and its best
+// round counts: a loaded machine only ever adds, and many short rounds are likelier to find it idle than a few long ones. All of that is done
+// three times, with new processes: of equal ones, one may have its memory so that all in it takes a quarter longer, until it ends.
+//
+// A request is a stream of twelve chunks that come at once: each written by itself, as servers do it, and in a column of its own all in one
+// piece, which is cheapest for the pipe; the limit is the same. "Paced" is one chunk per stream every 4 ms, so that nothing comes in one piece
+// that was sent in two. All servers run as their users run them: ours logs and counts every exchange.
 import { parseArgs } from "node:util";
 import { Client, WIRES } from "./clients.mjs";
 import { installPortkey, startDragoman, startFloor, startPipe, startPortkey, startUpstream } from "./servers.mjs";
