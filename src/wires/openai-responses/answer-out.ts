@@ -169,7 +169,7 @@ export class ResponseAnswer extends ItemAnswer {
       message.part = { type: isText ? "output_text" : field, [field]: "", ...(isText ? { annotations: [] } : {}) };
       this.piece(message, "content_part.added", { content_index, part: message.part });
     }
-    message.text += text;
+    message.text.add(text);
     Object.assign(message.part, rest);
     const type = String(message.part.type);
     if (logprobs) this.piece(message, `${type}.delta`, { content_index, delta: text, logprobs });
@@ -177,15 +177,17 @@ export class ResponseAnswer extends ItemAnswer {
   }
 
   #closePart(message: Open): void {
-    const { part, item, text } = message;
+    const { part, item } = message;
     if (!part) return;
+    const text = message.text.toString();
     const content_index = listOf(item.content).length;
     const field = "text" in part ? "text" : "refusal";
     part[field] = text;
     this.piece(message, `${part.type}.done`, { content_index, [field]: text, ...(field === "text" ? { logprobs: [] } : {}) });
     this.piece(message, "content_part.done", { content_index, part });
     item.content = [...listOf(item.content), part];
-    Object.assign(message, { part: undefined, text: "" });
+    message.part = undefined;
+    message.text.clear();
   }
 
   #closeMessage(status = "completed"): void {
@@ -211,8 +213,8 @@ export class ResponseAnswer extends ItemAnswer {
       this.#closeSummary(reasoning);
       return;
     }
-    if (reasoning.text === "") this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
-    reasoning.text += delta;
+    if (reasoning.text.length === 0) this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
+    reasoning.text.add(delta);
     this.delta(reasoning, "reasoning_summary_text", delta, "summary");
   }
 
@@ -221,14 +223,15 @@ export class ResponseAnswer extends ItemAnswer {
   }
 
   #closeSummary(reasoning: Open): void {
-    const { text, item } = reasoning;
+    const { item } = reasoning;
+    const text = reasoning.text.toString();
     this.#isNext = false;
     if (text === "") return;
     const part = { type: "summary_text", text };
     this.#summary(reasoning, "text.done", { text });
     this.#summary(reasoning, "part.done", { part });
     item.summary = [...listOf(item.summary), part];
-    reasoning.text = "";
+    reasoning.text.clear();
   }
 
   override thinkingEnd(state: readonly Opaque[]): void {
@@ -273,7 +276,7 @@ export class ResponseAnswer extends ItemAnswer {
 
   #write(call: Open, delta: string): void {
     if (delta === "") return;
-    call.text += delta;
+    call.text.add(delta);
     this.delta(call, call.input ? "custom_tool_call_input" : "function_call_arguments", delta);
   }
 
@@ -281,12 +284,13 @@ export class ResponseAnswer extends ItemAnswer {
     if (!this.#call) this.callStart(event);
     const call = this.#call!;
     this.#call = undefined;
+    const written = call.text.toString();
     const { json = JSON.stringify(event.arguments), state = [], id } = event;
     if (event.truncated) {
       // Codex and the ai SDK run what is done, take no arguments for `{}`, and the text of a custom call as it stands: so an item that was
       // cut is done only where its JSON is visibly broken.
-      if (!call.input && call.text.trim() !== "" && parsed(call.text) === undefined)
-        this.done(call, { status: "incomplete", arguments: call.text });
+      if (!call.input && written.trim() !== "" && parsed(written) === undefined)
+        this.done(call, { status: "incomplete", arguments: written });
       return;
     }
     if (call.isSearch) {
@@ -294,8 +298,8 @@ export class ResponseAnswer extends ItemAnswer {
       return;
     }
     const whole = call.input ? customInput(event) : json;
-    if (whole.startsWith(call.text)) this.#write(call, whole.slice(call.text.length));
-    const said = { [call.input ? "input" : "arguments"]: call.text };
+    if (whole.startsWith(written)) this.#write(call, whole.slice(written.length));
+    const said = { [call.input ? "input" : "arguments"]: call.text.toString() };
     this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
     this.done(call, { status: "completed", ...said }, state);
     this.#carry(

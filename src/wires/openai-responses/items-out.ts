@@ -1,5 +1,6 @@
 /** The items of an answer, and the events that tell of each: that it was added, its pieces, that it is done. */
 import type { Opaque } from "../../core/nouns.ts";
+import { Pile } from "../../core/pile.ts";
 import { Answer } from "../answer-out.ts";
 import type { CustomInput } from "../bridge.ts";
 import { openaiError } from "../errors.ts";
@@ -14,7 +15,7 @@ export interface Open {
   readonly index: number;
   readonly item: Draft & { id: string };
   /** What its pieces have said so far, in their own events and in the item. */
-  text: string;
+  readonly text: Pile;
   /** A message: its text or refusal, the last of its content. */
   part?: Draft | undefined;
   /** A call of the search that the client runs: it comes whole. */
@@ -49,7 +50,7 @@ export abstract class ItemAnswer extends Answer {
     const index = this.next++;
     const item = { ...fields, id: textOf(id) ?? mintedId(prefix, `${this.seed}_${index}`) };
     this.event("response.output_item.added", { output_index: index, item });
-    return { index, item, text: "" };
+    return { index, item, text: new Pile() };
   }
 
   /** `sealed`: what goes with the item although its client does not read it. */
