@@ -5,7 +5,7 @@
 import { escapeJson } from "../../core/json.ts";
 import { closing as closeQuote, inString } from "../../core/json-string.ts";
 import type { Syntax } from "../../core/reader.ts";
-import { innerSchema, type SchemaNode, schemaTypes, typeOf } from "../../core/schema.ts";
+import { innerSchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
 import { charTable, Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readArguments, releaseBlanks, tooLong } from "./steps.ts";
@@ -149,7 +149,7 @@ function bareValue({ scalar, none }: GemmaCalls, text: string, schema: SchemaNod
   const types = schemaTypes(schema);
   const json = scalar(text);
   if (json !== undefined) {
-    const type = typeOf(JSON.parse(json));
+    const type = json === "null" ? json : json === "true" || json === "false" ? "boolean" : "number";
     const asIs = json === text || type !== "number"; // `007` is no number where it may be a string
     if (!types.includes("string") || (asIs && types.some((one) => one === type || (one === "integer" && type === "number")))) return json;
   }
