@@ -128,6 +128,7 @@ export const FAMILIES: readonly Family[] = [
     sampling: R1,
     types: ["deepSeek"],
   },
+  { name: "Cogito 2.1", id: "deepseek-v3", doubtful: true, models: /cogito-?(?:671b-)?v?2\.1/ },
   {
     name: "DeepSeek V3",
     id: "deepseek-v3",
@@ -194,7 +195,13 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<arg_key>", "[gMASK]", "Reasoning Effort"]],
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
-  { name: "a relative of GLM", id: "glm", doubtful: true, templates: [["<arg_key>", "!<tool_sep>"]] },
+  {
+    name: "Laguna, Ling 3 and Ring 2.6", // calls as GLM writes them, and turns of their own
+    id: "glm",
+    doubtful: true,
+    models: /laguna-?(?:xs|s|m)(?![a-z])|ling-?3(?![\db])|ring-?2\.6/,
+    templates: [["<arg_key>", "!<tool_sep>"]],
+  },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   {
     name: "MiniMax-M2",
@@ -251,6 +258,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["List of tools: [", "<|im_start|>"]],
     sampling: card("LiquidAI/LFM2.5-1.2B-Instruct", { temperature: 0.1, topK: 50, topP: 0.1, repeatPenalty: 1.05 }),
   },
+  { name: "LFM2.5-VL", id: "pythonic", variant: "lfm2.5-instruct", doubtful: true, models: /lfm-?2\.5-vl/ },
   {
     name: "LFM2",
     id: "pythonic",
@@ -407,12 +415,22 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<function=", "<parameter=", "<|im_start|>", "Reasoning effort is set to xhigh"]],
   },
   {
+    name: "Qwen3.5 0.8B/2B",
+    id: "qwen3-coder",
+    variant: "qwen3.5-0.8b",
+    models: /qwen-?3(?:\.|-?(?=\d-))5[-:](?:0\.8|2)b/,
+    templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>", "enable_thinking is true"]],
+  },
+  {
     name: "Qwen3.5 and later",
     id: "qwen3-coder",
     variant: "qwen3.5-4b",
     models: /qwen-?3(?:\.|-?(?=\d-))[5-9]/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
+  { name: "Ornith", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith/ },
+  { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
+  { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
   { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/ },
   { name: "Step 3.5 and later", id: "qwen3-coder", models: /step-?3\.[5-9]/ },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
@@ -433,7 +451,7 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Hermes",
     id: "hermes",
-    models: /(?:deep)?hermes-?(?:[34]|2-pro)/,
+    models: /(?:deep)?hermes-?(?:[34]|2-(?:pro|theta))/,
     templates: [["<tool_call>", "function calling AI model", "<|im_start|>"]],
   },
   {
@@ -486,7 +504,13 @@ export const FAMILIES: readonly Family[] = [
     doubtful: true,
     templates: [['<tool_call>\\n{"name"'], ['<tool_call>{"name"'], ["<tool_call>", "<function-name>, "]],
   },
-  { name: "SmolLM3", id: "hermes", doubtful: true, models: /smollm-?3/, bare: "base" },
+  {
+    name: "a model with Hermes calls and turns of its own",
+    id: "hermes",
+    doubtful: true,
+    models:
+      /smollm-?3|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl/,
+  },
 
   // ---- Llama 3
   {

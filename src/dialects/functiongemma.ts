@@ -84,8 +84,8 @@ function render(request: Request, bos: Pieces, { declared }: Setting): Rendered 
 
 function head(system: Content | undefined, declared: Pieces): Pieces {
   const text = prompt(gemma.content(system ?? []));
-  if (text.length === 0 && !declared) return undefined;
-  return t`<start_of_turn>developer\n${text.length > 0 ? text : TRIGGER}${declared}<end_of_turn>\n`;
+  if (!system && !declared) return undefined;
+  return t`<start_of_turn>developer\n${text.length === 0 && declared ? TRIGGER : text}${declared}<end_of_turn>\n`;
 }
 
 export const functiongemma = dialectOf({

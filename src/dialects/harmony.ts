@@ -290,9 +290,12 @@ function typeName(schema: JsonObject): string {
   return TYPES[String(type)] ?? "any";
 }
 
+/** A long choice is any, as the template has it: a comment in it would swallow the brackets. */
 function itemType(items: Json | undefined): string {
   if (!isObject(items)) return "any";
-  return items.type === "string" ? "string" : typeName(items);
+  if (items.type === "string") return "string";
+  const name = typeName(items);
+  return filled(items.oneOf) && name.length > 50 ? "any" : name;
 }
 
 const variantType = (schema: JsonObject): string =>

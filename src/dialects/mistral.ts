@@ -8,7 +8,7 @@
  */
 import type { Json, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
-import type { RenderableCall } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { keepThinking } from "./options.ts";
 import { argumentsText, compactJson, nineCharacters, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
@@ -19,11 +19,13 @@ import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   alternating,
+  type Content,
   callsOf,
   contentPieces,
   dialogue,
   leadingSystem,
   printedResult,
+  resultContent,
   resultText,
   turnsOf,
   unreadable,
@@ -150,13 +152,15 @@ interface Variant {
   /** It is told whether to think. */
   readonly told?: true;
   readonly calls: (calls: readonly RenderableCall[]) => Pieces;
-  readonly result: (id: string, output: Json) => Pieces;
+  readonly result: (id: string, result: RenderableResult) => Pieces;
+  /** An image stands in front of the one text that it comes with. */
+  readonly imageFirst?: true;
 }
 
 const listed = (call: RenderableCall): string =>
   `{"name": ${compactJson(call.name)}, "arguments": ${argumentsText(call)}, "id": "${nineCharacters(call.id)}"}`;
 const listedCalls = (calls: readonly RenderableCall[]): Pieces => t`[TOOL_CALLS][${joined(calls.map(listed), ", ")}]`;
-const namedResult = (id: string, output: Json): Pieces => t`[TOOL_RESULTS]${id}[TOOL_CONTENT]${printedResult(output)}[/TOOL_RESULTS]`;
+const namedResult: Variant["result"] = (id, { output }) => t`[TOOL_RESULTS]${id}[TOOL_CONTENT]${printedResult(output)}[/TOOL_RESULTS]`;
 
 /** Of the tokenizer's version 13; what the system says by default differs from model to model. */
 const V13: Variant = {
@@ -164,7 +168,8 @@ const V13: Variant = {
   systemLast: false,
   thinks: false,
   calls: (calls) => calls.map((call) => t`[TOOL_CALLS]${call.name}[ARGS]${argumentsText(call)}`),
-  result: (_, output) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
+  result: (_, { output }) => t`[TOOL_RESULTS]${printedResult(output)}[/TOOL_RESULTS]`,
+  imageFirst: true,
 };
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -182,11 +187,16 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     systemLast: true,
     thinks: false,
     calls: listedCalls,
-    result: (id, output) => t`[TOOL_RESULTS]{"content": ${jsonResult(output)}, "call_id": "${id}"}[/TOOL_RESULTS]`,
+    result: (id, { output }) => t`[TOOL_RESULTS]{"content": ${jsonResult(output)}, "call_id": "${id}"}[/TOOL_RESULTS]`,
   },
-  "mistral-v7": { toolsLast: true, systemLast: false, thinks: false, calls: listedCalls, result: namedResult },
+  "mistral-v7": { toolsLast: true, systemLast: false, thinks: false, calls: listedCalls, result: namedResult, imageFirst: true },
   "mistral-v13": V13,
-  "mistral-v15": { ...V13, thinks: true, told: true },
+  "mistral-v15": {
+    ...V13,
+    thinks: true,
+    told: true,
+    result: (_, result) => t`[TOOL_RESULTS]${contentPieces(resultContent(result), IMAGES)}[/TOOL_RESULTS]`,
+  },
 };
 
 /** A text that is JSON stands for what it says. */
@@ -214,14 +224,21 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
         other: (side, content, n) => {
           if (side !== "user") return systemPieces(contentPieces(content, IMAGES));
           const before = systemLast && n === last && rules !== undefined ? [rules, "\n\n"] : [];
-          return [toolsLast && n === last ? tools : [], userPieces([before, contentPieces(content, IMAGES)])];
+          const shown = variant.imageFirst ? imageFirst(content) : content;
+          return [toolsLast && n === last ? tools : [], userPieces([before, contentPieces(shown, IMAGES)])];
         },
         said: (said) => saidPieces(said, variant, keeps),
-        results: (results) => results.map(({ id, call, output }) => variant.result(nineCharacters(call?.id ?? id), output)),
+        results: (results) => results.map((result) => variant.result(nineCharacters(result.call?.id ?? result.id), result)),
       }),
     ],
     open: [],
   };
+}
+
+function imageFirst(content: Content): Content {
+  const [text, image, ...more] = content;
+  const isPair = text?.type === "text" && image?.type === "media" && image.mediaType.startsWith("image/") && more.length === 0;
+  return isPair ? [image, text] : content;
 }
 
 const userPieces = (text: Pieces): Pieces => t`[INST]${text}[/INST]`;
@@ -266,6 +283,6 @@ export const mistral = dialectOf({
   render,
   tools: toolPieces,
   calls: (calls, variant) => variant.calls(calls),
-  results: (results, variant) => results.map(({ id = "", output }) => variant.result(id, output)),
+  results: (results, variant) => results.map((result) => variant.result(result.id ?? "", result)),
   thinking: thought,
 });

@@ -89,6 +89,8 @@ export function entriesOf(value: Tree): [string, Tree][] {
   return isObject(value) ? Object.entries(value).map(([key, item]) => [key, spelled(value, key, item)]) : [];
 }
 
+export const itemsOf = (list: readonly Tree[]): Tree[] => list.map((item, i) => spelled(list, String(i), item));
+
 /** A number as the client wrote it, where it would be printed otherwise. */
 function spelled(holder: object, key: string, item: Tree): Tree {
   const text = numberText(holder, key, item);
@@ -123,12 +125,7 @@ function print(value: Tree, style: Style): string {
   if (typeof value === "string") return style.string(value);
   if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
   if (value === null || typeof value === "boolean") return style.word(value);
-  if (Array.isArray(value))
-    return style.wrap(
-      "[",
-      value.map((item, i) => inner(spelled(value, String(i), item))),
-      "]",
-    );
+  if (Array.isArray(value)) return style.wrap("[", itemsOf(value).map(inner), "]");
   const pairs = entriesOf(value).map(([key, item]) => style.string(key) + style.colon + inner(item));
   return style.wrap("{", pairs, "}");
 }

@@ -77,7 +77,7 @@ interface Variant {
   readonly content: (content: Content) => Pieces;
   /** Whose turn a system message is that comes later. */
   readonly lateSystem: "system" | "user";
-  readonly thinks: boolean;
+  readonly thinks: boolean | "asked";
   /** Thinking stays in history unless somebody says otherwise. */
   readonly keeps: boolean;
 }
@@ -88,6 +88,17 @@ const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thi
   content: shownContent,
   lateSystem: "user",
   thinks: true,
+};
+
+const QWEN35: Variant = {
+  ...SHOWN,
+  head: (system, declared) => (declared ? [declared, system?.trim() ? `\n\n${system.trim()}` : []] : system?.trim()),
+  call: (call) => callPieces(call, valueText),
+  said: (said, thinks, call) => {
+    const { thinking, text } = thoughtAndText(said);
+    return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim(), call)];
+  },
+  keeps: false,
 };
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -102,16 +113,9 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     thinks: false,
     keeps: false,
   },
-  "qwen3.5-4b": {
-    ...SHOWN,
-    head: (system, declared) => (declared ? [declared, system?.trim() ? `\n\n${system.trim()}` : []] : system?.trim()),
-    call: (call) => callPieces(call, valueText),
-    said: (said, thinks, call) => {
-      const { thinking, text } = thoughtAndText(said);
-      return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim(), call)];
-    },
-    keeps: false,
-  },
+  "qwen3.5-4b": QWEN35,
+  // Qwen3.5-0.8B and 2B think only when somebody asks for it.
+  "qwen3.5-0.8b": { ...QWEN35, thinks: "asked" },
   "qwen3.8-27b": {
     ...SHOWN,
     head: (system = "", declared, effort) => {
@@ -142,7 +146,7 @@ const EFFORTS: Readonly<Record<Effort, string>> = { minimal: LITTLE, low: LITTLE
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
-  const silent = options.thinking === false;
+  const silent = !(options.thinking ?? variant.thinks !== "asked");
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
   const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);
   const opener = variant.thinks ? t`<think>\n${silent ? t`\n</think>\n\n` : []}` : [];

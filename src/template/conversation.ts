@@ -6,7 +6,17 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Message, Part, Request, Tool, ToolCall } from "../core/nouns.ts";
 import { schemaTypes } from "../core/schema.ts";
-import { argumentsText, argumentsTree, entriesOf, Numeral, nineCharacters, pythonJson, type Tree } from "../dialects/print.ts";
+import {
+  argumentsText,
+  argumentsTree,
+  entriesOf,
+  itemsOf,
+  Numeral,
+  nineCharacters,
+  pythonJson,
+  pythonNumber,
+  type Tree,
+} from "../dialects/print.ts";
 import { functionObject, functionTool } from "../dialects/tools.ts";
 import { alternating, callsOf, type Round, resultContent, textOf, thinkingOf, turnsOf } from "../dialects/transcript.ts";
 
@@ -150,11 +160,14 @@ const templateCall = (call: ToolCall, sheet: Sheet): JsonObject => ({
   function: { name: call.name, arguments: sheet.form.argumentsAsText ? argumentsText(call) : plainJson(argumentsTree(call), sheet) },
 });
 
+/** Numbers are spelled as Python does, and so as the model was trained. */
 function plainJson(value: Tree, sheet: Sheet): Json {
+  if (typeof value === "number") return sheet.numeral(new Numeral(pythonNumber(value)));
   if (value instanceof Numeral) return sheet.numeral(value);
-  if (Array.isArray(value)) return value.map((item) => plainJson(item, sheet));
-  if (value instanceof Map) return Object.fromEntries(entriesOf(value).map(([key, item]) => [key, plainJson(item, sheet)]));
-  return value as Json;
+  if (Array.isArray(value)) return itemsOf(value).map((item) => plainJson(item, sheet));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(entriesOf(value).map(([key, item]) => [key, plainJson(item, sheet)]));
+  return value;
 }
 
 /** A template that prints tools as JSON gets them as they are; one that walks through their properties gets one type for each. */

@@ -212,6 +212,13 @@ test("numbers stay as the model wrote them, wherever a template prints them", as
   expect(await print(`{{ ${args}.a }} {{ ${args}.b | string }} {{ ${args}.c[1] }}`)).toBe("1.0 12345678901234567890 -0.50");
 });
 
+test("numbers that a client gave are spelled as Python does", async () => {
+  const arguments_ = { a: 1e-7, b: [0.00005, { c: 1e21 }], d: 0.5, e: -3 };
+  const said: Message = { role: "assistant", content: [{ type: "tool-call", id: "c0", name: "f", arguments: arguments_ }] };
+  const prompt = await renderWithTemplate("{{ messages[1].tool_calls[0].function.arguments | tojson }}", asked([user, said]));
+  expect(prompt).toBe('{"a": 1e-07, "b": [5e-05, {"c": 1e+21}], "d": 0.5, "e": -3}');
+});
+
 test.each([
   ["{{ tool_definition ~ 'x' }}", "x"],
   ['{{ "%s" | format(messages[0].role) }}', "user"],
