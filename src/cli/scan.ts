@@ -47,9 +47,9 @@ export function addScan(program: Command): void {
       "after",
       `
 Examples:
-  dragoman scan --dialect gemma4 output.txt
-  dragoman scan --dialect gemma4 --tools tools.json --split random < output.txt
-  some-server | dragoman scan --dialect json --json | jq 'select(.type == "tool-end")'`,
+  dragoman scan -d gemma4 output.txt
+  dragoman scan -d gemma4 --tools tools.json --split random < output.txt
+  some-server | dragoman scan -d json --json | jq 'select(.type == "tool-end")'`,
     )
     .action(scan);
 }

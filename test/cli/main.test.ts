@@ -13,10 +13,11 @@ const known = listDialects()
 const COMMANDS = "start chat serve show replay compare translate scan render grammar detect dialects demo".split(" ");
 
 describe("help", () => {
-  test.each(COMMANDS)("%s --help has an example", (command) => {
+  test.each(COMMANDS)("%s --help has an example, and fits into 80 columns", (command) => {
     const { code, stdout, stderr } = dragoman([command, "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`Examples?:\n  dragoman ${command}\\b`));
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
   test("help and a command is that command's help", () => {
     expect(dragoman(["help", "scan"])).toEqual(dragoman(["scan", "--help"]));
