@@ -31,6 +31,7 @@ import type {
   ToolChoice,
   ToolResult,
 } from "../core/nouns.ts";
+import { objectOf } from "../wires/read.ts";
 
 /** `providerOptions.dragoman` of a call: what the SDK has no word for. */
 export interface DragomanCallOptions {
@@ -160,7 +161,7 @@ export function readToolCall({
   input,
   providerOptions,
 }: LanguageModelV3ToolCallPart): Extract<Part, { type: "tool-call" | "malformed" }> {
-  if (isObject(input as Json)) return { type: "tool-call", id, name, arguments: input as JsonObject, ...stateOf(providerOptions) };
+  if (isObject(input)) return { type: "tool-call", id, name, arguments: input, ...stateOf(providerOptions) };
   const raw = typeof input === "string" ? input : JSON.stringify(input ?? null);
   return { type: "malformed", raw, code: "bad-arguments", reason: `the arguments of ${name} are no object`, id };
 }
@@ -243,6 +244,6 @@ const stateOf = (options: SharedV3ProviderOptions | undefined): { state?: Opaque
 
 /** What comes back from a program may be anything. */
 function isOpaque(value: unknown): value is Opaque {
-  const { wire, kind } = isObject(value as Json) ? (value as JsonObject) : {};
+  const { wire, kind } = objectOf(value);
   return typeof wire === "string" && typeof kind === "string";
 }

@@ -1,18 +1,15 @@
 /** `dragoman demo`: an answer runs through the scanner. What the model writes stands beside the events that come of it. */
 import { setTimeout as pause } from "node:timers/promises";
-import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import { bytesOf } from "../dialects/scan/scan.ts";
 import { createFold, type Event, getDialect } from "../index.ts";
 import { question, tokens, tools } from "./demo-answer.ts";
 import { EventPrinter, partLines } from "./show.ts";
-import { Flow, type Output, type Palette, paletteOf, widthOf, widthOfScreen } from "./terminal.ts";
+import { Flow, type Output, type Palette, padded, paletteOf, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
 
 /** The whole answer plays in about this time. */
 const DURATION_MS = 10_000;
 const MAX_WIDTH = 132;
-/** Below this width the events stand under the model's text. */
-const TWO_COLUMNS = 72;
 
 export function addDemo(program: Command): void {
   program
@@ -149,10 +146,8 @@ class Pairs {
     const said = (events.map((event) => printer.print(event)).join("") + printer.end()).split("\n").slice(0, -1);
     const bar = palette.dim("│");
     if (!isWide) return [...model, ...said.map((line) => `${bar} ${line}`)];
-    return Array.from({ length: Math.max(model.length, said.length) }, (_, i) => {
-      const line = model[i] ?? "";
-      return `${line}${" ".repeat(Math.max(0, left - widthOf(stripVTControlCharacters(line))))} ${bar} ${said[i] ?? ""}`;
-    });
+    const height = Math.max(model.length, said.length);
+    return Array.from({ length: height }, (_, i) => `${padded(model[i] ?? "", left)} ${bar} ${said[i] ?? ""}`);
   }
 }
 

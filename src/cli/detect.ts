@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { isObject } from "../core/json.ts";
 import { GgufError, readGguf, templateOf, textIn } from "../engines/gguf.ts";
-import { type Clues, type Detection, detectDialect, listDialects } from "../index.ts";
+import { type Clues, type Detection, detectDialect } from "../index.ts";
 import { Complaint } from "./complaint.ts";
 import { parseJson, readText, unreadable } from "./input.ts";
 import { jsonLine, paletteOf, send, visible } from "./terminal.ts";
@@ -120,7 +121,7 @@ function filesIn(folder: string): string[] {
 
 /** `chat_template` is a template, or a list of them with names. */
 function templateIn(config: unknown): string | undefined {
-  const given = typeof config === "object" && config !== null && "chat_template" in config ? config.chat_template : undefined;
+  const given = isObject(config) ? config.chat_template : undefined;
   if (typeof given === "string") return given;
   if (Array.isArray(given)) {
     const named = given.filter(isNamedTemplate);
@@ -131,20 +132,14 @@ function templateIn(config: unknown): string | undefined {
 }
 
 const isNamedTemplate = (entry: unknown): entry is { name: string; template: string } =>
-  typeof entry === "object" &&
-  entry !== null &&
-  "name" in entry &&
-  typeof entry.name === "string" &&
-  "template" in entry &&
-  typeof entry.template === "string";
+  isObject(entry) && typeof entry.name === "string" && typeof entry.template === "string";
 
 // ---- the answer
 
 function readable({ id, variant, confidence, why, sampling }: Detection): string {
   const { bold, dim } = paletteOf(process.stdout);
-  const here = listDialects().some((dialect) => dialect.id === id);
   const rows: [string, string][] = [
-    ["dialect", bold(id) + (here ? "" : dim(" (not in this version)"))],
+    ["dialect", bold(id)],
     ["variant", variant ?? dim("unknown")],
     ["confidence", confidence],
     ["why", visible(why)],

@@ -1,7 +1,7 @@
 /** `dragoman dialects`: what there is. The facts are asked of the dialects themselves, so that they cannot be out of date. */
 import type { Command } from "commander";
 import { type Dialect, listDialects, promptText, type RenderableCall, scanText } from "../index.ts";
-import { jsonLine, paletteOf, send, widthOfScreen } from "./terminal.ts";
+import { Flow, jsonLine, paletteOf, send, widthOfScreen } from "./terminal.ts";
 
 export function addDialects(program: Command): void {
   program
@@ -61,7 +61,8 @@ function factsOf(dialect: Dialect): DialectFacts {
 const HEAD = ["dialect", "thinking", "parallel calls", "grammar", "models"];
 
 function table(all: readonly DialectFacts[]): string {
-  const { bold, dim } = paletteOf(process.stdout);
+  const palette = paletteOf(process.stdout);
+  const { bold, dim } = palette;
   const mark = (is: boolean) => (is ? "yes" : "no");
   const rows = all.map(({ id, thinking, parallelCalls, grammar, models }) => [
     id,
@@ -70,11 +71,12 @@ function table(all: readonly DialectFacts[]): string {
     mark(grammar),
     models.join(", "),
   ]);
-  const widths = HEAD.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const room = process.stdout.isTTY ? widthOfScreen(process.stdout) : Number.POSITIVE_INFINITY;
+  const widths = HEAD.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)) + 2);
+  const indent = widths.slice(0, -1).reduce((sum, width) => sum + width);
+  const width = process.stdout.isTTY ? widthOfScreen(process.stdout) : Number.POSITIVE_INFINITY;
   const line = (row: readonly string[]) => {
-    const text = row.map((cell, i) => (i < row.length - 1 ? cell.padEnd((widths[i] ?? 0) + 2) : cell)).join("");
-    return text.length > room ? `${text.slice(0, room - 1)}…` : text;
+    const facts = row.slice(0, -1).map((cell, i) => cell.padEnd(widths[i] ?? 0));
+    return facts.join("") + new Flow({ palette, indent, width }).add(row.at(-1) ?? "");
   };
   const [head, ...lines] = [HEAD, ...rows].map(line);
   return `${dim(head ?? "")}\n${lines.map((text) => `${text.replace(/^\S+/, bold)}\n`).join("")}`;

@@ -29,9 +29,9 @@ export function addGrammar(program: Command): void {
       "after",
       `
 Examples:
-  dragoman grammar --dialect hermes --tools tools.json --choice required > calls.gbnf
-  dragoman grammar --dialect gemma4 --tools tools.json --choice get_weather --tag
-  dragoman grammar --dialect qwen3-coder --tools tools.json --json | jq .triggers`,
+  dragoman grammar -d hermes --tools tools.json --choice required > calls.gbnf
+  dragoman grammar -d gemma4 --tools tools.json --choice get_weather --tag
+  dragoman grammar -d qwen3-coder --tools tools.json --json | jq .triggers`,
     )
     .action(grammar);
 }

@@ -1,6 +1,7 @@
 /** Files and pipes, as text. What cannot be read is a `Complaint` with the name of the file in it. */
 import { createReadStream } from "node:fs";
 import { InvalidArgumentError } from "commander";
+import { isObject } from "../core/json.ts";
 import { settingOf } from "../dialects/variant.ts";
 import { BadRequest, type Dialect, getDialect, getWire, listDialects, type Request, type Tool } from "../index.ts";
 import { Complaint } from "./complaint.ts";
@@ -65,7 +66,7 @@ export async function readRequest(file?: string): Promise<Request> {
 /** Tools as OpenAI has them, a list or a whole request; or the bare function objects. */
 export async function readTools(file: string): Promise<Tool[]> {
   const json = parseJson(await readText(file), file);
-  const tools = typeof json === "object" && json !== null && "tools" in json ? json.tools : json;
+  const tools = isObject(json) && "tools" in json ? json.tools : json;
   if (!Array.isArray(tools)) throw new Complaint(`${visible(file)} must be a list of tools, or a request with "tools"`);
   return decodeRequest({ messages: [{ role: "user", content: "" }], tools }, file).tools ?? [];
 }

@@ -4,7 +4,6 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import type { Command } from "commander";
 import type { Part, Response } from "../core/nouns.ts";
 import { accountOf } from "../gateway/recordings/account.ts";
@@ -12,9 +11,9 @@ import type { Comparison, Heard } from "../gateway/recordings/compare.ts";
 import { type Prefix, Prefixes } from "../gateway/recordings/prefix.ts";
 import { isRecording, type Recording, readRecording } from "../gateway/recordings/recording.ts";
 import { Complaint } from "./complaint.ts";
-import { readCount, readText } from "./input.ts";
+import { readPort, readText } from "./input.ts";
 import { partLines } from "./show.ts";
-import { Flow, type Output, type Palette, paletteOf, visible, widthOf, widthOfScreen } from "./terminal.ts";
+import { Flow, type Output, type Palette, padded, paletteOf, TWO_COLUMNS, visible, widthOfScreen } from "./terminal.ts";
 
 export function addRecordings(program: Command): void {
   program
@@ -38,7 +37,7 @@ export function addRecordings(program: Command): void {
     .description("Starts a server that answers as the upstream did in a recording, in the time that it took.")
     .argument("<file>", "the recording")
     .option("--fast", "without waiting")
-    .option("--port <n>", "the port (default: one that is free)", readCount)
+    .option("--port <n>", "the port (default: one that is free)", readPort)
     .addHelpText(
       "after",
       "\nExample:\n  dragoman replay recording.json --port 9001 --fast\n  dragoman serve --upstream http://127.0.0.1:9001",
@@ -155,8 +154,6 @@ function prefixLines({ back, shared, breaks }: Prefix, { green, yellow, dim }: P
 }
 
 const MAX_WIDTH = 160;
-/** Below this width one column stands under the other. */
-const TWO_COLUMNS = 72;
 
 export function show(recording: Recording, output: Output): void {
   const palette = paletteOf(output);
@@ -214,9 +211,6 @@ function printed(columns: Columns, palette: Palette, width: number): string[] {
   ]);
   if (!isWide) return blocks.flatMap((block, i) => (i > 0 ? ["", ...block] : block));
   const [left = [], right = []] = blocks;
-  return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
-    const line = left[i] ?? "";
-    const gap = " ".repeat(Math.max(0, each - widthOf(stripVTControlCharacters(line))));
-    return `${line}${gap} ${palette.dim("│")} ${right[i] ?? ""}`.trimEnd();
-  });
+  const height = Math.max(left.length, right.length);
+  return Array.from({ length: height }, (_, i) => `${padded(left[i] ?? "", each)} ${palette.dim("│")} ${right[i] ?? ""}`.trimEnd());
 }

@@ -1,5 +1,6 @@
 /** `dragoman scan`: the text of a model in, events out. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { isObject } from "../core/json.ts";
 import { type Dialect, type Event, promptText, type ScannerOptions } from "../index.ts";
 import { Complaint } from "./complaint.ts";
 import { DIALECT, parseJson, readCount, readDialect, readText, readTools, required, textOf } from "./input.ts";
@@ -46,9 +47,9 @@ export function addScan(program: Command): void {
       "after",
       `
 Examples:
-  dragoman scan --dialect gemma4 output.txt
-  dragoman scan --dialect gemma4 --tools tools.json --split random < output.txt
-  some-server | dragoman scan --dialect json --json | jq 'select(.type == "tool-end")'`,
+  dragoman scan -d gemma4 output.txt
+  dragoman scan -d gemma4 --tools tools.json --split random < output.txt
+  some-server | dragoman scan -d json --json | jq 'select(.type == "tool-end")'`,
     )
     .action(scan);
 }
@@ -82,8 +83,7 @@ async function readPrompt(file: string): Promise<string> {
   const text = await readText(file);
   if (!file.endsWith(".json")) return text;
   const pieces = parseJson(text, file);
-  const isPiece = (piece: unknown): piece is { text: string } =>
-    typeof piece === "object" && piece !== null && "text" in piece && typeof piece.text === "string";
+  const isPiece = (piece: unknown): piece is { text: string } => isObject(piece) && typeof piece.text === "string";
   if (!Array.isArray(pieces) || !pieces.every(isPiece))
     throw new Complaint(`${file} must be a prompt: the output of "render --pieces --json"`);
   return promptText(pieces);

@@ -1,9 +1,8 @@
 /** The page that `dragoman start` prints: what runs, one call through it, and what to try. In a pipe the same as one object. */
-import { stripVTControlCharacters } from "node:util";
 import type { WireId } from "../core/nouns.ts";
 import { EMBEDDED, type Llama } from "../engines/llama/index.ts";
 import { sizeOf } from "./local-model.ts";
-import { Flow, type Output, type Palette, paletteOf, widthOf, widthOfScreen } from "./terminal.ts";
+import { Flow, type Output, type Palette, padded, paletteOf, widthOfScreen } from "./terminal.ts";
 import { curlOf, QUESTION, TOOL, TRYOUTS, usualShell } from "./tryout.ts";
 
 /** A call as it went through: what the model wrote, and what the client got for it. */
@@ -161,5 +160,3 @@ interface Column {
   readonly title: string;
   readonly lines: (width: number) => string[];
 }
-
-const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));

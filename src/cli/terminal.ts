@@ -3,6 +3,7 @@
  * sequence of a model must never reach a terminal.
  */
 import { once } from "node:events";
+import { stripVTControlCharacters } from "node:util";
 
 export type Style = (text: string) => string;
 
@@ -98,6 +99,13 @@ export function widthOf(text: string): number {
 }
 
 export const widthOfScreen = (output: Output): number => output.columns || 80;
+
+/** Below this width one column stands under the other. */
+export const TWO_COLUMNS = 72;
+
+/** Text, styled or not, that takes so many columns at the least. */
+export const padded = (text: string, width: number): string =>
+  text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));
 
 // ---- text in a column
 

@@ -38,7 +38,7 @@ export function addTranslate(program: Command): void {
       `
 Examples:
   dragoman translate --from anthropic --to gemini request.json
-  dragoman translate --from openai-chat --to anthropic --model some-model --json < request.json
+  dragoman translate --from openai-chat --to anthropic --json < request.json
   dragoman translate --from openai-chat --to gemini --stream answer.sse`,
     )
     .action(translate);

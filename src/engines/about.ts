@@ -5,8 +5,9 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
+import { objectOf, parsed } from "../wires/read.ts";
 import type { About, CallOptions, ServerId } from "./engine.ts";
-import { ASIDE_MS, type HttpServer, quick, textOf } from "./http.ts";
+import { ASIDE_MS, bodyText, type HttpServer, orTimeout } from "./http.ts";
 
 /** Each by something that only it has. */
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
@@ -18,7 +19,7 @@ const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject
 ];
 
 export async function identify(http: HttpServer, options: CallOptions = {}): Promise<ServerId | undefined> {
-  const bodies = await Promise.all(SERVERS.map(({ path }) => ask(http, "GET", path, options)));
+  const bodies = await Promise.all(SERVERS.map(({ path }) => lookUp(http, "GET", path, options)));
   return SERVERS.find(({ answers }, i) => answers(bodies[i] ?? {}))?.id;
 }
 
@@ -32,39 +33,39 @@ type Reader = (http: HttpServer, model: string, options: CallOptions) => Promise
 const READERS: Readonly<Record<ServerId, Reader>> = {
   "llama-server": async (http, model, options) => {
     // A server that has several would load this one, and perhaps unload another, only to be asked.
-    const props = await ask(http, "GET", `/props?model=${encodeURIComponent(model)}&autoload=false`, options);
+    const props = await lookUp(http, "GET", `/props?model=${encodeURIComponent(model)}&autoload=false`, options);
     const settings = objectOf(props?.default_generation_settings);
     return {
       names: textsOf(props?.model_alias, props?.model_path),
       template: textsOf(props?.chat_template)[0],
-      context: numberOf(settings.n_ctx),
+      context: positive(settings.n_ctx),
       vision: objectOf(props?.modalities).vision === true,
     };
   },
   ollama: async (http, model, options) => {
-    const shown = await ask(http, "POST", "/api/show", options, { model });
+    const shown = await lookUp(http, "POST", "/api/show", options, { model });
     const info = objectOf(shown?.model_info);
     const length = Object.entries(info).find(([key]) => key.endsWith(".context_length"))?.[1];
     // The model's own template says more than Ollama's translation of it.
-    return { template: textsOf(info["tokenizer.chat_template"], shown?.template)[0], context: numberOf(length) };
+    return { template: textsOf(info["tokenizer.chat_template"], shown?.template)[0], context: positive(length) };
   },
   vllm: listed,
   sglang: async (http, model, options) => {
     const list = await listed(http, model, options);
-    const info = (await ask(http, "GET", "/model_info", options)) ?? (await ask(http, "GET", "/get_model_info", options));
+    const info = (await lookUp(http, "GET", "/model_info", options)) ?? (await lookUp(http, "GET", "/get_model_info", options));
     return { ...list, names: [...(list.names ?? []), ...textsOf(info?.model_path)] };
   },
 };
 
 async function listed(http: HttpServer, model: string, options: CallOptions): Promise<Omit<About, "server">> {
-  const body = await ask(http, "GET", "/v1/models", options);
+  const body = await lookUp(http, "GET", "/v1/models", options);
   const models = Array.isArray(body?.data) ? (body.data as Json[]).filter(isObject) : [];
   const found = models.find(({ id }) => id === model) ?? (models.length === 1 ? models[0] : undefined);
-  return { names: textsOf(found?.id, found?.root), context: numberOf(found?.max_model_len) };
+  return { names: textsOf(found?.id, found?.root), context: positive(found?.max_model_len) };
 }
 
 /** Without the tap: recordings keep the exchange, not how it was prepared. */
-async function ask(
+async function lookUp(
   http: HttpServer,
   method: "GET" | "POST",
   path: string,
@@ -73,15 +74,14 @@ async function ask(
 ): Promise<JsonObject | undefined> {
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await http.request(method, path, { headers, ...sent, signal: quick(signal, ASIDE_MS) });
-    const value: unknown = JSON.parse(await textOf(answer));
-    return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
+    const answer = await http.request(method, path, { headers, ...sent, signal: orTimeout(signal, ASIDE_MS) });
+    const value = parsed(await bodyText(answer));
+    return answer.status === 200 && isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
-const numberOf = (value: Json | undefined): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
+const positive = (value: Json | undefined): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
 const textsOf = (...values: readonly (Json | undefined)[]): string[] =>
   values.filter((value): value is string => typeof value === "string" && value !== "");

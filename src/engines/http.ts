@@ -180,7 +180,8 @@ export class HttpServer {
 /** What is shorter stands in words that are none. */
 const MIN_SECRET = 4;
 
-export const quick = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
+/** Aborted by that signal, or after so long. */
+export const orTimeout = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
   const timeout = AbortSignal.timeout(ms);
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 };
@@ -204,7 +205,7 @@ export function travelling(headers: Headers): Headers {
 /** More of an error nobody reads. */
 export const MAX_ERROR_CHARS = 65_536;
 
-export async function textOf({ body }: ServerAnswer): Promise<string> {
+export async function bodyText({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of body) {

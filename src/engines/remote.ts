@@ -35,7 +35,7 @@ import type {
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "./http.ts";
+import { bodyText, HttpServer, MAX_ERROR_CHARS, orTimeout, type Timeouts, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 import { takeEvents } from "./take.ts";
 
@@ -206,9 +206,9 @@ export class Remote implements Engine {
     const encoded = this.#wire.encodeTokenCountRequest?.(request, this.#profile);
     if (!encoded || !this.#wire.decodeTokenCount) return undefined;
     const headers = { ...options.headers, ...encoded.headers };
-    const sending = { ...options, headers, body: printBody(encoded.body), signal: quick(options.signal) };
+    const sending = { ...options, headers, body: printBody(encoded.body), signal: orTimeout(options.signal) };
     const answer = await this.#server.request("POST", encoded.path, sending);
-    const body = await textOf(answer);
+    const body = await bodyText(answer);
     return answer.status === 200 ? this.#wire.decodeTokenCount(JSON.parse(body)) : undefined;
   }
 
@@ -221,8 +221,8 @@ export class Remote implements Engine {
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {
     const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
     try {
-      const answer = await this.#server.request("GET", path, { ...options, signal: quick(options.signal) });
-      const text = await textOf(answer);
+      const answer = await this.#server.request("GET", path, { ...options, signal: orTimeout(options.signal) });
+      const text = await bodyText(answer);
       if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
       return this.#wire.decodeModels(JSON.parse(text));
     } catch (error) {
@@ -234,7 +234,8 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (status === 401 || (status >= 300 && status < 400)) throw new EngineError(this.#readError(status, headers, await textOf(answer)));
+      if (status === 401 || (status >= 300 && status < 400))
+        throw new EngineError(this.#readError(status, headers, await bodyText(answer)));
       const type = headers["content-type"];
       return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {

@@ -10,6 +10,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
+import { listOf } from "../wires/read.ts";
 import { FORMATS, patternOf, TYPES, textOf } from "./schema-values.ts";
 
 export interface Problem {
@@ -75,7 +76,6 @@ class Check {
 
 type Rule = (rule: Json, check: Check, schema: JsonObject) => void;
 
-const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : []);
 const mapOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
 
 /** A rule for values of one kind, with an operand of one kind; `undefined`: it is kept to. */

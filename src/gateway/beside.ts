@@ -2,7 +2,8 @@
 import { Readable } from "node:stream";
 import { BadRequest } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
-import { ASIDE_MS, textOf } from "../engines/http.ts";
+import { ASIDE_MS, bodyText } from "../engines/http.ts";
+import { parsed } from "../wires/read.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { encodeModel, encodeModelList, encodeShow, OLLAMA_VERSION } from "./lists.ts";
@@ -49,8 +50,8 @@ async function known(models: Models, id: string): Promise<ModelInfo> {
 async function shownBy({ engine, model }: Target): Promise<Record<string, unknown> | undefined> {
   if (engine.wire !== "ollama" || !engine.send) return undefined;
   const answer = await engine.send("/api/show", { body: JSON.stringify({ model }), signal: AbortSignal.timeout(ASIDE_MS) });
-  const text = await textOf(answer);
-  return answer.status === 200 ? parseObject(text) : undefined;
+  const shown = parsed(await bodyText(answer));
+  return answer.status === 200 && isObject(shown) ? shown : undefined;
 }
 
 export async function count(passage: Passage, route: Route & { kind: "count" }, body: string): Promise<void> {
@@ -91,11 +92,7 @@ async function* heard(body: AsyncIterable<Uint8Array>, tap: Tap): AsyncGenerator
 }
 
 function parseObject(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (isObject(value)) return value;
-  } catch {
-    // said below
-  }
+  const value = parsed(body);
+  if (isObject(value)) return value;
   throw new BadRequest("the body must be a JSON object");
 }

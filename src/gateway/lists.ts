@@ -2,6 +2,7 @@
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import type { About } from "../engines/engine.ts";
+import { listOf } from "../wires/read.ts";
 import { getWire } from "../wires/registry.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import type { Modes } from "./modes.ts";
@@ -47,4 +48,3 @@ export function encodeShow(
 export const OLLAMA_VERSION = "0.20.0";
 
 const fieldsOf = (value: unknown): Record<string, unknown> => (isObject(value) ? { ...value } : {});
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

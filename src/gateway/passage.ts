@@ -239,7 +239,7 @@ export class Passage implements Seated {
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;
-  const status = isObject(error as never) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : undefined;
+  const status = isObject(error) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : undefined;
   if (typeof status === "number" && status < 500)
     return { code: status === 413 ? "too-large" : "bad-request", message: String((error as Error).message) };
   return { code: "internal", message: "the gateway has a fault; its log says more" };

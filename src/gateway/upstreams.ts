@@ -10,6 +10,7 @@ import { KNOWN, knownByUrl } from "../engines/known.ts";
 import { createLimited, type Limits } from "../engines/limited.ts";
 import { proxyTo } from "../engines/proxy.ts";
 import { baseOf, createRemote, credentialsOf } from "../engines/remote.ts";
+import { parsed } from "../wires/read.ts";
 import type { Headers, WireProfile } from "../wires/wire.ts";
 
 /** What an upstream speaks: a wire; or it only completes text, and we speak the model's dialect. */
@@ -76,11 +77,10 @@ export async function probeWire(url: string, key?: string): Promise<Found | unde
   ]);
   // Behind `/v1` stands whoever speaks as OpenAI does, unless it is Ollama itself.
   const skipsOllama = /\/v1\/?$/.test(new URL(url).pathname) && root?.body !== OLLAMA;
-  const at = PROBES.findIndex(
-    ({ wire, answers: fits }, i) =>
-      !(skipsOllama && wire === "ollama") && isObject(answers[i]?.body as never) && fits(answers[i]?.body as Record<string, unknown>),
-  );
-  const probe = PROBES[at];
+  const probe = PROBES.find(({ wire, answers: fits }, i) => {
+    const body = answers[i]?.body;
+    return !(skipsOllama && wire === "ollama") && isObject(body) && fits(body);
+  });
   if (probe) return { wire: probe.wire, how: `it answers ${probe.path}`, certain: true };
   if (answers.every((answer) => answer === undefined)) return undefined;
   return guessed(url, whyNoList(answers, key));
@@ -115,19 +115,11 @@ async function look(url: URL, headers: Headers): Promise<Looked | undefined> {
     const answer = await request(url, { headers, signal: AbortSignal.timeout(PROBE_MS), ...(proxy ? { dispatcher: proxy } : {}) });
     const text = await answer.body.text();
     const { location } = answer.headers;
-    return { status: answer.statusCode, body: parsed(text), location: location === undefined ? undefined : String(location) };
+    return { status: answer.statusCode, body: parsed(text) ?? text, location: location === undefined ? undefined : String(location) };
   } catch {
     return undefined;
   } finally {
     await proxy?.destroy();
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
 

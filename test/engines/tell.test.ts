@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
-import { textOf } from "../../src/engines/http.ts";
+import { bodyText } from "../../src/engines/http.ts";
 import { createRescue } from "../../src/engines/inband/rescue.ts";
 import { createRemote, type Remote } from "../../src/engines/remote.ts";
 import { answering, closeLater, nobody, signalOf, sse, startServer } from "../servers.ts";
@@ -71,7 +71,7 @@ describe("what has no end is broken off", () => {
     const body = (async function* () {
       for (;;) yield piece;
     })();
-    await expect(textOf({ status: 200, headers: {}, body })).rejects.toThrow("has no end");
+    await expect(bodyText({ status: 200, headers: {}, body })).rejects.toThrow("has no end");
   });
 });
 

@@ -242,6 +242,14 @@ describe("lists", () => {
       model_info: { "qwen3.context_length": 8192 },
     });
   });
+  test("a server that speaks as Ollama does and answers that path with a page of its own is not quoted", async () => {
+    const upstream = await startServer((response, request) => {
+      response.end(request.url === "/api/show" ? "<html>Welcome</html>" : '{"models":[{"model":"a"}]}');
+    });
+    const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "ollama") } });
+    const shown = await ask(url, "POST", "/api/show", { headers: json, body: '{"model":"a"}' });
+    expect([shown.status, JSON.parse(shown.body).capabilities]).toEqual([200, ["completion", "tools", "thinking"]]);
+  });
   test("of a model of llama-server's they hear whether it sees", async () => {
     const props = { default_generation_settings: { n_ctx: 4096 }, modalities: { vision: true, audio: false } };
     const upstream = await startServer((response, { url }) => {

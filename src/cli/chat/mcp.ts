@@ -5,6 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { type ChatTool, type McpServer, type McpTools, mcpTools } from "../../chat/index.ts";
+import { isObject } from "../../core/json.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { visible } from "../terminal.ts";
@@ -72,8 +73,8 @@ function wordsOf(text: string): string[] {
 
 async function serversInFile(file: string): Promise<Wanted[]> {
   const json = parseJson(await readText(file), file);
-  const servers = isRecord(json) ? (json.mcpServers ?? json.servers) : undefined;
-  if (!isRecord(servers)) throw new Complaint(`${visible(file)}: there are no "mcpServers"`);
+  const servers = isObject(json) ? (json.mcpServers ?? json.servers) : undefined;
+  if (!isObject(servers)) throw new Complaint(`${visible(file)}: there are no "mcpServers"`);
   return Object.entries(servers).map(([name, entry]) => ({ name, server: serverOf(entry, `${file}: ${name}`) }));
 }
 
@@ -84,10 +85,10 @@ function serverOf(entry: unknown, where: string): McpServer {
   const text = (value: unknown, field: string): string =>
     typeof value === "string" ? filled(value, complain) : complain(`${field} is no text`);
   const texts = (value: unknown, field: string): Record<string, string> =>
-    isRecord(value)
+    isObject(value)
       ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, text(one, `${field}.${key}`)]))
       : complain(`${field} is no object`);
-  if (!isRecord(entry)) return complain("it is no object");
+  if (!isObject(entry)) return complain("it is no object");
   const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
   if (url !== undefined) return { url: text(url, "url"), headers: texts(headers, "headers") };
   if (command === undefined) return complain("it has neither a command nor a url");
@@ -105,5 +106,3 @@ function filled(text: string, complain: (what: string) => never): string {
     return process.env[name] || (otherwise ?? complain(`there is no variable ${name}`));
   });
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

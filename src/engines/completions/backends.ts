@@ -10,6 +10,7 @@ import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Sampling, Usage } from "../../core/nouns.ts";
 import type { Grammar } from "../../dialects/dialect.ts";
 import { readError } from "../../wires/errors.ts";
+import { numberOf } from "../../wires/read.ts";
 import type { ServerId } from "../engine.ts";
 import type { Holding } from "../inband/request.ts";
 
@@ -231,4 +232,3 @@ function usageOf(input: Json | undefined, output: Json | undefined, cached?: num
 }
 
 const textOf = (value: Json | undefined): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
-const numberOf = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined);

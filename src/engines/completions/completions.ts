@@ -17,7 +17,7 @@ import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, To
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
-import { HttpServer, MAX_ERROR_CHARS, quick, type Timeouts, textOf, travelling } from "../http.ts";
+import { bodyText, HttpServer, MAX_ERROR_CHARS, orTimeout, type Timeouts, travelling } from "../http.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, marksOf, rendered } from "../rendered.ts";
@@ -97,7 +97,7 @@ export class Completions implements Engine {
   }
 
   async countTokens(asked: Request, options: CallOptions = {}): Promise<TokenCount> {
-    const soon = { ...options, signal: quick(options.signal) };
+    const soon = { ...options, signal: orTimeout(options.signal) };
     try {
       const { tokens } = await this.#at.server(options);
       const beginning = await tokens?.beginning(asked.model, soon);
@@ -114,8 +114,8 @@ export class Completions implements Engine {
     try {
       const { backend } = await this.#at.server(options);
       const wire = getWire(backend.id === "ollama" ? "ollama" : "openai-chat");
-      const answer = await this.#at.http.request("GET", wire.modelsPath, { ...options, signal: quick(options.signal) });
-      const text = await textOf(answer);
+      const answer = await this.#at.http.request("GET", wire.modelsPath, { ...options, signal: orTimeout(options.signal) });
+      const text = await bodyText(answer);
       if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
       return wire.decodeModels(JSON.parse(text));
     } catch (error) {
@@ -195,9 +195,9 @@ class Connection {
     const id = this.#id ?? (await identify(this.http, options));
     if (id === undefined) {
       // If nobody is there, or it is still loading its model, that is what is wrong.
-      const answer = await this.http.request("GET", "/", { signal: quick(undefined) });
+      const answer = await this.http.request("GET", "/", { signal: orTimeout(undefined) });
       const { status, headers } = answer;
-      const error = readError(status, headers, (await textOf(answer)).slice(0, MAX_ERROR_CHARS));
+      const error = readError(status, headers, (await bodyText(answer)).slice(0, MAX_ERROR_CHARS));
       if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
       throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
     }

@@ -1,8 +1,9 @@
 /** The answer of a server that completes text: its stream cut into messages, and these made into events by the dialect's scanner. */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Event, Json, JsonObject, Request, Usage } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, JsonObject, Request, Usage } from "../../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../../dialects/dialect.ts";
 import { LineReader } from "../../wires/ndjson.ts";
+import { parsed } from "../../wires/read.ts";
 import { type SseEvent, SseReader } from "../../wires/sse.ts";
 import type { StreamDecoder } from "../../wires/wire.ts";
 import { Ending, mintIds } from "../ending.ts";
@@ -28,7 +29,7 @@ export class Messages {
 /** Where the event's name says that it is an error, its data need not. */
 function messageOf({ event, data }: SseEvent): string {
   if (event !== "error") return data;
-  const said = objectOf(data);
+  const said = objectIn(data);
   return JSON.stringify({ error: said?.error ?? said ?? data });
 }
 
@@ -81,7 +82,7 @@ export class Reading implements StreamDecoder {
     for (const text of messages) {
       this.#done ||= text === "[DONE]";
       if (this.#error || this.#done) continue;
-      const message = objectOf(text);
+      const message = objectIn(text);
       this.#take(message ? readMessage(this.#backend, message) : { error: GARBAGE }, events);
     }
     return events;
@@ -111,11 +112,7 @@ export class Reading implements StreamDecoder {
   }
 }
 
-function objectOf(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function objectIn(text: string): JsonObject | undefined {
+  const value = parsed(text);
+  return isObject(value) ? value : undefined;
 }

@@ -11,7 +11,7 @@ import { cutForgeries } from "../../dialects/prompt.ts";
 import { readError } from "../../wires/errors.ts";
 import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
-import { type HttpServer, textOf } from "../http.ts";
+import { bodyText, type HttpServer } from "../http.ts";
 import type { Tokenize } from "./backends.ts";
 
 /** Characters of all pieces that are remembered. */
@@ -120,7 +120,7 @@ export class Tokens {
       signal,
       body: JSON.stringify(this.#tokenize.body(text, asked)),
     });
-    const body = await textOf(answer);
+    const body = await bodyText(answer);
     if (NONE.has(answer.status)) throw new NoTokenizer();
     if (answer.status !== 200) throw new EngineError(this.#http.refusal(readError(answer.status, answer.headers, body), answer.headers));
     const value: unknown = JSON.parse(body);
