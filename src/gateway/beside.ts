@@ -72,7 +72,7 @@ export async function passOn(passage: Passage, route: Route & { kind: "pass" }, 
   const model = route.model ?? (typeof asked.model === "string" ? asked.model : "");
   const { engine, upstream, model: name } = await passage.aim(model);
   if (!engine.send || familyOf(engine.wire) !== familyOf(route.wire)) {
-    throw new Refusal(501, `${visit.path} is only passed on to an upstream of the same wire (${route.wire}); "${upstream}" is none`);
+    throw new Refusal(404, `${visit.path} is only passed on to an upstream of the same wire (${route.wire}); "${upstream}" is none`);
   }
   const path = route.model === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
   const text = route.model === undefined && name !== model ? JSON.stringify({ ...asked, model: name }) : body;

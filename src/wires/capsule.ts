@@ -79,8 +79,11 @@ const stateIn = (value: Json | undefined): Opaque[] | undefined => someOf(listOf
 const isOpaque = (value: Json): value is JsonObject & Opaque =>
   isObject(value) && typeof value.wire === "string" && typeof value.kind === "string" && value.data !== undefined;
 
+/** In either alphabet of base64, as Google's API takes it: Python's `google-genai` writes all bytes in the one for URLs, also those it was given. */
+export const standardBase64 = (data: string): string => (/[-_]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/") : data);
+
 export const fromBase64 = (data: string, fatal = false): string =>
-  new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+  new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(atob(standardBase64(data)), (char) => char.charCodeAt(0)));
 
 /** The parts of a message with the thoughts that its calls brought back: each where it stood, in place of what the client kept of them. */
 export function recalled(content: readonly Part[], thoughtsOf: (id: string) => readonly Thought[] | undefined): Part[] {

@@ -383,6 +383,26 @@ describe("opaque state", () => {
     expect(bodyOf(decode(body))).toEqual(body);
     expect(decode(body).warnings).toBeUndefined();
   });
+  test("bytes come in either alphabet of base64: Python's google-genai writes all of them in the one for URLs", () => {
+    const inlineData = { mimeType: "text/plain", data: "Pz8_Pj4-fn5-" };
+    const request = decoded([{ role: "user", parts: [{ inlineData: { mimeType: "image/jpeg", data: "_9j_-w==" } }, { inlineData }] }]);
+    expect(request.messages[0]?.content).toEqual([
+      { type: "media", mediaType: "image/jpeg", data: "/9j/+w==" },
+      { type: "media", mediaType: "text/plain", data: "Pz8/Pj4+fn5+" },
+    ]);
+    const [, part] = partsOf([...thought("???>>>~~~", [{ wire: "anthropic", kind: "signature", data: "s?>~" }]), ...called("1")]);
+    const signature = (part as { thoughtSignature: string }).thoughtSignature;
+    expect(signature).toMatch(/[+/]/);
+    const thoughtSignature = signature.replaceAll("+", "-").replaceAll("/", "_");
+    expect(decoded([hi, { role: "model", parts: [{ ...(part as object), thoughtSignature }] }]).messages[1]).toEqual({
+      role: "assistant",
+      content: [{ type: "thinking", text: "???>>>~~~", state: [{ wire: "anthropic", kind: "signature", data: "s?>~" }] }, call("1")],
+    });
+  });
+  test.each(["skip_thought_signature_validator", btoa("skip_thought_signature_validator")])("%s is no signature", (thoughtSignature) => {
+    const parts = [{ functionCall: { id: "1", name: "f", args: {} }, thoughtSignature }];
+    expect(decoded([hi, { role: "model", parts }]).messages[1]).toEqual(assistant(call("1")));
+  });
   test("thinking that a call brings back stands in front of it, and a broken capsule is ignored", () => {
     const [part] = partsOf([
       ...thought("first I", [{ wire: "anthropic", kind: "signature", data: "s" }]),

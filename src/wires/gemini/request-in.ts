@@ -15,14 +15,14 @@ import type {
   ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
-import { openCapsule, recalled, type Thought } from "../capsule.ts";
+import { openCapsule, recalled, standardBase64, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
 import { opaque, withState } from "../opaque.ts";
 import { defined, some, someOf } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
-import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
+import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIPS, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
   const from = new Source(WIRE, body, { args: "args", lax: true });
@@ -142,7 +142,7 @@ class Conversation {
     if (capsule && "id" in read && read.id !== undefined) this.#thoughts.set(read.id, capsule.thoughts);
     const signed: readonly Opaque[] = capsule
       ? (capsule.state ?? [])
-      : signature === "" || signature === SKIP
+      : signature === "" || SKIPS.includes(signature)
         ? []
         : [opaque(WIRE, SIGNATURE, signature)];
     withState(read, signed, part.state());
@@ -157,13 +157,18 @@ class Conversation {
       if (typeof args === "string") value.fail("args", "must be an object");
       return this.#from.call(value, "args", calls.add(value.text("id"), value.name("name")));
     }
-    if (kind !== "functionResponse") return { type: "media", mediaType: "application/octet-stream", ...value.read<Media>(MEDIA) };
+    if (kind !== "functionResponse") return mediaIn(value);
     const named = calls.answer({ id: value.text("id"), name: value.text("name") });
     const result: ToolResult = { role: "tool", ...named, ...outputOf(value.thing("response")?.value ?? {}) };
     const media = value.each("parts", (part) => this.#part(part, "user")).flatMap((part) => (part && "mediaType" in part ? part : []));
     if (media.length > 0) result.media = media;
     return result;
   }
+}
+
+function mediaIn(value: Fields): Media {
+  const media: Media = { type: "media", mediaType: "application/octet-stream", ...value.read<Media>(MEDIA) };
+  return media.data === undefined ? media : { ...media, data: standardBase64(media.data) };
 }
 
 const textPart = (part: Fields, isThought: boolean): Part => ({

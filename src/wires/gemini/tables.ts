@@ -6,6 +6,8 @@ export const WIRE = "gemini" satisfies WireId;
 
 /** What clients write where an answer had no signature: it says nothing, and Google's servers then ask for none. */
 export const SKIP = "skip_thought_signature_validator";
+/** Python's clients have it as bytes, and write those in base64. */
+export const SKIPS: readonly string[] = [SKIP, "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="];
 
 /** The state of a text that stands for a part which no noun stands for. */
 export const PART = "part";
