@@ -50,6 +50,8 @@ const CLOCK = "strftime_at_request";
 const SLIPS = [
   ["strftime_now", CLOCK],
   ['"%s" | format(', '"" ~ ('],
+  [/'([^'{}]*)\{\}([^'{}]*)'\.format\(([^()]*)\)/g, "('$1' ~ ($3) ~ '$2')"],
+  [/(\[[^[\]]*\]) *\| *min\b/g, "($1 | sort | first)"],
   ["json_spec|items", "json_spec.items"],
 ] as const;
 

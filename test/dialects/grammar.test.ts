@@ -308,6 +308,14 @@ describe("XML parameters of the dialects", () => {
     expect(["", "\n", "\n\n"].map((body) => takes(call(body)))).toEqual([true, true, false]);
   });
 
+  test.each(["glm", "minimax-m2", "qwen3-coder", "seed-oss"])("%s: where a union allows anything, a string may stand", (id) => {
+    const dialect = speakers.find((dialect) => dialect.id === id)!;
+    const a = { anyOf: [{ type: "object" }, { description: "anything" }] };
+    const takes = speaks(id, { name: "f", parameters: { type: "object", properties: { a } } });
+    for (const value of ["s", { b: 1 }])
+      expect(takes(plainText(dialect.renderToolCalls([{ name: "f", arguments: { a: value } }])))).toBe(true);
+  });
+
   test("qwen3-coder: Python's words as well as JSON's, and the opener may be missing", () => {
     const takes = speaks("qwen3-coder", free);
     const call = (key: string, text: string) => `<function=f>\n<parameter=${key}>\n${text}\n</parameter>\n</function>\n</tool_call>`;
@@ -571,6 +579,8 @@ describe("schemas", () => {
     ["types", { type: "integer" }, [0, -5, 12], [1.5, "1", true, null]],
     ["several types", { type: ["number", "null"] }, [1.5, null, 1e30, 1e-9], ["1", false]],
     ["nullable", { type: "string", nullable: true }, ["x", null], [1]],
+    ["nullable words", { type: "string", enum: ["a", "b"], nullable: true }, ["a", null], ["c", 1]],
+    ["a nullable reference", { $ref: "#/$defs/word", nullable: true, $defs: { word: { const: "a" } } }, ["a", null], ["b"]],
     ["types of other schema languages", { type: "STRING" }, ["x"], [1]],
     ["a small range", { type: "integer", minimum: 1, maximum: 12 }, [1, 9, 12], [0, 13, 123, -1]],
     ["a small range without its ends", { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }, [1, 9], [0, 10, -1]],

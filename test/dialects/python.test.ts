@@ -120,6 +120,14 @@ describe("a bare list", () => {
       expect(carried(scanner.feed(end))).toMatch(/^\[/);
     }
   });
+  test("has keys in quotes, as they are rendered that are no names, where the tool is declared", () => {
+    const call = { name: "f", arguments: { "max-results": 5, "b c": [1] } };
+    const text = promptText(pythonic.renderToolCalls([call], { variant: "vllm-llama4-pythonic" }));
+    expect(text).toBe("[f('max-results'=5, 'b c'=[1])]");
+    expect(read(text, tools)).toEqual(['call f{"max-results":5,"b c":[1]}', "control ]"]);
+    expect(read(text)).toEqual([`text ${text}`]);
+    for (const prose of ["[f('x')]", "[f('x' == 1)]", "[f('x", "[f('it\\'s'=1)]"]) expect(read(prose, tools)).toEqual([`text ${prose}`]);
+  });
   test("is off once a mark announced calls", () => {
     expect(read("<|python_start|>[f()]<|python_end|>\n[g()]")).toEqual(["call f{}", "control ]", "control <|python_end|>", "text \n[g()]"]);
   });

@@ -222,6 +222,8 @@ test("numbers that a client gave are spelled as Python does", async () => {
 test.each([
   ["{{ tool_definition ~ 'x' }}", "x"],
   ['{{ "%s" | format(messages[0].role) }}', "user"],
+  ["{% set eos = '<|eos{}|>'.format(':x') %}{{ eos + '<think{}>'.format('') }}", "<|eos:x|><think>"],
+  ["{{ [3, messages | length, 2] | min }}", "1"],
   [
     "{% macro f(json_spec) %}{{ json_spec.type }}{% endmacro %}{% set json_spec = {'items': {'type': 'string'}} %}{{ f(json_spec|items) }}",
     "string",

@@ -1,7 +1,7 @@
 /** A JSON Schema as grammar rules, in the syntax of a dialect's values. What a grammar cannot say is allowed, and reported. */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { followRef, schemaTypes, typeOf } from "../../core/schema.ts";
+import { branches, followRef, schemaTypes, typeOf } from "../../core/schema.ts";
 import { dictsort } from "../print.ts";
 import { optional, type Rules, row } from "./gbnf.ts";
 import type { Kind, ObjectSyntax, Scalar, ValueSyntax } from "./values.ts";
@@ -94,14 +94,13 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
       );
     }
     for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
-    if (own.const !== undefined) return constant(own.const, at);
-    if (Array.isArray(own.enum) && own.enum.length > 0) {
-      return choice(
-        own.enum.map((one) => constant(one, at)),
-        at,
-      );
-    }
-    return typed(own, at);
+    const literals = own.const !== undefined ? [own.const] : Array.isArray(own.enum) ? own.enum : [];
+    if (literals.length === 0) return typed(own, at);
+    const all = new Set([...literals, ...(own.nullable === true ? [null] : [])]);
+    return choice(
+      [...all].map((one) => constant(one, at)),
+      at,
+    );
   };
 
   const target = ($ref: Json | undefined, at: Place): JsonObject | undefined =>
@@ -260,8 +259,10 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
   /** Where a string may stand, hardly anything else can be told from one, although a schema may allow it. */
   const property = (schema: Json | undefined, at: Place): string => {
     const { syntax, root } = at;
-    const types = syntax.verbatim && isObject(schema) ? schemaTypes({ schema, root }) : [];
-    if (types.length > 0 && !types.includes("string")) return written(schema, { ...at, syntax: syntax.noStrings ?? syntax });
+    const kinds = syntax.verbatim && isObject(schema) ? branches({ schema, root }).map((schema) => schemaTypes({ schema, root })) : [];
+    const types = kinds.flat();
+    if (types.length > 0 && !types.includes("string") && kinds.every((some) => some.length > 0))
+      return written(schema, { ...at, syntax: syntax.noStrings ?? syntax });
     const atom = written(schema, at);
     const lost = types.some((type) => type !== "string" && !syntax.verbatim?.includes(type));
     if (lost && atom !== text(syntax)) at.report(at.path, "type");

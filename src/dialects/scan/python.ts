@@ -203,8 +203,23 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
       const code = s.blanks();
       if (code === undefined) return undefined;
       if (code === 41) return begin(s);
-      return begins(code, true) ? firstKey : release;
+      const quoted = s.declares(s.call?.name ?? "") ? quotedKeys.get(s.slice(s.pos, s.pos + 1)) : undefined;
+      if (quoted) s.pos++;
+      return quoted ?? (begins(code, true) ? firstKey : release);
     };
+    /** So is a key written that is no name: `'max-results'=5`. */
+    const quotedKeys = new Map(
+      [...inQuotes].map(([quote, ends]): [string, Step] => [
+        quote,
+        (s) => {
+          const mark = s.readWord(ends);
+          if (mark === undefined) return undefined;
+          if (mark !== quote) return release;
+          s.pos++;
+          return behindKey;
+        },
+      ]),
+    );
     const firstKey: Step = (s) => {
       const code = s.span(NAME_END, false);
       s.word += s.run;
