@@ -10,6 +10,7 @@ import type { Event } from "../src/core/nouns.ts";
 import { createScripted } from "../src/engines/scripted.ts";
 import { readConfig } from "../src/gateway/config.ts";
 import { createGateway } from "../src/gateway/gateway.ts";
+import { runOf } from "./children.ts";
 import { tempFolder } from "./servers.ts";
 
 const root = process.cwd();
@@ -53,20 +54,8 @@ const ports = await Promise.all(
 const aimed = (source: string): string => ports.reduce((text, [written, real]) => text.replaceAll(written, real), source);
 
 /** To its end, while the servers above answer it. */
-function run(
-  command: string,
-  args: string[],
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<{ stdout: string; stderr: string; status: number | null }> {
-  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  const said = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
-      said[name] += text;
-    });
-  }
-  return new Promise((resolve, reject) => child.on("error", reject).on("close", (status) => resolve({ ...said, status })));
-}
+const run = (command: string, args: string[], env: NodeJS.ProcessEnv = process.env) =>
+  runOf(spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] }));
 
 interface Block {
   page: string;
@@ -113,8 +102,8 @@ describe("the ts blocks", () => {
   test.each(blocksOf("ts"))("$page, line $line", async (block) => {
     const file = fileOf(block).replace(/ts$/, "js");
     writeFileSync(file, transformSync(aimed(block.source), { loader: "ts", format: "esm" }).code);
-    const { stdout, stderr, status } = await run(process.execPath, [file], { PATH: process.env.PATH });
-    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    const { stdout, stderr, code } = await run(process.execPath, [file], { PATH: process.env.PATH });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     if (block.prints !== undefined) expect(stdout).toBe(block.prints);
   });
 });
@@ -124,9 +113,9 @@ const PREAMBLE = `set -euo pipefail; dragoman() { "${process.execPath}" dist/cli
 
 describe("the sh blocks", () => {
   test.each(blocksOf("sh"))("$page, line $line", async ({ source, prints }) => {
-    const { stdout, stderr, status } = await run("bash", ["-c", PREAMBLE + aimed(source)]);
-    expect({ status, complaints: stderr.split("\n").filter((line) => line && !line.includes("--seed")) }).toEqual({
-      status: 0,
+    const { stdout, stderr, code } = await run("bash", ["-c", PREAMBLE + aimed(source)]);
+    expect({ code, complaints: stderr.split("\n").filter((line) => line && !line.includes("--seed")) }).toEqual({
+      code: 0,
       complaints: [],
     });
     if (prints !== undefined) expect(stdout).toBe(prints);

@@ -1,27 +1,19 @@
 // Each example runs as its first lines say, on a model that does what it is asked to.
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { kill } from "./children.ts";
 import { type Doing, startModel } from "./cli/chat/upstream.ts";
 import { everything } from "./everything.ts";
 import { tempFolder } from "./servers.ts";
 
 const folder = tempFolder();
 
-const children: ChildProcess[] = [];
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
-});
-
 function start(name: string, args: readonly string[]) {
   const child = spawn(process.execPath, [`examples/${name}`, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  children.push(child);
+  onTestFinished(() => kill(child));
   return child;
 }
 

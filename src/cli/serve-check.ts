@@ -1,7 +1,7 @@
 /** `dragoman serve --check`: what would be served, and whether it would work, without serving it. */
 import type { Settings } from "../gateway/index.ts";
-import type { ModelRule } from "../gateway/models.ts";
 import { exposed } from "../gateway/options.ts";
+import type { ModelRule } from "../gateway/rules.ts";
 import { describeModel } from "./local-model.ts";
 import { PORT } from "./serve-flags.ts";
 import type { Local } from "./serve-local.ts";

@@ -1,7 +1,7 @@
 /** What `dragoman serve` shall do: the file, and what the flags say instead. */
 import { existsSync, readFileSync } from "node:fs";
 import { readConfig, type Settings } from "../gateway/index.ts";
-import type { ModelRule } from "../gateway/models.ts";
+import type { ModelRule } from "../gateway/rules.ts";
 import { ConfigError } from "../gateway/toml.ts";
 import { Complaint } from "./complaint.ts";
 import { unreadable } from "./input.ts";

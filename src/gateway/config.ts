@@ -23,8 +23,8 @@ import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
 import { urlProblem } from "../engines/remote.ts";
 import { listWires } from "../wires/registry.ts";
-import { circleOf, type ModelRule } from "./models.ts";
 import type { GatewayOptions } from "./options.ts";
+import { circleOf, type ModelRule } from "./rules.ts";
 import { type Environment, readToml, type Table } from "./toml.ts";
 import type { Speech, UpstreamSettings } from "./upstreams.ts";
 

@@ -1,30 +1,9 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
-import { BadRequest } from "../core/errors.ts";
-import type { Request, Sampling, ThinkingSettings, Warning } from "../core/nouns.ts";
-import { inWindow } from "../engines/again/window.ts";
 import type { Engine } from "../engines/engine.ts";
-import { estimateTokens } from "../engines/estimate.ts";
 import type { ModelInfo } from "../wires/wire.ts";
-import { boundElsewhere, summarizing, unsearched } from "./bound.ts";
-import { layered, type Modes } from "./modes.ts";
+import { layered } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
-
-export interface ModelRule extends Modes {
-  /** What clients ask for: a name, or a pattern in which `*` stands for anything. */
-  readonly name: string;
-  /** Another name to ask for instead; or the upstream, and its own name for the model (otherwise: what was asked for). */
-  readonly alias?: string | undefined;
-  readonly upstream?: string | undefined;
-  readonly model?: string | undefined;
-  /** Where the request says nothing. */
-  readonly sampling?: Sampling | undefined;
-  readonly thinking?: ThinkingSettings | undefined;
-  readonly maxTokens?: number | undefined;
-  /** How many tokens the model takes, prompt and answer together; without it, what the upstream lists. */
-  readonly context?: number | undefined;
-  /** Whether calls outside their tool's schema are counted and named in the log (`report`, the default). */
-  readonly validate?: "off" | "report" | undefined;
-}
+import { circleOf, type ModelRule, ruleFor } from "./rules.ts";
 
 export interface Target {
   readonly upstream: string;
@@ -247,82 +226,5 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined
   }
 }
 
-/** The exact name before patterns, and of these the one that says most. */
-export function ruleFor(asked: string, rules: readonly ModelRule[]): ModelRule | undefined {
-  const exact = rules.find(({ name }) => name === asked);
-  if (exact) return exact;
-  const literal = (rule: ModelRule): number => rule.name.replaceAll("*", "").length;
-  const matching = rules.filter(({ name }) => name.includes("*") && matches(name, asked));
-  return matching.reduce<ModelRule | undefined>((best, rule) => (best && literal(best) >= literal(rule) ? best : rule), undefined);
-}
-
-/** The names that an alias leads through, if it never arrives. */
-export function circleOf(rules: readonly ModelRule[]): string[] | undefined {
-  for (const { name, alias } of rules) {
-    const way = [name];
-    for (let next = alias; next !== undefined; next = ruleFor(next, rules)?.alias) {
-      if (way.includes(next, 1) || next === name) return [...way, next];
-      way.push(next);
-    }
-  }
-  return undefined;
-}
-
-/** Each literal is looked for once, from the left: no pattern takes long. */
-function matches(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  const last = rest.pop() ?? "";
-  for (const literal of rest) {
-    const found = text.indexOf(literal, at);
-    if (found < 0) return false;
-    at = found + literal.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
-}
-
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
-
-/** The request as the target gets it. Throws for one that only a server of its own API can answer. */
-export function aimed(given: Request, { model, rule, engine }: Target): Request {
-  const bound = boundElsewhere(given, engine.wire);
-  if (bound) throw new BadRequest(bound);
-  const heard = unsearched(summarizing(given, engine.wire), engine.wire);
-  const request = rule?.context !== undefined && (engine.wire === "ollama" || engine.speaking) ? inWindow(heard, rule.context) : heard;
-  if (!rule) return model === request.model ? request : { ...request, model };
-  const { sampling, thinking, maxTokens } = rule;
-  return {
-    ...request,
-    model,
-    ...(sampling ? { sampling: { ...sampling, ...request.sampling } } : {}),
-    ...(thinking ? { thinking: { ...unsaid(thinking, request.thinking), ...request.thinking } } : {}),
-    ...(maxTokens !== undefined && request.maxTokens === undefined ? { maxTokens } : {}),
-  };
-}
-
-/** Whether, how hard and how long it thinks is one wish: who says one of these means no other. */
-function unsaid(rule: ThinkingSettings, said: ThinkingSettings = {}): ThinkingSettings {
-  if ((said.enabled ?? said.effort ?? said.budget) === undefined) return rule;
-  const { enabled: _enabled, effort: _effort, budget: _budget, ...shown } = rule;
-  return shown;
-}
-
-/** What a template adds of its own. */
-const SLACK = 256;
-
-/**
- * Servers refuse a limit that does not fit behind the prompt, and agents ask for 128,000: it is lowered to what fits, roughly. One that counts
- * more than we do says its own numbers, and is asked again; nobody says that there was more room.
- */
-export function fitted(request: Request, context: number | undefined): { request: Request; warnings: Warning[] } {
-  const { maxTokens } = request;
-  if (maxTokens === undefined || context === undefined) return { request, warnings: [] };
-  const room = context - estimateTokens(request) - Math.min(SLACK, context >> 4);
-  // Where nothing fits, the server says so in its own numbers, and the client shortens its history.
-  const limit = Math.max(room, Math.min(1024, context >> 3));
-  if (maxTokens <= limit) return { request, warnings: [] };
-  const message = `the limit of ${maxTokens} tokens was lowered to ${limit}: the model's context has ${context}`;
-  return { request: { ...request, maxTokens: limit }, warnings: [{ code: "max-tokens", message }] };
-}

@@ -6,8 +6,9 @@ import { Keys, nameOf } from "./edge.ts";
 import type { Exchange } from "./exchange.ts";
 import { Kept } from "./kept.ts";
 import type { Metrics } from "./metrics.ts";
-import { type ModelRule, Models } from "./models.ts";
+import { Models } from "./models.ts";
 import { Refusal } from "./refusal.ts";
+import type { ModelRule } from "./rules.ts";
 import type { OpenTap } from "./tap.ts";
 
 export interface GatewayOptions {

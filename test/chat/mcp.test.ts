@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChatTool, createChat, type McpTools, mcpTools } from "../../src/chat/index.ts";
 import type { Message } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
+import { kill } from "../children.ts";
 import { everything } from "../everything.ts";
 import { closeLater, nobody, signalOf, startServer, tempFolder } from "../servers.ts";
 import { calls, says, toolCalls } from "./engines.ts";
@@ -27,10 +28,7 @@ Server.prototype.listen = function (...args) {
 async function startHttp(): Promise<string> {
   const preload = `data:text/javascript,${encodeURIComponent(telling)}`;
   const child = spawn(process.execPath, ["--import", preload, everything, "streamableHttp"], { env: { ...process.env, PORT: "0" } });
-  closeLater(async () => {
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  });
+  closeLater(() => kill(child));
   let said = "";
   for await (const piece of child.stderr.setEncoding("utf8")) {
     said += piece;

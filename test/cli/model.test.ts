@@ -1,6 +1,5 @@
 // Models in process, from the command line: `dragoman serve --model` and `dragoman start`. The model is a small one of ours that says one call.
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,21 +11,15 @@ import { fileOf, POSIX, POWERSHELL, QUESTION, TRYOUTS } from "../../src/cli/tryo
 import type { WireId } from "../../src/core/nouns.ts";
 import { EMBEDDED } from "../../src/engines/llama/index.ts";
 import { getWire } from "../../src/wires/registry.ts";
+import { kill } from "../children.ts";
 import { speaker, writeGguf } from "../engines/llama/gguf.ts";
-import { tempFolder } from "../servers.ts";
+import { closeLater, tempFolder } from "../servers.ts";
 import { dragoman, envWith, main } from "./run.ts";
 
 const folder = tempFolder();
 const model = join(folder, "speaker.gguf");
-const children: ChildProcess[] = [];
 beforeAll(() => {
   writeFileSync(model, writeGguf(speaker()));
-});
-afterAll(async () => {
-  for (const child of children) {
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  }
 });
 
 type Line = Record<string, unknown>;
@@ -34,7 +27,7 @@ type Line = Record<string, unknown>;
 /** Its lines of JSON. */
 async function* run(args: string[]): AsyncGenerator<Line, void, undefined> {
   const child = spawn(process.execPath, [main, ...args], { env: envWith(), stdio: ["ignore", "pipe", "inherit"] });
-  children.push(child);
+  closeLater(() => kill(child));
   for await (const line of createInterface({ input: child.stdout! })) yield JSON.parse(line) as Line;
 }
 

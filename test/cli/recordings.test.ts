@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import type { Recording } from "../../src/gateway/recordings/recording.ts";
+import { kill } from "../children.ts";
 import { closeLater, sse, startServer, tempFolder } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
@@ -14,11 +15,7 @@ const files = folder();
 /** A line of its output that fits, and a way to end it. */
 async function start(args: string[], fits: RegExp, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [main, ...args], { env: envWith(env), stdio: ["ignore", "pipe", "inherit"] });
-  const gone = once(child, "exit");
-  closeLater(async () => {
-    child.kill("SIGKILL");
-    await gone;
-  });
+  closeLater(() => kill(child));
   const url = await new Promise<string>((resolve) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       const [, found] = fits.exec(line) ?? [];
@@ -27,7 +24,7 @@ async function start(args: string[], fits: RegExp, env: Record<string, string> =
   });
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
-    await gone;
+    await once(child, "exit");
   };
   return { url, stop };
 }

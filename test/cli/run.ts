@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Event } from "../../src/core/nouns.ts";
+import type { Run } from "../children.ts";
 import { tempFolder } from "../servers.ts";
 
 export const main = "dist/cli/main.js";
@@ -10,12 +11,6 @@ export const main = "dist/cli/main.js";
 /** Whoever runs the tests may want colours or not: the children do not know. */
 const { NO_COLOR: _, FORCE_COLOR: __, ...quiet } = process.env;
 export const envWith = (env: Record<string, string> = {}): NodeJS.ProcessEnv => ({ ...quiet, ...env });
-
-export interface Run {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
 
 export function dragoman(args: readonly string[], input: string | Uint8Array = "", env: Record<string, string> = {}): Run {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {

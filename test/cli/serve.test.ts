@@ -1,31 +1,24 @@
 // `dragoman serve` as a process of its own, in front of a server on loopback.
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { kill, runOf } from "../children.ts";
 import { startFake } from "../engines/completions/fakes.ts";
 import { answering, closeLater, nobody, sse, startServer, tempFolder } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
 const files = folder();
-const children: ChildProcess[] = [];
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
-});
 
 type Line = Record<string, unknown> & { msg: string };
 
 /** Its log, line by line, until one has what is looked for. */
 function serve(args: string[], env: Record<string, string> = {}, stderr: "inherit" | "pipe" = "inherit", node: string[] = []) {
   const child = spawn(process.execPath, [...node, main, "serve", ...args], { env: envWith(env), stdio: ["ignore", "pipe", stderr] });
-  children.push(child);
+  onTestFinished(() => kill(child));
   const lines: Line[] = [];
   const waiting = new Set<() => void>();
   const reader = createInterface({ input: child.stdout! });
@@ -165,10 +158,11 @@ test("the port of a server that can be known: it is said who has it", async () =
   const server = await upstream();
   const { port } = new URL(server.url);
   const { child } = serve(["--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", port], {}, "pipe");
-  let said = "";
-  child.stderr?.setEncoding("utf8").on("data", (text) => (said += text));
-  expect(await once(child, "close")).toEqual([2, null]);
-  expect(said).toBe(`dragoman: port ${port} is taken by a server that speaks openai-chat; --port gives another\n`);
+  expect(await runOf(child)).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `dragoman: port ${port} is taken by a server that speaks openai-chat; --port gives another\n`,
+  });
 });
 
 test("an upstream that does not answer yet is no reason not to begin with the others, nor to leave a new configuration", async () => {
@@ -293,7 +287,7 @@ describe("--check", () => {
     const child = spawn(process.execPath, [main, "serve", "--check", "--config", files.file("check.toml", text)], {
       env: envWith({ GATE: "sk-canary-1", UP: "sk-canary-2" }),
     });
-    children.push(child);
+    onTestFinished(() => kill(child));
     let stdout = "";
     child.stdout.on("data", (piece) => {
       stdout += piece;
@@ -309,7 +303,7 @@ describe("--check", () => {
     const file = files.file("replaced.toml", `[server]\nport = 0\n[upstreams.local]\nurl = "${nobody}/v1"\nwire = "openai-chat"\n${rules}`);
     const flags = ["--config", file, "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat"];
     const child = spawn(process.execPath, [main, "serve", "--check", ...flags], { env: envWith({}) });
-    children.push(child);
+    onTestFinished(() => kill(child));
     let stdout = "";
     child.stdout.on("data", (piece) => {
       stdout += piece;

@@ -7,7 +7,7 @@ import type { Event, Json, WireId } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect } from "../../src/dialects/registry.ts";
 import type { Engine, ServerId } from "../../src/engines/engine.ts";
-import type { ModelRule } from "../../src/gateway/models.ts";
+import type { ModelRule } from "../../src/gateway/rules.ts";
 import { createUpstream } from "../../src/gateway/upstreams.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { answering, type Seen, signalOf, sse, startServer } from "../servers.ts";

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/chat/index.ts";
+import { type Run, runOf } from "../../children.ts";
 import { everything } from "../../everything.ts";
 import { nobody, tempFolder } from "../../servers.ts";
-import { envWith, folder, main, type Run } from "../run.ts";
+import { envWith, folder, main } from "../run.ts";
 import { type Doing, startModel } from "./upstream.ts";
 
 const files = folder();
@@ -16,11 +17,8 @@ const state = tempFolder();
 /** The test's own server must go on answering, so the child is waited for, not blocked on. */
 function chat(args: readonly string[], input: string | undefined = undefined): Promise<Run> {
   const child = spawn(process.execPath, [main, "chat", ...args], { env: envWith({ XDG_STATE_HOME: state }) });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
   if (input !== undefined) child.stdin.end(input);
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
+  return runOf(child);
 }
 
 const eventsOf = ({ stdout }: Run): ChatEvent[] =>

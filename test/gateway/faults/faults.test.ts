@@ -8,9 +8,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Event, WireId } from "../../../src/core/nouns.ts";
 import { createLimited } from "../../../src/engines/limited.ts";
 import { createRemote, type RemoteOptions } from "../../../src/engines/remote.ts";
-import type { ModelRule } from "../../../src/gateway/models.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
+import type { ModelRule } from "../../../src/gateway/rules.ts";
 import { getWire, listWires } from "../../../src/wires/registry.ts";
+import { kill } from "../../children.ts";
 import { answering, nobody, startServer } from "../../servers.ts";
 import { CANARIES, type RecordedGateway, signed, startRecorded } from "../recorded.ts";
 import { ask, SMALLEST, STREAMED } from "../start.ts";
@@ -33,11 +34,7 @@ async function startUpstream(...kind: string[]): Promise<Upstream> {
   const child = spawn(process.execPath, [fileURLToPath(new URL("upstream.mjs", import.meta.url)), ...kind], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  closers.push(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  });
+  closers.push(() => kill(child));
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   const url = `http://127.0.0.1:${String(line).trim()}`;
   return { url, process: child, get: async (path) => (await ask(url, "GET", path)).body };
@@ -302,7 +299,7 @@ describe.skipIf(process.platform === "win32")("an upstream whose process is stop
       const listening =
         'require("net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port); })';
       const child = spawn(process.execPath, ["-e", listening], { stdio: ["ignore", "pipe", "inherit"] });
-      closers.push(() => child.kill("SIGKILL"));
+      closers.push(() => kill(child));
       const port = Number(String((await once(child.stdout, "data"))[0]));
       child.kill("SIGSTOP");
       const line = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => {}));
