@@ -6,7 +6,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import type { About, CallOptions, ServerId } from "./engine.ts";
-import { ASIDE_MS, type HttpServer, quick, textOf } from "./http.ts";
+import { ASIDE_MS, type HttpServer } from "./http.ts";
 
 /** Each by something that only it has. */
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
@@ -73,9 +73,9 @@ async function ask(
 ): Promise<JsonObject | undefined> {
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await http.request(method, path, { headers, ...sent, signal: quick(signal, ASIDE_MS) });
-    const value: unknown = JSON.parse(await textOf(answer));
-    return answer.status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
+    const { status, text } = await http.brief(method, path, { headers, ...sent, signal }, ASIDE_MS);
+    const value: unknown = JSON.parse(text);
+    return status === 200 && isObject(value as Json) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
   }
