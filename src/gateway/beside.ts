@@ -75,8 +75,8 @@ export async function passOn(passage: Passage, route: Route & { kind: "pass" }, 
   if (!engine.send || familyOf(engine.wire) !== familyOf(route.wire)) {
     throw new Refusal(404, `${visit.path} is only passed on to an upstream of the same wire (${route.wire}); "${upstream}" is none`);
   }
-  const path = route.model === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
-  const text = route.model === undefined && name !== model ? JSON.stringify({ ...asked, model: name }) : body;
+  const path = route.behind === undefined ? route.path : `${route.path}${encodeURIComponent(name)}${route.behind}`;
+  const text = route.behind === undefined && name !== asked.model ? JSON.stringify({ ...asked, model: name }) : body;
   const answer = await engine.send(path, { ...passage.callOptions, signal: passage.signal, body: text });
   const reply = passage.head(answer.status, answer.headers);
   reply.send(Readable.from(tap?.wrote ? heard(answer.body, tap) : answer.body, { objectMode: false }));

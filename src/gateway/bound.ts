@@ -6,6 +6,7 @@ import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Json, Opaque, Request, WireId } from "../core/nouns.ts";
 import { withInstruction } from "../wires/adapt-messages.ts";
 import { COMPACTION, isCompacting } from "../wires/openai-responses/items.ts";
+import { PREVIOUS } from "../wires/openai-responses/turns.ts";
 
 /** What the nouns have no place for, by its wire and its name there. */
 const BOUND: Readonly<Record<string, string>> = {
@@ -19,19 +20,33 @@ const BOUND: Readonly<Record<string, string>> = {
 /** Why; `wire`: that of the upstream, if it speaks one. */
 export function boundElsewhere({ extra = [] }: Request, wire: WireId | undefined): ErrorInfo | undefined {
   for (const opaque of extra) {
-    const [param, message] = (opaque.wire !== wire && boundBy(opaque)) || [];
-    if (param !== undefined && message !== undefined) return { code: "bad-request", message, status: 400, param };
+    const why = opaque.wire === wire ? undefined : boundBy(opaque);
+    if (why) return { code: "bad-request", status: 400, ...why };
   }
   return undefined;
 }
 
-function boundBy({ wire, kind, data }: Opaque): [param: string, message: string] | undefined {
+type Why = Required<Pick<ErrorInfo, "param" | "message">> & Pick<ErrorInfo, "native">;
+
+function boundBy({ wire, kind, data }: Opaque): Why | undefined {
   if (isObject(data) && data.type === "item_reference")
-    return ["input", `Item with id '${data.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`];
+    return {
+      param: "input",
+      message: `Item with id '${data.id}' not found. Set \`store\` to false, or send the item itself instead of its id.`,
+    };
   if (isObject(data) && data.type === COMPACTION)
-    return ["input", "a compaction item can only be read by the server that made it: send the conversation itself, or a summary of it"];
+    return {
+      param: "input",
+      message: "a compaction item can only be read by the server that made it: send the conversation itself, or a summary of it",
+    };
+  if (kind === PREVIOUS)
+    return {
+      param: kind,
+      message: `Previous response with id '${data}' not found. Send the whole conversation as input instead.`,
+      native: "previous_response_not_found",
+    };
   const why = saysNothing(data) ? undefined : BOUND[`${wire} ${kind}`];
-  return why === undefined ? undefined : [kind, `${kind} ${why}`];
+  return why === undefined ? undefined : { param: kind, message: `${kind} ${why}` };
 }
 
 const saysNothing = (data: Json): boolean => !data || (Array.isArray(data) && data.length === 0);

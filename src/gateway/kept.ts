@@ -1,7 +1,7 @@
 /**
- * Items of our own answers, for Responses clients that send their names instead of them: OpenAI stores what it said, and `@ai-sdk/openai`
- * counts on it (`{"type": "item_reference", "id": "msg_drgm…"}`). They stay as long as there is room, the last used the longest, and only who
- * got an item can name it.
+ * Our own answers, for Responses clients that send names instead of what was said: OpenAI stores it, and they count on that. `@ai-sdk/openai` names
+ * items (`{"type": "item_reference", "id": "msg_drgm…"}`), others the answer that they go on from (`"previous_response_id": "resp_drgm…"`). They
+ * stay as long as there is room, the last used the longest, and only who got one can name it.
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../core/nouns.ts";

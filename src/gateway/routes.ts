@@ -13,7 +13,7 @@ import { remembering } from "./memory.ts";
 export type Route = { readonly wire: WireId } /** `model`: the one in an Azure path. */ & (
   | { readonly kind: "generate"; readonly path: string; readonly model?: string }
   | { readonly kind: "count"; readonly path: string }
-  /** Bytes for an upstream of the same wire; `model`: the one in the path, which stands between the two parts. */
+  /** Bytes for an upstream of the same wire; `behind`: what stands behind the model, where the upstream's path has it. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
   | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
   | { readonly kind: "model"; readonly id: string }
@@ -57,6 +57,8 @@ function readQuery(text: string): Visit["query"] {
 /** What may stand in front of an endpoint, and says nothing. */
 const PREFIX =
   /^\/(?:v1|v1beta|v1beta1|v1alpha|api|openai|anthropic|gemini|ollama|upload|deployments\/[^/]+|(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google)(?=\/)/;
+/** Vertex' clients write `meta/llama` so, and all that has a slash. */
+const PUBLISHER = /\/publishers\/(?!google\/)([^/]+)\/models\//;
 /** Azure's clients name the model there: `/openai/deployments/gpt-4o/chat/completions`. */
 const DEPLOYMENT = /^\/deployments\/(.+)$/;
 
@@ -111,7 +113,7 @@ function readRoute(visit: Visit): Route {
   const { method, path } = visit;
   const own = OWN[path];
   if (own) return allowed(own, method);
-  let rest = path;
+  let rest = path.replace(PUBLISHER, "/publishers/google/models/$1/");
   let last = "";
   for (let match = PREFIX.exec(rest); match; match = PREFIX.exec(rest)) {
     [last] = match;
@@ -124,7 +126,7 @@ function readRoute(visit: Visit): Route {
 }
 
 const deployed = (route: Route, model: string | undefined): Route =>
-  route.kind === "generate" && model !== undefined ? { ...route, model: decoded(model) } : route;
+  (route.kind === "generate" || route.kind === "pass") && model !== undefined ? { ...route, model: decoded(model) } : route;
 
 /** `HEAD` is a `GET` without the answer, and a probe where there is none. */
 const allowed = ({ method, route }: Endpoint, given: string): Route =>

@@ -51,7 +51,7 @@ export interface WireInput {
   headers: Headers;
   /** JSON text, or what it stands for. */
   body: unknown;
-  /** What was kept of an answer (`EncoderOptions.keep`), for clients that send an item's id instead of the item. */
+  /** What was kept of an answer (`EncoderOptions.keep`), for clients that send an id instead: of an item, or of the answer that they go on from. */
   recall?: ((id: string) => JsonObject | undefined) | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface EncoderOptions {
   warn?: (warning: Warning) => void;
   /** How long the answer took so far, in milliseconds, and until its first content. */
   spent?: (() => { ms: number; firstMs?: number | undefined }) | undefined;
-  /** Hears each item that the client may name later instead of sending it back. */
+  /** Hears each item, and each turn, that the client may name later instead of sending it back. */
   keep?: ((id: string, item: Draft) => void) | undefined;
 }
 

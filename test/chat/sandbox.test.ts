@@ -75,7 +75,7 @@ test("errors say what is wrong, without the paths of this machine", async () => 
   await expect(sandbox.list("file")).rejects.toThrow(/^file: it is a file/);
 });
 
-test.skipIf(process.platform === "win32")("a pipe is neither read nor written: whoever opens it waits for ever", async () => {
+test.skipIf(process.platform === "win32")("a pipe is neither read nor written: whoever opens it waits for ever (Windows has none among its files)", async () => {
   execFileSync("mkfifo", [join(folder, "pipe")]);
   await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a file of data$/);
   await expect(sandbox.write("pipe", "x")).rejects.toThrow(/^pipe: it is not a file of data$/);

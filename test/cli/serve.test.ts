@@ -87,7 +87,7 @@ test("a URL: its wire is found, any model means the one there is, and the log ha
   expect(JSON.stringify(lines)).not.toContain("canary");
 });
 
-describe.skipIf(process.platform === "win32")("an answer under way is brought to its end", () => {
+describe.skipIf(process.platform === "win32")("an answer under way is brought to its end (not on Windows, which has no SIGHUP)", () => {
   /** One that has begun, and the upstream's way to end it. */
   const begun = async (url: string, end: Promise<() => void>) => {
     const answer = await generate(url);
@@ -127,7 +127,7 @@ describe.skipIf(process.platform === "win32")("an answer under way is brought to
   });
 
   test.skipIf(spawnSync("script", ["--version"]).status !== 0).each(["", "[server]\nport = 0\n"])(
-    "when the terminal is closed; its configuration: %j",
+    "when the terminal is closed (skipped without the command `script`); its configuration: %j",
     async (head) => {
       const server = await slow();
       const config = ["--config", files.file("closed.toml", `${head}[upstreams.up]\nurl = "${server.url}"\n`)];

@@ -149,6 +149,77 @@ describe("items that the client names", () => {
   });
 });
 
+// As the agents SDK for Python does it with `auto_previous_response_id`, and LangChain with `use_previous_response_id`.
+describe("an answer that the client goes on from", () => {
+  const tools = [{ type: "function", name: "f", parameters: { type: "object" }, strict: false }];
+  const result = { type: "function_call_output", call_id: "a", output: "done" };
+
+  test.each([true, false])("the model has all that was said before, streamed: %s", async (stream) => {
+    const engine = createScripted([call, hello, hello]);
+    const { url, ended } = await startGateway({ upstreams: { up: engine } });
+    const go = async (more: object): Promise<unknown> => {
+      const body = JSON.stringify({ model: "m", instructions: "Be brief.", tools, stream, ...more });
+      const answer = await ask(url, "POST", "/v1/responses", { headers: json, body });
+      return /"id":"(resp_\w+)"/.exec(answer.body)?.[1];
+    };
+    const first = await go({ input: "Hi" });
+    const second = await go({ input: [result], previous_response_id: first });
+    await go({ input: [question], previous_response_id: second });
+    expect(engine.requests[2]?.messages).toMatchObject([
+      { role: "system" },
+      { role: "user", content: [{ text: "Hi" }] },
+      { role: "assistant", content: [...said, { type: "tool-call", id: "a", name: "f", state: [signature] }] },
+      { role: "tool", id: "a", name: "f", output: "done" },
+      { role: "assistant", content: [{ type: "text", text: "Hello" }] },
+      { role: "user", content: [{ text: "And now?" }] },
+    ]);
+    expect((await ended(3)).map(({ warnings }) => warnings)).toEqual([[], [], []]);
+  });
+
+  test("several may go on from one, and nobody else: not with another key, nor from one that was not stored", async () => {
+    const engine = createScripted(() => hello);
+    const { url } = await startGateway({ upstreams: { up: engine }, keys: ["one", "two"] });
+    const [one, two] = [{ authorization: "Bearer one" }, { authorization: "Bearer two" }];
+    const { id } = (await post(url, { model: "m", input: "Hi" }, one)).json;
+    for (const input of ["A", "B"]) {
+      expect(await post(url, { model: "m", input, previous_response_id: id }, one)).toMatchObject({ status: 200 });
+      const texts = engine.requests.at(-1)?.messages.map((message) => "content" in message && message.content[0]);
+      expect(texts).toMatchObject([{ text: "Hi" }, { text: "Hello" }, { text: input }]);
+    }
+    const passing = (await post(url, { model: "m", input: "Hi", store: false }, one)).json;
+    for (const [previous_response_id, headers] of [
+      [id, two],
+      [passing.id, one],
+      ["resp_1", one],
+    ] as const) {
+      expect(await post(url, { model: "m", input: "C", previous_response_id }, headers)).toMatchObject({
+        status: 400,
+        json: {
+          error: {
+            code: "previous_response_not_found",
+            param: "previous_response_id",
+            message: expect.stringContaining(`Previous response with id '${previous_response_id}' not found.`),
+          },
+        },
+      });
+    }
+  });
+
+  test("a Responses server has its own answers, and gets their names", async () => {
+    const whole = getWire("openai-responses").encodeResponse({ content: [{ type: "text", text: "Hello" }] }, { model: "m", messages: [] });
+    const upstream = await startServer(answering(JSON.stringify({ ...(whole as object), id: "resp_1" })));
+    const { url, ended } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-responses") } });
+    const { id } = (await post(url, { model: "m", input: "Hi" })).json;
+    expect(id).toBe("resp_1");
+    await post(url, { model: "m", input: [result], previous_response_id: id });
+    expect(JSON.parse(upstream.seen.findLast(({ method }) => method === "POST")?.body ?? "")).toMatchObject({
+      previous_response_id: "resp_1",
+      input: [result],
+    });
+    expect((await ended(2)).map(({ warnings }) => warnings)).toEqual([[], []]);
+  });
+});
+
 describe("there is room for so much", () => {
   test("items: the one that was not used for the longest time goes", () => {
     const kept = new Kept(2);

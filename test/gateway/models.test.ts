@@ -347,6 +347,16 @@ describe("bytes that are passed on", () => {
     await ask(url, "POST", "/v1/embeddings", { headers: json, body });
     expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
   });
+  test("to the model in an Azure client's path, whatever its body says", async () => {
+    const upstream = await startServer(answering("{}"));
+    const { url } = await startGateway({
+      upstreams: { up: remote(upstream.url) },
+      models: [{ name: "mine", upstream: "up", model: "real" }],
+    });
+    await ask(url, "POST", "/openai/deployments/mine/embeddings?api-version=2024-10-21", { headers: json, body });
+    expect(upstream.seen[0]).toMatchObject({ url: "/v1/embeddings" });
+    expect(JSON.parse(upstream.seen[0]?.body ?? "")).toEqual({ model: "real", input: "Hi", odd: 1 });
+  });
   test("only to an upstream of the same wire", async () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     expect((await ask(url, "POST", "/v1/embeddings", { headers: json, body })).status).toBe(404);

@@ -116,6 +116,11 @@ describe("clouds that put more into their paths", () => {
       expect(route("GET", url)).toMatchObject({ kind: "model", wire: "gemini", id: "m" });
     },
   );
+  test("Vertex' clients put what stands before a slash in a model's name where the publisher is", () => {
+    const url = "/v1beta1/projects/p/locations/us/publishers/meta-llama/models/Llama-4";
+    expect(route("POST", `${url}:generateContent`)).toEqual(generate("gemini", "/v1beta/models/meta-llama/Llama-4:generateContent"));
+    expect(route("GET", url)).toMatchObject({ kind: "model", wire: "gemini", id: "meta-llama/Llama-4" });
+  });
 });
 
 test("who asks /v1/models is known by the headers of the SDK", () => {

@@ -137,9 +137,9 @@ describe("a history that the SDK leaves to the server is asked for", () => {
     expect(message.content).toMatchObject([{ type: "text", text: "Done." }]);
     expect(stub.take()[1]?.tools).toHaveLength(calls.length);
   });
-  test("openai: previous_response_id is refused", async () => {
-    const asked = clients.openai.responses.create({ model: "text", input: "Hi", previous_response_id: "resp_1" });
-    await expect(asked).rejects.toThrow(/previous_response_id is not kept here: send the whole conversation/);
+  test("openai: previous_response_id of an answer that is not kept goes along, for the server that made it", async () => {
+    await clients.openai.responses.create({ model: "text", input: "Hi", previous_response_id: "resp_1" });
+    expect(stub.take()[0]?.extra).toContainEqual({ wire: "openai-responses", kind: "previous_response_id", data: "resp_1" });
   });
   test("ai with @ai-sdk/openai names its items unless store is false: what was kept of them is put in", async () => {
     const run = tool({ inputSchema: jsonSchema(parameters), execute: () => "ok" });

@@ -386,9 +386,14 @@ describe("opaque state", () => {
   test("bytes come in either alphabet of base64: Python's google-genai writes all of them in the one for URLs", () => {
     const inlineData = { mimeType: "text/plain", data: "Pz8_Pj4-fn5-" };
     const request = decoded([{ role: "user", parts: [{ inlineData: { mimeType: "image/jpeg", data: "_9j_-w==" } }, { inlineData }] }]);
-    expect(request.messages[0]?.content).toEqual([
-      { type: "media", mediaType: "image/jpeg", data: "/9j/+w==" },
-      { type: "media", mediaType: "text/plain", data: "Pz8/Pj4+fn5+" },
+    expect(request.messages).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "media", mediaType: "image/jpeg", data: "/9j/+w==" },
+          { type: "media", mediaType: "text/plain", data: "Pz8/Pj4+fn5+" },
+        ],
+      },
     ]);
     const [, part] = partsOf([...thought("???>>>~~~", [{ wire: "anthropic", kind: "signature", data: "s?>~" }]), ...called("1")]);
     const signature = (part as { thoughtSignature: string }).thoughtSignature;

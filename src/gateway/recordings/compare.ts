@@ -10,11 +10,12 @@
 import { request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import type { ErrorInfo, Event, WireId } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, JsonObject, WireId } from "../../core/nouns.ts";
 import { around } from "../../engines/around.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { knownByUrl } from "../../engines/known.ts";
 import { createScripted } from "../../engines/scripted.ts";
+import { wholeBody } from "../../wires/openai-responses/turns.ts";
 import { createGateway } from "../gateway.ts";
 import type { Patience } from "../options.ts";
 import type { ModelRule } from "../rules.ts";
@@ -191,9 +192,10 @@ const NOT_AGAIN = /^(?:host|origin|connection|keep-alive|content-length|transfer
 /** Items that were kept then are sent now. */
 function asked({ client: { request }, items }: Recording): Edge["request"] {
   if (!items) return request;
-  const body = JSON.parse(request.body) as { input: { id?: string }[] };
-  const input = body.input.map((item) => items[item.id ?? ""] ?? item);
-  return { ...request, body: JSON.stringify({ ...body, input }) };
+  const body = JSON.parse(request.body) as JsonObject;
+  const whole = wholeBody(body, (id) => items[id]) ?? body;
+  const input = Array.isArray(whole.input) ? whole.input.map((item: { id?: string }) => items[item.id ?? ""] ?? item) : whole.input;
+  return { ...request, body: JSON.stringify({ ...whole, input }) };
 }
 
 function ask(port: number, { method, url: path, headers: given, body }: Edge["request"]): Promise<Heard> {

@@ -19,6 +19,7 @@ import {
   calledBy,
   instructionsOf,
   isCompacting,
+  isMinted,
   isSearch,
   mintedId,
   NEXT_SUMMARY,
@@ -28,6 +29,7 @@ import {
 } from "./items.ts";
 import { ItemAnswer, type Open } from "./items-out.ts";
 import { settingsOf } from "./request-out.ts";
+import { TURN } from "./turns.ts";
 
 /** What an answer has beside what was said. */
 const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usage", "finish"]);
@@ -104,6 +106,14 @@ export class ResponseAnswer extends ItemAnswer {
     this.#closeReasoning();
     this.#closeMessage(status);
     this.#end(status, { incomplete_details: cut ? { reason: cut, ...objectOf(this.#rest.incomplete_details) } : null });
+    this.#keep();
+  }
+
+  /** For a client that goes on from here by the id of this answer. A server of this API keeps its own. */
+  #keep(): void {
+    const id = String(this.#response.id);
+    const turn = own(this.request.extra, TURN);
+    if (turn && this.keeps && isMinted(id)) this.options.keep?.(id, { ...objectOf(turn), output: this.output });
   }
 
   /** With the items that were done; what was being written is not one of them. */

@@ -43,11 +43,12 @@ import {
   TRIGGER,
   WIRE,
 } from "./items.ts";
+import { PREVIOUS, TURN, turnOf, wholeBody } from "./turns.ts";
 
 /** What lives on the server that made it. */
 const NOT_KEPT = "is not kept here: send the whole conversation as input";
 const STORED: Readonly<Record<string, string>> = {
-  previous_response_id: NOT_KEPT,
+  [PREVIOUS]: NOT_KEPT,
   conversation: NOT_KEPT,
   prompt: "is not kept here: send its text as instructions or input",
   background: "is not possible here: stream the answer, or wait for it",
@@ -55,6 +56,8 @@ const STORED: Readonly<Record<string, string>> = {
 
 export function decodeRequest({ body, recall }: WireInput): Request {
   const from = new Source(WIRE, body, { quiet: QUIET });
+  const given = from.root.value;
+  if (recall && given[PREVIOUS]) goOn(from, recall);
   const { root } = from;
   for (const key in STORED) if (root.json(key)) root.fail(key, STORED[key]!);
   const tools = readTools(root, from);
@@ -72,10 +75,19 @@ export function decodeRequest({ body, recall }: WireInput): Request {
     output: readOutput(root.inner("text"), "format", from),
   };
   for (const [key, value] of Object.entries(defaultsOf(thinking))) {
-    const given = root.json(key) ?? null;
-    if (JSON.stringify(given) !== JSON.stringify(value)) from.take(key, given, true);
+    const said = root.json(key) ?? null;
+    if (JSON.stringify(said) !== JSON.stringify(value)) from.take(key, said, true);
   }
+  if (recall) from.take(TURN, turnOf(given), true);
   return from.request(request);
+}
+
+/** What was said before is put in, where it is kept; elsewhere only the server that made the answer has it. */
+function goOn(from: Source, recall: NonNullable<WireInput["recall"]>): void {
+  const { [PREVIOUS]: id, ...body } = from.root.value;
+  const whole = wholeBody(from.root.value, recall);
+  if (!whole) from.take(PREVIOUS, id);
+  from.root = new Fields(whole ?? body, from);
 }
 
 // Items

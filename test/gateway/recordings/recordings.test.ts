@@ -102,6 +102,19 @@ test("items that the client named are in the recording, and it plays again to th
   for (const one of kept) expect(await compareRecording(one)).toMatchObject({ same: true });
 });
 
+test("so is what was said before the answer that a client goes on from", async () => {
+  const { url, read } = await recording({ upstreams: { up: createScripted(() => weather) } });
+  const post = async (more: object) => {
+    const body = JSON.stringify({ model: "m", ...more });
+    return JSON.parse((await ask(url, "POST", "/v1/responses", { headers: json, body })).body);
+  };
+  const { id } = await post({ input: "Hi" });
+  await post({ input: "And now?", previous_response_id: id });
+  const kept = (await read(2)).toSorted((a, b) => a.at.localeCompare(b.at));
+  expect(kept[1]?.items).toMatchObject({ [id]: { input: "Hi", output: [{ type: "message" }, { type: "function_call" }] } });
+  for (const one of kept) expect(await compareRecording(one)).toMatchObject({ same: true });
+});
+
 describe("replays", () => {
   const recordedOnce = async (engine: Engine, wire: WireId): Promise<Recording> => {
     const { url, read } = await recording({ upstreams: { up: engine } });
