@@ -13,20 +13,9 @@ import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
 import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
-import {
-  BREAK,
-  COMPACTION,
-  calledBy,
-  instructionsOf,
-  isCompacting,
-  isSearch,
-  mintedId,
-  NEXT_SUMMARY,
-  NEXT_TEXT,
-  own,
-  WIRE,
-} from "./items.ts";
+import { BREAK, COMPACTION, calledBy, instructionsOf, isCompacting, mintedId, NEXT_SUMMARY, NEXT_TEXT, own, WIRE } from "./items.ts";
 import { ItemAnswer, type Open } from "./items-out.ts";
+import { isNative, writeCall } from "./natives.ts";
 import { settingsOf } from "./request-out.ts";
 
 /** What an answer has beside what was said. */
@@ -257,9 +246,9 @@ export class ResponseAnswer extends ItemAnswer {
     this.#closeReasoning();
     this.#closeMessage();
     const { tools } = this.request;
-    if (isSearch(tools, name)) {
-      const fields = { type: "tool_search_call", execution: "client", status: "in_progress", call_id: id, arguments: {} };
-      this.#call = { ...this.open("tsc", fields, own(state, "id")), isSearch: true };
+    if (isNative(tools, name)) {
+      const fields = { ...writeCall(name, {}), status: "in_progress", call_id: id };
+      this.#call = { ...this.open("ct", fields, own(state, "id")), native: name };
       return;
     }
     const custom = toolKind(tools, name) === "custom";
@@ -271,7 +260,7 @@ export class ResponseAnswer extends ItemAnswer {
 
   override callDelta(json: string): void {
     const call = this.#call;
-    if (call && !call.isSearch) this.#write(call, call.input ? call.input.add(json) : json);
+    if (call && !call.native) this.#write(call, call.input ? call.input.add(json) : json);
   }
 
   #write(call: Open, delta: string): void {
@@ -293,8 +282,10 @@ export class ResponseAnswer extends ItemAnswer {
         this.done(call, { status: "incomplete", arguments: written });
       return;
     }
-    if (call.isSearch) {
-      this.done(call, { status: "completed", arguments: event.arguments });
+    const others = state.filter(({ wire }) => wire !== WIRE);
+    if (call.native) {
+      this.done(call, { ...writeCall(call.native, event.arguments), status: "completed" });
+      this.#carry(id, others);
       return;
     }
     const whole = call.input ? customInput(event) : json;
@@ -302,10 +293,7 @@ export class ResponseAnswer extends ItemAnswer {
     const said = { [call.input ? "input" : "arguments"]: call.text.toString() };
     this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
     this.done(call, { status: "completed", ...said }, state);
-    this.#carry(
-      id,
-      state.filter(({ wire }) => wire !== WIRE),
-    );
+    this.#carry(id, others);
   }
 
   // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response
