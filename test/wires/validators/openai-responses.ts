@@ -91,7 +91,10 @@ const natives = (fields: Record<string, Check>, more: Record<string, Check>): Re
     { ...fields, action: object({ commands: list(text), timeout_ms: nullable(count), max_output_length: nullable(count) }) },
     { ...more, environment: nullable(record) },
   ),
-  apply_patch_call: object({ ...fields, operation: record }, more),
+  apply_patch_call: object(
+    { ...fields, operation: object({ type: oneOf("create_file", "update_file", "delete_file"), path: filled }, { diff: text }) },
+    more,
+  ),
   computer_call: object(fields, { ...more, action: record, actions: list(record), pending_safety_checks: list(record) }),
 });
 const items: Record<string, Check> = {
