@@ -20,7 +20,7 @@ export interface Abilities {
   readonly cutCalls?: boolean;
   /** Results that are no text; that are errors; that have media. */
   readonly result?: (result: ToolResult) => boolean;
-  readonly errors?: boolean;
+  readonly errors?: (result: ToolResult) => boolean;
   readonly resultMedia?: boolean;
   readonly media: (media: Media, role: Message["role"]) => boolean;
   /** Files that only Google's servers can read. */

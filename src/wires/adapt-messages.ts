@@ -215,7 +215,7 @@ class Messages {
       if (!textsOf(output)) this.#warnings.converted("a tool result that is no text", "its JSON text");
       result.output = outputText(output);
     }
-    if (isError && !able.errors) {
+    if (isError && !able.errors?.(result)) {
       this.#warnings.converted("a failed tool's result", 'text that begins with "Error:"');
       result.output = errorText(output);
     }

@@ -6,8 +6,9 @@ import { checkRequest } from "../core/check.ts";
 import type { Opaque, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, withResultsFirst } from "./adapt-messages.ts";
-import { bridgeTool, isSearchedBy, offeredTools, revealed } from "./bridge.ts";
+import { bridgeTool, isSearchedBy, NATIVE, offeredTools, revealed } from "./bridge.ts";
 import { type NameRule, Names } from "./names.ts";
+import { objectOf } from "./read.ts";
 import { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
@@ -86,6 +87,10 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
   return sent.map((given) => {
     const bridged = able.customTools && profile.customTools !== false ? given : bridgeTool(given);
     if (bridged.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
+    for (const { wire, kind, data } of given.state ?? []) {
+      const { type, parameters } = objectOf(data);
+      if (kind === NATIVE && wire !== able.wire && !parameters) warnings.converted(`${type} of ${wire}`, "a function");
+    }
     if (bridged.strict === undefined && bridged.response === undefined && bridged.deferred === undefined) return bridged;
     const { strict, response, deferred, ...rest } = bridged;
     const tool: Tool = rest;

@@ -1,7 +1,11 @@
-/** Tools for targets that know only functions. A custom tool, which takes plain text, is a function with one string, `{"input": "…"}`. */
+/**
+ * Tools for targets that know only functions. A custom tool, which takes plain text, is a function with one string, `{"input": "…"}`; a tool
+ * that an API defines and its clients run, such as a shell, is a function that the wire's own table describes.
+ */
 import { unescapeJson } from "../core/json.ts";
 import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
 import { stringEnd } from "./json-text.ts";
+import { ownState } from "./opaque.ts";
 import { objectOf, textOf } from "./read.ts";
 
 const BRIDGE_PARAMETERS: JsonObject = {
@@ -18,6 +22,44 @@ export function bridgeTool(tool: Tool): Tool {
   const rule = grammar && `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, rule].filter(Boolean).join("\n\n");
   return { ...rest, ...(text ? { description: text } : {}), parameters: BRIDGE_PARAMETERS };
+}
+
+/** Marks a tool that a wire's API defines: the declaration, which the same wire gets back as it came. */
+export const NATIVE = "#native";
+
+/** The type of such a tool, where this wire defines it. */
+export const nativeType = (wire: WireId, tool: Tool | undefined): string | undefined =>
+  textOf(objectOf(ownState(wire, tool?.state, NATIVE)).type);
+
+/** What such a tool is to all others. */
+export interface Native {
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+export const TEXT: JsonObject = { type: "string" };
+export const WHOLE: JsonObject = { type: "integer" };
+export const oneOf = (words: string): JsonObject => ({ type: "string", enum: words.split(" ") });
+export const listOf = (items: JsonObject, length?: number): JsonObject => ({
+  type: "array",
+  items,
+  ...(length ? { minItems: length, maxItems: length } : {}),
+});
+/** The schema of an object; a name with `?` may be absent. */
+export function parametersOf(given: JsonObject): JsonObject {
+  const names = Object.keys(given);
+  return {
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name.replace("?", ""), given[name]!])),
+    required: names.filter((name) => !name.endsWith("?")),
+  };
+}
+
+/** With what the client has set: the size of its screen, where its shell runs. */
+export function asSet(declared: JsonObject, { description, parameters }: Native): Native {
+  const settings = Object.entries(declared).filter(([key, value]) => value && /^(display|env|max)/.test(key));
+  const told = settings.length > 0 ? ` Settings: ${JSON.stringify(Object.fromEntries(settings))}` : "";
+  return { description: description + told, parameters };
 }
 
 /**

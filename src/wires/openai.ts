@@ -1,9 +1,9 @@
 /** What OpenAI's two APIs have in common: tools and which of them may be called, efforts, usage, the form of the output. */
 import { isObject } from "../core/json.ts";
-import type { JsonObject, Message, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
+import type { Json, JsonObject, Message, Request, ThinkingSettings, Tool, ToolChoice, Usage } from "../core/nouns.ts";
 import type { Out } from "./abilities.ts";
 import { withInstruction } from "./adapt-messages.ts";
-import { toolKind } from "./bridge.ts";
+import { nativeType, toolKind } from "./bridge.ts";
 import { effortOf } from "./effort.ts";
 import { told } from "./encoded.ts";
 import type { Fields } from "./fields.ts";
@@ -45,7 +45,9 @@ export function sayable(tool: Tool, { request, profile, warnings, nulls }: Out):
 
 const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
 
-const isOurs = ({ type = "function" }: JsonObject): boolean => type === "function" || type === "custom";
+/** The tool that only its type names: one of those that the API defines. */
+const nativeIn = (tools: readonly Tool[], type: Json | undefined): Tool | undefined =>
+  tools.find((tool) => type !== undefined && nativeType("openai-responses", tool) === type);
 
 export function readChoice(
   root: Fields,
@@ -59,11 +61,15 @@ export function readChoice(
   const isList = choice.value.type === "allowed_tools";
   const spec = (isList && choice.object("allowed_tools")) || choice;
   const wanted = isList ? listOf(spec.value.tools).map(objectOf) : [choice.value];
+  const isOurs = ({ type = "function" }: JsonObject): boolean =>
+    type === "function" || type === "custom" || nativeIn(tools, type) !== undefined;
   if (!wanted.some(isOurs)) {
     from.warn(choice, "tool-choice", "names a tool that only its own server knows");
     return undefined;
   }
   const named = (given: Fields): string => {
+    const native = nativeIn(tools, given.json("type"));
+    if (native) return native.name;
     const tool = given.object(given.text("type") ?? "function") ?? given;
     return toolName(tool.json("name"), tool.place("name"), tools, nameOf);
   };
@@ -85,6 +91,13 @@ export function readChoice(
 export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (name: string) => string, isWrapped: boolean): unknown {
   if (typeof choice === "string") return choice;
   const named = (own: string) => {
+    const native = isWrapped
+      ? undefined
+      : nativeType(
+          "openai-responses",
+          tools?.find(({ name }) => name === own),
+        );
+    if (native) return { type: native };
     const [type, name] = [toolKind(tools, own), nameOf(own)];
     return isWrapped ? { type, [type]: { name } } : { type, name };
   };

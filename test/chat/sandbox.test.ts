@@ -75,11 +75,14 @@ test("errors say what is wrong, without the paths of this machine", async () => 
   await expect(sandbox.list("file")).rejects.toThrow(/^file: it is a file/);
 });
 
-test.skipIf(process.platform === "win32")("a pipe is neither read nor written: whoever opens it waits for ever (Windows has none among its files)", async () => {
-  execFileSync("mkfifo", [join(folder, "pipe")]);
-  await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a file of data$/);
-  await expect(sandbox.write("pipe", "x")).rejects.toThrow(/^pipe: it is not a file of data$/);
-});
+test.skipIf(process.platform === "win32")(
+  "a pipe is neither read nor written: whoever opens it waits for ever (Windows has none among its files)",
+  async () => {
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a file of data$/);
+    await expect(sandbox.write("pipe", "x")).rejects.toThrow(/^pipe: it is not a file of data$/);
+  },
+);
 
 test("bytes that are no text are refused; a long text is cut, and says so", async () => {
   writeFileSync(join(folder, "image.png"), Buffer.from([0x89, 0x50, 0, 0xff]));

@@ -204,8 +204,8 @@ describe("a warning names what was lost, not what it stood in", () => {
     ["openai-chat", { messages: [{ role: "user", content: [image] }] }, "image_url.detail of openai-chat"],
     [
       "anthropic",
-      { max_tokens: 9, messages: hi, tools: [{ type: "bash_20250124", name: "bash" }] },
-      "tools[0] (bash_20250124) of anthropic",
+      { max_tokens: 9, messages: hi, tools: [{ type: "web_search_20250305", name: "web_search" }] },
+      "tools[0] (web_search_20250305) of anthropic",
     ],
     ["openai-chat", { messages: hi, web_search_options: { a: { b: 1 } } }, "web_search_options of openai-chat"],
   ])("%s %#", (from, body, what) => {

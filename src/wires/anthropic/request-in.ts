@@ -18,6 +18,7 @@ import type {
   ToolChoice,
   ToolResult,
 } from "../../core/nouns.ts";
+import { asSet, NATIVE } from "../bridge.ts";
 import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
@@ -26,6 +27,7 @@ import { defined, isEmpty, listOf, objectOf, someOf, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
+import { nativeOf } from "./natives.ts";
 
 /** The SDK's tool runner sends only what is new, and all of it once it hears this. */
 const LOST: ErrorInfo = {
@@ -217,7 +219,7 @@ const isToolChange = (block: Json): boolean => CHANGES.has(objectOf(block).type)
 /** It is not about tools that only Anthropic's servers have. */
 function isHeeded(block: Json): boolean {
   const { server_name, definition } = objectOf(objectOf(block).tool);
-  return isToolChange(block) && server_name === undefined && (objectOf(definition).type ?? "custom") === "custom";
+  return isToolChange(block) && server_name === undefined && describe(objectOf(definition)) !== undefined;
 }
 
 /** The tools in the end: as they were declared, and as the conversation has changed them. */
@@ -232,34 +234,40 @@ function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[]
   const declared = readDeclared(root, from, (tool) => changed.has(tool.value.name));
   const added = [...changed.values()].flatMap((definition) => {
     const tool = new Fields(definition ?? {}, from, "definition");
-    return definition && isPlain(tool)
-      ? [withState<Tool>({ ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, DEFINED, true, true)])]
+    const described = definition && describe(definition);
+    return described
+      ? [withState<Tool>({ ...described, ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, DEFINED, true, true)])]
       : [];
   });
   return [...declared, ...added];
 }
 
-/** No tool of Anthropic's own. */
-const isPlain = (tool: Fields): boolean => (tool.text("type") ?? "custom") === "custom";
+/** What is known of a tool beside what it says itself; `undefined`: only Anthropic's servers have it. */
+function describe(tool: JsonObject): Partial<Tool> | undefined {
+  if ((tool.type ?? "custom") === "custom") return {};
+  const native = nativeOf(tool.type);
+  return native && asSet(tool, native);
+}
 
-/** What is Anthropic's own, or was changed later, keeps its place in the list. */
+/** What only Anthropic's servers have, or was changed later, keeps its place in the list. */
 function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => boolean): Tool[] {
   let revealed: Set<Json> | undefined;
   return root
     .each("tools", (tool): Tool[] => {
-      const isOwn = !isPlain(tool);
-      if (isOwn || isChanged(tool)) {
-        from.take(tool.at, tool.value, !isOwn);
+      const described = describe(tool.value);
+      if (!described || isChanged(tool)) {
+        from.take(tool.at, tool.value, described !== undefined);
         return [];
       }
       const name = tool.name("name");
-      const made: Tool = { ...tool.read<Tool>(TOOL), name };
+      const isNative = (tool.text("type") ?? "custom") !== "custom";
+      const made: Tool = { ...described, ...tool.read<Tool>(TOOL), name };
       if (made.deferred) revealed ??= references(root.value.messages ?? null);
       // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
       const isKnown = made.deferred && revealed?.has(name);
       if (isKnown) delete made.deferred;
       const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
-      return [withState(made, state, tool.state())];
+      return [withState(made, state, isNative ? [opaque(WIRE, NATIVE, tool.value, true)] : tool.state())];
     })
     .flat();
 }

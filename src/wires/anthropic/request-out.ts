@@ -5,6 +5,7 @@ import type { JsonObject, Media, Message, Opaque, Part, Request, ToolResult } fr
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt, hasServerTools, isForced } from "../adapt.ts";
 import { asUser, hasCalls } from "../adapt-messages.ts";
+import { NATIVE } from "../bridge.ts";
 import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText } from "../media.ts";
@@ -22,7 +23,7 @@ const ABLE: Abilities = {
   names: NAME_RULE,
   systemAnywhere: true,
   order: true,
-  errors: true,
+  errors: () => true,
   resultMedia: true,
   media: ({ mediaType, data, url }, role) => {
     if (role !== "user" && role !== "tool") return false;
@@ -245,6 +246,8 @@ function writeTools(out: Out): Draft[] | undefined {
   const revealed = tools.every((tool) => tool.deferred) && !hasServerTools(request.extra, WIRE); // at least one must not be deferred
   return someOf(
     tools.map((tool) => {
+      const native = own(tool.state, NATIVE);
+      if (native) return objectOf(native);
       const { name, parameters: given = { type: "object", properties: {} }, state } = tool;
       const object = told(objectSchema(given), name, warnings);
       const parameters = tool.strict ? constrained(object, name, out) : object;

@@ -18,7 +18,7 @@ const ABLE: Abilities = {
   wire: WIRE,
   names: { forbidden: /[^A-Za-z0-9_.:-]/g, max: 128, first: /^[A-Za-z_]/ },
   order: true,
-  errors: true,
+  errors: () => true,
   media: ({ data, url }, role) => (data ?? url) !== undefined && role !== "system" && role !== "developer",
   googleFiles: true,
   responses: true,

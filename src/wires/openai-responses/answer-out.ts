@@ -20,7 +20,6 @@ import {
   instructionsOf,
   isCompacting,
   isMinted,
-  isSearch,
   mintedId,
   NEXT_SUMMARY,
   NEXT_TEXT,
@@ -28,6 +27,7 @@ import {
   WIRE,
 } from "./items.ts";
 import { ItemAnswer, type Open } from "./items-out.ts";
+import { isNative, writeCall } from "./natives.ts";
 import { settingsOf } from "./request-out.ts";
 import { TURN } from "./turns.ts";
 
@@ -36,6 +36,8 @@ const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usa
 
 /** Why an answer is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
+
+const foreign = (state: readonly Opaque[]): Opaque[] => state.filter(({ wire }) => wire !== WIRE);
 
 export class ResponseAnswer extends ItemAnswer {
   /** What the last event says of the response. */
@@ -267,11 +269,7 @@ export class ResponseAnswer extends ItemAnswer {
     this.#closeReasoning();
     this.#closeMessage();
     const { tools } = this.request;
-    if (isSearch(tools, name)) {
-      const fields = { type: "tool_search_call", execution: "client", status: "in_progress", call_id: id, arguments: {} };
-      this.#call = { ...this.open("tsc", fields, own(state, "id")), isSearch: true };
-      return;
-    }
+    if (isNative(tools, name)) return; // it comes whole: the ai SDK refuses an item that lacks any of its arguments
     const custom = toolKind(tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
     const fields = { type, status: "in_progress", call_id: id, ...calledBy(tools, name), [field]: "" };
@@ -281,7 +279,7 @@ export class ResponseAnswer extends ItemAnswer {
 
   override callDelta(json: string): void {
     const call = this.#call;
-    if (call && !call.isSearch) this.#write(call, call.input ? call.input.add(json) : json);
+    if (call) this.#write(call, call.input ? call.input.add(json) : json);
   }
 
   #write(call: Open, delta: string): void {
@@ -292,7 +290,11 @@ export class ResponseAnswer extends ItemAnswer {
 
   callEnd(event: ToolEnd): void {
     if (!this.#call) this.callStart(event);
-    const call = this.#call!;
+    const call = this.#call;
+    if (!call) {
+      this.#native(event);
+      return;
+    }
     this.#call = undefined;
     const written = call.text.toString();
     const { json = JSON.stringify(event.arguments), state = [], id } = event;
@@ -303,19 +305,19 @@ export class ResponseAnswer extends ItemAnswer {
         this.done(call, { status: "incomplete", arguments: written });
       return;
     }
-    if (call.isSearch) {
-      this.done(call, { status: "completed", arguments: event.arguments });
-      return;
-    }
     const whole = call.input ? customInput(event) : json;
     if (whole.startsWith(written)) this.#write(call, whole.slice(written.length));
     const said = { [call.input ? "input" : "arguments"]: call.text.toString() };
     this.piece(call, `${call.input ? "custom_tool_call_input" : "function_call_arguments"}.done`, said);
     this.done(call, { status: "completed", ...said }, state);
-    this.#carry(
-      id,
-      state.filter(({ wire }) => wire !== WIRE),
-    );
+    this.#carry(id, foreign(state));
+  }
+
+  #native({ id, name, arguments: args, truncated, state = [] }: ToolEnd): void {
+    if (truncated) return;
+    const fields = { ...writeCall(name, args), status: "in_progress", call_id: id };
+    this.done(this.open("ct", fields, own(state, "id")), { status: "completed" });
+    this.#carry(id, foreign(state));
   }
 
   // What only this wire knows: events of its own, with items and places that count anew here; and fields of the response

@@ -18,8 +18,6 @@ export interface Open {
   readonly text: Pile;
   /** A message: its text or refusal, the last of its content. */
   part?: Draft | undefined;
-  /** A call of the search that the client runs: it comes whole. */
-  isSearch?: true;
   /** Reads the text of a custom call. */
   input?: CustomInput | undefined;
 }

@@ -73,13 +73,12 @@ export const BREAK = "\n\n";
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
 export const FOUND = "#found";
 
-/** A search of tools that the client runs is a function to any other server; its mark, and that of its items, which go back as they came. */
-export const SEARCH = "tool_search";
-export const SEARCHING = "#search";
+/** Marks what stands for an item that goes back as it came, but for an id of ours. */
 export const ITEM = "#item";
-
-export const isSearch = (tools: readonly Tool[] | undefined, name: string): boolean =>
-  own(tools?.find((tool) => tool.name === name)?.state, SEARCHING) !== undefined;
+export function wholeItem(item: JsonObject): Opaque {
+  const { id, ...rest } = item;
+  return quietState(ITEM, isMinted(id) ? rest : item);
+}
 
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 

@@ -13,13 +13,13 @@ import type {
   ToolCall,
   ToolResult,
 } from "../../core/nouns.ts";
-import { revealed, toolKind } from "../bridge.ts";
+import { NATIVE, revealed, toolKind } from "../bridge.ts";
 import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { someOf, textOf } from "../read.ts";
+import { objectOf, someOf, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -37,12 +37,12 @@ import {
   REFERENCE,
   readReasoning,
   SAMPLING,
-  SEARCH,
-  SEARCHING,
   TOOL,
   TRIGGER,
   WIRE,
+  wholeItem,
 } from "./items.ts";
+import { calledIn, nativeName, nativeOf, readArguments, SEARCH } from "./natives.ts";
 import { PREVIOUS, TURN, turnOf, wholeBody } from "./turns.ts";
 
 /** What lives on the server that made it. */
@@ -139,12 +139,11 @@ class Items {
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
     else if (type === "function_call_output" || type === "custom_tool_call_output") this.#result(item);
     else if (type === "tool_search_output" || type === "additional_tools") this.#found(item);
-    else if (type === "tool_search_call" && item.value.execution === "client") this.#search(item);
     else if (type === COMPACTION) this.#summary(item);
     else if (type === TRIGGER)
       this.#push({ role: "user", content: [{ type: "text", text: SUMMARIZE }], state: [quietState(ITEM, item.value)] });
     else if (type === REFERENCE) this.#from.take(item.at, item.value);
-    else this.#from.unknown(item, "item");
+    else this.#native(item);
   }
 
   /** What we sealed ourselves is text. */
@@ -170,11 +169,27 @@ class Items {
     }
     const output = found.map(({ name }) => `The tool ${name} is now available.`).join("\n") || "No tool was found.";
     const named = this.#from.calls.answer({ id: item.text("call_id"), name: SEARCH });
-    this.#push({ role: "tool", ...named, output, state: [quietState(ITEM, item.value)] });
+    this.#push({ role: "tool", ...named, output, state: [wholeItem(item.value)] });
   }
-  #search(item: Fields): void {
-    const call = this.#from.call(item, "arguments", this.#from.calls.add(item.text("call_id"), SEARCH));
-    this.#say(withState(call, [quietState(ITEM, item.value)]));
+
+  /** The call of a tool that this API defines, or what the client has got by it. */
+  #native(item: Fields): void {
+    const [calls, from] = [this.#from.calls, this.#from];
+    const id = item.text("call_id", "id"); // what a local shell gave has no other
+    const called = calledIn(item.value, "_call");
+    const name = called ?? calledIn(item.value, "_call_output");
+    if (name === undefined) from.unknown(item, "item");
+    else if (called) {
+      const given = new Fields({ [name]: readArguments(name, item.value) }, from, item.at);
+      this.#say(withState(from.call(given, name, calls.add(id, name)), [wholeItem(item.value)]));
+    } else {
+      const { output, status } = item.value;
+      const image = objectOf(output).image_url;
+      const result: ToolResult = { role: "tool", ...calls.answer({ id, name }), output: (image ? "" : output) || status || "" };
+      if (image) result.media = [mediaFromUrl(textOf(image), "image/*")];
+      if (status === "failed") result.isError = true;
+      this.#push(withState(result, [wholeItem(item.value)]));
+    }
   }
 
   #message(item: Fields): void {
@@ -295,8 +310,8 @@ const readTools = (given: Fields, from: Source): Tool[] =>
         const mark = quietState("#namespace", { name, ...tool.rest() });
         return inner.map((item) => withState({ ...item, name: flatName(name, item.name) }, [mark]));
       }
-      if (type === SEARCH && tool.json("execution") === "client")
-        return [withState({ ...tool.read<Tool>(TOOL), name: SEARCH }, [quietState(SEARCHING, true)], tool.state())];
+      const native = nativeOf(tool.value);
+      if (native) return [withState({ ...tool.read<Tool>(TOOL), ...native, name: nativeName(type) }, [quietState(NATIVE, tool.value)])];
       return type === "function" || type === "custom" ? [readTool(tool, type)] : from.unknown(tool, "tool");
     })
     .flat();

@@ -3,7 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { Media, Message, Opaque, Part, Request, Text, Tool, ToolCall, ToolResult } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt, adaptSettings } from "../adapt.ts";
-import { customInput, toolKind } from "../bridge.ts";
+import { customInput, NATIVE, toolKind } from "../bridge.ts";
 import { isShown } from "../effort.ts";
 import { type Encoded, encoded } from "../encoded.ts";
 import { mediaKind, outputText, urlOfMedia } from "../media.ts";
@@ -12,22 +12,11 @@ import { hasOwn, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
 import { defined, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import {
-  calledBy,
-  defaultsOf,
-  FOUND,
-  fileName,
-  ITEM,
-  instructionsOf,
-  isSearch,
-  mintedId,
-  own,
-  SAMPLING,
-  SEARCH,
-  SEARCHING,
-  TOOL,
-  WIRE,
-} from "./items.ts";
+import { calledBy, defaultsOf, FOUND, fileName, ITEM, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
+import { isSearch, SEARCH } from "./natives.ts";
+
+/** It goes back as it came. */
+const isWhole = ({ state }: ToolResult): boolean => own(state, ITEM) !== undefined;
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -37,6 +26,8 @@ const ABLE: Abilities = {
   order: true,
   textArguments: true,
   cutCalls: true,
+  result: isWhole,
+  errors: isWhole,
   resultMedia: true,
   media: (media, role) =>
     role !== "assistant" && !/^(audio|video)/.test(media.mediaType) && (urlOfMedia(media) ?? own(media.state, "file_id")) !== undefined,
@@ -53,8 +44,7 @@ const ABLE: Abilities = {
 
 /** Tools that wait to be found need the tool that finds them. */
 const ableTo = ({ extra, tools }: Request): Abilities => {
-  const deferredTools =
-    isSearch(tools, SEARCH) || (extra?.some(({ wire, data }) => wire === WIRE && objectOf(data).type === SEARCH) ?? false);
+  const deferredTools = isSearch(tools) || (extra?.some(({ wire, data }) => wire === WIRE && objectOf(data).type === SEARCH) ?? false);
   return { ...ABLE, deferredTools };
 };
 
@@ -216,10 +206,10 @@ function writeTools(out: Out, nameOf: (name: string) => string): Draft[] {
 
 function writeTool(tool: Tool, name: string, out: Out): Draft {
   const { kind: type = "function", grammar, state = [] } = tool;
-  const isSearching = own(state, SEARCHING) !== undefined;
-  const sent: Draft = { type, ...written({ ...tool, name: isSearching ? undefined : name }, TOOL) };
-  if (isSearching) Object.assign(sent, { type: SEARCH, execution: "client" });
-  else if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
+  const native = own(state, NATIVE);
+  if (native) return objectOf(native);
+  const sent: Draft = { type, ...written({ ...tool, name }, TOOL) };
+  if (type === "custom") sent.format = grammar ? { type: "grammar", ...grammar } : { type: "text" };
   else {
     const { parameters = null, strict = own(state, "strict") === null ? null : false } = sayable(tool, out);
     Object.assign(sent, { parameters, strict });

@@ -104,9 +104,10 @@ const schema = both(
 const tools = tagged(
   "type",
   Object.fromEntries(
-    ["web_search_20250305", "web_search_20260209", "web_search_20260318", "bash_20250124", "text_editor_20250728", "memory_20250818"].map(
-      (type) => [type, record],
-    ),
+    `web_search_20250305 web_search_20260209 web_search_20260318 bash_20241022 bash_20250124 text_editor_20250124 text_editor_20250728
+      memory_20250818 computer_20251124`
+      .split(/\s+/)
+      .map((type) => [type, record]),
   ),
   object(
     { name: NAME, input_schema: schema },

@@ -75,6 +75,28 @@ const result = either(text, list(tagged("type", inputs), 1));
 const summary = list(object({ type: oneOf("summary_text"), text }));
 const reasoning = list(object({ type: oneOf("reasoning_text"), text }));
 const callMeta = { status: STATUS, namespace: text, async: flag, caller: nullable(record), ...passthrough };
+/** The calls of tools that the API defines and the client runs. */
+const natives = (fields: Record<string, Check>, more: Record<string, Check>): Record<string, Check> => ({
+  local_shell_call: object(
+    {
+      ...fields,
+      action: object(
+        { type: oneOf("exec"), command: list(text), env: mapOf(text) },
+        { timeout_ms: nullable(count), user: nullable(text), working_directory: nullable(text) },
+      ),
+    },
+    more,
+  ),
+  shell_call: object(
+    { ...fields, action: object({ commands: list(text), timeout_ms: nullable(count), max_output_length: nullable(count) }) },
+    { ...more, environment: nullable(record) },
+  ),
+  apply_patch_call: object(
+    { ...fields, operation: object({ type: oneOf("create_file", "update_file", "delete_file"), path: filled }, { diff: text }) },
+    more,
+  ),
+  computer_call: object(fields, { ...more, action: record, actions: list(record), pending_safety_checks: list(record) }),
+});
 const items: Record<string, Check> = {
   message,
   function_call: object({ type: anything, call_id: CALL_ID, name: NAME, arguments: text }, { id: idOf("fc"), ...callMeta }),
@@ -93,6 +115,20 @@ const items: Record<string, Check> = {
   custom_tool_call_output: object(
     { type: anything, call_id: CALL_ID, output: result },
     { id: idOf("ctc", "ctco"), name: nullable(text), caller: nullable(record), ...passthrough },
+  ),
+  ...natives({ type: anything, call_id: CALL_ID }, { id: filled, status: STATUS, caller: nullable(record) }),
+  local_shell_call_output: object({ type: anything, output: text }, { id: filled, call_id: CALL_ID, status: nullable(STATUS) }),
+  shell_call_output: object(
+    { type: anything, call_id: CALL_ID, output: list(object({ stdout: text, stderr: text, outcome: record })) },
+    { id: filled, status: STATUS, max_output_length: nullable(count) },
+  ),
+  apply_patch_call_output: object(
+    { type: anything, call_id: CALL_ID, status: oneOf("completed", "failed") },
+    { id: filled, output: nullable(text) },
+  ),
+  computer_call_output: object(
+    { type: anything, call_id: CALL_ID, output: object({ type: oneOf("computer_screenshot") }, { image_url: url, file_id: filled }) },
+    { id: filled, status: STATUS, acknowledged_safety_checks: list(record) },
   ),
   // The ai SDK leaves the id out when nothing is stored.
   reasoning: object(
@@ -195,6 +231,8 @@ const body = object(
 
 export const responsesRequest: Check = (value, at) => [...body(value, at), ...(isRecord(value) ? rules(value, at) : [])];
 
+const NATIVE = /^(?:local_shell|shell|apply_patch|computer)_call(_output)?$/;
+
 function rules(request: Record<string, unknown>, at: string): string[] {
   const input = recordsOf(request.input);
   const complaints: string[] = [];
@@ -206,12 +244,16 @@ function rules(request: Record<string, unknown>, at: string): string[] {
       if (ids.has(item.id)) complaints.push(`${where}.id ${item.id} stands twice`);
       ids.add(item.id);
     }
-    if (item.type === "function_call" || item.type === "custom_tool_call") {
+    const native = NATIVE.exec(String(item.type));
+    if (native) {
+      if (!native[1]) open.set(item.call_id, "");
+      else if (!open.delete(item.call_id ?? item.id)) complaints.push(`${where} is the result of nobody's call`);
+    } else if (item.type === "function_call" || item.type === "custom_tool_call") {
       if (open.has(item.call_id)) complaints.push(`${where}.call_id ${item.call_id} is open already`);
       open.set(item.call_id, `${item.type}_output`);
     } else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
       const wants = open.get(item.call_id);
-      if (wants !== item.type)
+      if (wants !== item.type && wants !== "")
         complaints.push(`${where} is the ${item.type} of ${item.call_id}, which ${wants ? `wants a ${wants}` : "nobody called before it"}`);
       open.delete(item.call_id);
     }
@@ -252,6 +294,7 @@ const outputItem = tagged("type", {
     { namespace: text },
   ),
   custom_tool_call: object({ type: anything, id: filled, call_id: filled, name: filled, input: text }, { status: STATUS, namespace: text }),
+  ...natives({ type: anything, id: filled, call_id: filled, status: STATUS }, {}),
 });
 const usage = object({
   input_tokens: count,

@@ -1,0 +1,125 @@
+/**
+ * The tools that this API defines and its clients run. To any other server each is a function; its calls are items of their own, with the
+ * arguments in them: `{"type": "shell_call", "action": {"commands": ["ls"]}}`.
+ */
+import { isObject } from "../../core/json.ts";
+import type { Json, JsonObject, Tool } from "../../core/nouns.ts";
+import { asSet, listOf, type Native, nativeType, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
+import { objectOf } from "../read.ts";
+import type { Draft } from "../wire.ts";
+
+interface Kind {
+  /** Where the arguments stand in an item. */
+  readonly key: string;
+  /** What they always have there: a function need not say it. */
+  readonly always?: JsonObject;
+  /** What an item has beside them. */
+  readonly item?: JsonObject;
+  /** Absent: the declaration says it itself. */
+  readonly native?: Native;
+}
+
+export const SEARCH = "tool_search";
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  [SEARCH]: { key: "arguments", item: { execution: "client" } },
+  local_shell: {
+    key: "action",
+    always: { type: "exec", command: [], env: {} },
+    native: {
+      description: 'Runs a command, given as its program and arguments: ["bash", "-lc", "ls | wc -l"].',
+      parameters: parametersOf({
+        command: listOf(TEXT),
+        "working_directory?": TEXT,
+        "timeout_ms?": WHOLE,
+        "env?": { type: "object", additionalProperties: TEXT },
+        "user?": TEXT,
+      }),
+    },
+  },
+  shell: {
+    key: "action",
+    always: { commands: [], timeout_ms: null, max_output_length: null },
+    item: { environment: { type: "local" } },
+    native: {
+      description: "Runs shell commands, and gives what each wrote to stdout and stderr and how it ended.",
+      parameters: parametersOf({ commands: listOf(TEXT), "timeout_ms?": WHOLE, "max_output_length?": WHOLE }),
+    },
+  },
+  apply_patch: {
+    key: "operation",
+    native: {
+      description: `Creates, updates or deletes a file by a diff without line numbers. That of a new file has "+" before each line. In an update each \
+place begins with a line "@@" (or "@@ def f():", if it is in one); then come three lines of context behind a blank, what to remove behind "-", what to \
+add behind "+", and context again. To delete a file takes an empty one.`,
+      parameters: parametersOf({ type: oneOf("create_file update_file delete_file"), path: TEXT, diff: TEXT }),
+    },
+  },
+  computer: {
+    key: "actions",
+    item: { pending_safety_checks: [] },
+    native: {
+      description: "Uses a computer by mouse and keyboard, and shows its screen. x and y are in pixels.",
+      parameters: parametersOf({
+        actions: listOf(
+          parametersOf({
+            type: oneOf("screenshot click double_click move drag scroll keypress type wait"),
+            "x?": WHOLE,
+            "y?": WHOLE,
+            "button?": oneOf("left right wheel back forward"),
+            "path?": listOf(parametersOf({ x: WHOLE, y: WHOLE })),
+            "scroll_x?": WHOLE,
+            "scroll_y?": WHOLE,
+            "keys?": listOf(TEXT),
+            "text?": TEXT,
+          }),
+        ),
+      }),
+    },
+  },
+};
+
+// ---- Tools
+
+/** Of the computer's two types one is no longer in use. */
+export const nativeName = (type: Json | undefined): string => String(type).replace("computer_use_preview", "computer");
+
+const kindOf = (name: string): Kind | undefined => (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined);
+
+/** A search is the client's only if it says so; a shell is, unless it has a container. */
+const isRun = ({ type, execution, environment }: JsonObject): boolean =>
+  type === SEARCH ? execution === "client" : (objectOf(environment).type ?? "local") === "local";
+
+/** What others are told of a declared tool; `undefined`: only servers of this API know it. */
+export function nativeOf(tool: JsonObject): Partial<Native> | undefined {
+  const kind = isRun(tool) ? kindOf(nativeName(tool.type)) : undefined;
+  return kind && (kind.native ? asSet(tool, kind.native) : {});
+}
+
+export const isNative = (tools: readonly Tool[] | undefined, name: string): boolean =>
+  tools?.some((tool) => tool.name === name && nativeType("openai-responses", tool)) ?? false;
+export const isSearch = (tools: readonly Tool[] | undefined): boolean =>
+  tools?.some((tool) => nativeType("openai-responses", tool) === SEARCH) ?? false;
+
+// ---- Items
+
+/** The name of the tool whose call, or result, an item is. */
+export function calledIn({ type, execution }: JsonObject, end: "_call" | "_call_output"): string | undefined {
+  const name = typeof type === "string" && type.endsWith(end) ? type.slice(0, -end.length) : "";
+  return kindOf(name) && (name !== SEARCH || execution === "client") ? name : undefined;
+}
+
+/** The arguments of a call. A computer that was asked for one thing has `action` instead. */
+export function readArguments(name: string, item: JsonObject): Json {
+  const { key, always = {} } = KINDS[name]!;
+  if (key === "actions") return { actions: item.actions ?? [item.action ?? {}] };
+  const given = item[key] ?? {};
+  if (!isObject(given)) return given;
+  return Object.fromEntries(Object.entries(given).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(always[key])));
+}
+
+export function writeCall(name: string, given: JsonObject): Draft {
+  const { key, always, item } = KINDS[name]!;
+  const actions = Array.isArray(given.actions) ? { action: given.actions[0], actions: given.actions } : given;
+  return { type: `${name}_call`, ...item, ...(key === "actions" ? actions : { [key]: { ...always, ...given } }) };
+}
