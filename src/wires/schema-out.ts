@@ -165,12 +165,30 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
 
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
+/** Google's servers take their words with `_`, too, and Python's `google-genai` writes a `response_schema` so. */
+const SNAKES: Readonly<Record<string, string>> = Object.fromEntries(
+  [...COUNTS, "anyOf", "propertyOrdering", "additionalProperties"].map((key) => [key.replace(/[A-Z]/, "_$&").toLowerCase(), key]),
+);
+
+const camel: Rule = (schema) => {
+  if (!Object.keys(schema).some((key) => Object.hasOwn(SNAKES, key))) return schema;
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [Object.hasOwn(SNAKES, key) ? SNAKES[key]! : key, value]));
+};
+
+/** `Optional[str]` of a Python function is, in `google-genai`, an object that is a string or null: Google's servers look at the alternatives alone. */
+function isOverruled({ type, anyOf }: JsonObject): boolean {
+  const types = listOf(anyOf).map((item) => [objectOf(item).type ?? []].flat());
+  const differs = (other: Json) => String(other).toLowerCase() !== String(type).toLowerCase();
+  return typeof type === "string" && types.every(({ length }) => length > 0) && types.flat().some(differs);
+}
+
 /** Whether anything in it may be in Gemini's words: few clients still write so, and a look takes less time than a copy. */
 function isGeminis(schema: Json): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   if (Array.isArray(schema)) return schema.some(isGeminis);
   for (const key in schema as JsonObject) {
     const value = (schema as JsonObject)[key]!;
+    if (Object.hasOwn(SNAKES, key) || (key === "anyOf" && isOverruled(schema as JsonObject))) return true;
     if (typeof value === "object" ? isGeminis(value) : key === "nullable" || (typeof value === "string" && isGeminisWord(key, value)))
       return true;
   }
@@ -182,8 +200,9 @@ const isGeminisWord = (key: string, value: string): boolean => (key === "type" ?
 export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
   !isGeminis(schema)
     ? schema
-    : rewrite({ schema, lost: [] }, unchanged, (draft) => {
+    : rewrite({ schema, lost: [] }, camel, (draft) => {
         if (typeof draft.type === "string") draft.type = draft.type.toLowerCase();
+        if (isOverruled(draft)) delete draft.type;
         for (const key of COUNTS) if (typeof draft[key] === "string") draft[key] = Number(draft[key]);
         if (typeof draft.nullable !== "boolean") return draft;
         const { nullable: isNullable, ...rest } = draft;

@@ -184,6 +184,30 @@ test("a server that shows nobody how it thinks is asked without that, and thinks
   ]);
 });
 
+// Python's google-genai declares it of every function that says what it returns.
+test.each<[string, number, object]>([
+  [
+    "Mistral",
+    422,
+    { detail: [{ type: "extra_forbidden", loc: ["body", "tools", 0, "function", "response"], msg: "Extra inputs are not permitted" }] },
+  ],
+  [
+    "Azure",
+    400,
+    said("Unknown parameter: 'tools[0].function.response'.", { param: "tools[0].function.response", code: "unknown_parameter" }),
+  ],
+])("%s does not know what tools give back: it is asked without, and so from then on", async (_, status, error) => {
+  const toolsOf = ({ tools }: Body) => tools as unknown as [{ function: Body }];
+  const { bodies, post } = await picky("openai-chat", (body) => (toolsOf(body)[0].function.response ? error : undefined), status);
+  const declared = { name: "f", parametersJsonSchema: { type: "object" }, responseJsonSchema: { type: "string" } };
+  for (let i = 0; i < 2; i++) {
+    const body = { contents: [{ role: "user", parts: [{ text: "Hi" }] }], tools: [{ functionDeclarations: [declared] }] };
+    const { status, headers } = await post("/v1beta/models/m:generateContent", body);
+    expect([status, headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("the schemas of what tools give back")]);
+  }
+  expect(bodies.map((body) => toolsOf(body)[0].function.response)).toEqual([{ type: "string" }, undefined, undefined]);
+});
+
 describe("sampling that a model does not take", () => {
   const gemini = { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { temperature: 1, topP: 0.95, topK: 64 } };
   const path = "/v1beta/models/m:generateContent";

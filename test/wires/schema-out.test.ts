@@ -112,6 +112,34 @@ describe("Gemini's parameters", () => {
     const schema = object({ a: { type: ["string", "null"] } });
     expect(fromGeminiSchema(schema)).toEqual(schema);
   });
+  test("its words with _, as Python's google-genai writes them, and properties that are called like one", () => {
+    const any_of = [{ type: "INTEGER" }, { type: "ARRAY", items: { type: "STRING", max_length: "9" }, min_items: 1 }];
+    const given = { type: "OBJECT", properties: { any_of: { any_of, nullable: true } }, property_ordering: ["any_of"], min_properties: 1 };
+    const anyOf = [{ type: "integer" }, { type: "array", items: { type: "string", maxLength: 9 }, minItems: 1 }, { type: "null" }];
+    expect(fromGeminiSchema(given)).toEqual(object({ any_of: { anyOf } }, { propertyOrdering: ["any_of"], minProperties: 1 }));
+    expect(fromGeminiSchema({ type: "OBJECT", additional_properties: { type: "NUMBER" } })).toEqual({
+      type: "object",
+      additionalProperties: { type: "number" },
+    });
+  });
+  test.each([
+    [
+      { type: "object", anyOf: [{ type: "string" }, { type: "null" }], default: null },
+      { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+    ],
+    [
+      { type: "OBJECT", anyOf: [{ type: "OBJECT" }, { type: "STRING" }], nullable: true },
+      { anyOf: [{ type: "object" }, { type: "string" }, { type: "null" }] },
+    ],
+  ])("a union that is said to be an object, as google-genai has it of a Python function, is the union", (given, expected) => {
+    expect(fromGeminiSchema(object({ a: given }))).toEqual(object({ a: expected }));
+  });
+  test.each([
+    { type: "object", anyOf: [{ type: "object", required: ["a"] }, { type: "object" }] },
+    { type: "object", anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+  ])("alternatives of one object stay its alternatives", (given) => {
+    expect(fromGeminiSchema(given)).toEqual(given);
+  });
 });
 
 describe("Anthropic's tools", () => {

@@ -32,6 +32,8 @@ interface Teachings {
   isSilent: true;
   /** It is held to no format where it has tools. */
   isFree: true;
+  /** It does not want to know what a tool gives back. */
+  isIncurious: true;
   /** It does not take these values. */
   without: readonly Setting[];
 }
@@ -89,6 +91,9 @@ const STREAM_OPTIONS = "stream_options";
 const SUMMARY = /reasoning.summar/i;
 /** `Function calling with a response mime type: 'application/json' is unsupported`, `json mode cannot be combined with tool/function calling`. */
 const FORMAT = /response.?(?:mime.?type|format)|json mode/i;
+
+/** Mistral's and OpenAI's: `body.tools.0.function.response: Extra inputs are not permitted`, `Unknown parameter: 'tools[0].function.response'`. */
+const RESPONSE = /\bfunction\b\W*(?:property\W*)?response\b/;
 
 /** In the order in which they are looked for, and heeded. */
 const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
@@ -168,6 +173,14 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       return { request: { ...request, messages }, warning: { code: "not-enforced", message } };
     },
   },
+  isIncurious: {
+    learn: (refusal, request) => (isTelling(request) && RESPONSE.test(refusal.said) && isRefused(refusal)) || undefined,
+    heed: (request) => {
+      if (!isTelling(request)) return;
+      const tools = request.tools?.map(({ response: _response, ...tool }) => tool);
+      return { request: { ...request, tools: tools ?? [] }, warning: dropped(["the schemas of what tools give back"]) };
+    },
+  },
   without: {
     learn: (refusal, { sampling = {} }) => {
       if (!isRefused(refusal)) return undefined;
@@ -199,6 +212,9 @@ const isThoughtless = (message: Message): message is Message & { role: "assistan
   !message.content.some((part) => part.type === "thinking" && part.text !== "");
 
 const isFormatted = ({ output, tools = [] }: Request): boolean => output !== undefined && tools.length > 0;
+
+/** Of its tools, what they give back. */
+const isTelling = ({ tools = [] }: Request): boolean => tools.some(({ response }) => response !== undefined);
 
 const dropped = (refused: readonly string[]): Warning => ({
   code: "dropped",
