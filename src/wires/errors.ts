@@ -75,8 +75,9 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
   [/overloaded/i, "overloaded"],
-  [/rate.?limit|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
-  [/API_KEY_INVALID|invalid_api_key|authentication_error|UNAUTHENTICATED/i, "auth"],
+  [/insufficient balance/i, "permission"],
+  [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
+  [/API_KEY_INVALID|invalid.api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
   [/not_found|NOT_FOUND/, "not-found"],
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
@@ -98,7 +99,9 @@ const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
 export function readError(status: number, headers: Headers, body: unknown): ErrorInfo {
   const value = typeof body === "string" ? (parsed(body) ?? body) : body;
   const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
-  const error = isObject(root) ? (root.error ?? root.detail ?? root) : root;
+  const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax's
+  const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
+  const error = isObject(root) ? (root.error ?? root.detail ?? own) : root;
   const inner = typeof error === "string" && error !== body ? parsed(error) : undefined;
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
   const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
@@ -106,8 +109,8 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const message =
     [error, told, detail, ...faults].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
   const notes = listOf(details).map(objectOf);
-  const own = CODES.find((code) => ERRORS[code][1] === native && native !== null);
-  const code = own ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
+  const coded = CODES.find((code) => ERRORS[code][1] === native && native !== null);
+  const code = coded ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
   const delay = notes.map(({ retryDelay }) => textOf(retryDelay)).find(Boolean);
   const { "retry-after-ms": ms = "", "retry-after": after = "", date = "" } = headers;
   const waits = [Number.parseFloat(ms), 1000 * Number.parseFloat(delay ?? ""), 1000 * Number.parseFloat(after)];
@@ -116,7 +119,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     code,
     message,
     status: status || undefined,
-    native: own || (typeof type !== "string" && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
+    native: coded || (typeof type !== "string" && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
     param: textOf(param),
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,

@@ -500,4 +500,68 @@ describe("ends that servers leave out, or name otherwise", () => {
     expect(content).toEqual([{ type: "text", text: "Hi" }]);
     expect(finish).toEqual({ reason: "stop", native: "stop" });
   });
+
+  const counts = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
+  test("Perplexity repeats in each chunk all that was said so far", () => {
+    const piece = (content: string, all: string) => ({
+      choices: [{ index: 0, delta: { content }, message: { role: "assistant", content: all }, finish_reason: null }],
+    });
+    const events = decode([said(piece("Hel", "Hel"), piece("lo", "Hello"), delta({}, "stop"))]);
+    expect(collect(events).content).toEqual([{ type: "text", text: "Hello" }]);
+    const heard = chunksOf(encode(events)).map(({ choices }) => choices[0]?.delta.content ?? "");
+    expect(heard.join("")).toBe("Hello");
+  });
+  test.each<[string, object, object]>([
+    [
+      "Moonshot",
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop", usage: { ...counts, cached_tokens: 8 } }] },
+      { cachedTokens: 8 },
+    ],
+    ["Groq", { ...delta({}, "stop"), x_groq: { id: "r", usage: counts } }, {}],
+    ["DeepSeek", { ...delta({}, "stop"), usage: { ...counts, prompt_cache_hit_tokens: 8 } }, { cachedTokens: 8 }],
+    ["Perplexity", { ...delta({}, "stop"), usage: { ...counts, reasoning_tokens: 1 } }, { thinkingTokens: 1 }],
+  ])("what %s counts in a place of its own is counted, and stays there for its clients", (_, last, more) => {
+    const events = decode([said(delta({ content: "Hi" }), last)]);
+    expect(events).toContainEqual({ type: "usage", inputTokens: 10, outputTokens: 2, ...more });
+    const own = JSON.stringify(last).match(/"(cached|reasoning|prompt_cache_hit)_tokens":\d|"x_groq":.*?"usage"/)?.[0] ?? "?";
+    expect(encode(events, asking)).toContain(own);
+  });
+  test("thinking that stands only in its details is thinking; what is spelled out counts once", () => {
+    const detail = (text: string) => [{ type: "reasoning.text", format: "MiniMax-response-v1", index: 0, text }];
+    const thoughts = (...chunks: object[]) => collect(decode([said(...chunks, delta({ content: "Hi" }, "stop"))])).content[0];
+    const apart = thoughts(delta({ reasoning_details: detail("Let me") }), delta({ reasoning_details: detail(" think") }));
+    expect(apart).toMatchObject({ type: "thinking", text: "Let me think" });
+    const both = thoughts(delta({ reasoning: "Hm", reasoning_details: detail("Hm") }), delta({ reasoning_details: detail("") }));
+    expect(both).toMatchObject({ type: "thinking", text: "Hm" });
+  });
+  test("TGI's one call needs no list", () => {
+    const piece = (name: string | null, args: string) =>
+      delta({ tool_calls: { index: 0, id: "", type: "function", function: { name, arguments: args } } });
+    const { content, finish } = collect(decode([said(piece("f", ""), piece(null, '{"a":1}'), delta({}, "eos_token"))]));
+    expect(content).toMatchObject([{ type: "tool-call", name: "f", arguments: { a: 1 } }]);
+    expect(finish).toMatchObject({ reason: "tool-calls" });
+  });
+  test.each<[string, object, string, string]>([
+    ["vLLM, as it was", { object: "error", message: "boom", type: "BadRequestError", param: null, code: 400 }, "bad-request", "boom"],
+    ["Cerebras", { message: "High traffic", type: "too_many_requests_error", code: "queue_exceeded" }, "rate-limit", "High traffic"],
+    [
+      "MiniMax",
+      { choices: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } },
+      "permission",
+      "insufficient balance",
+    ],
+    ["MiniMax", { choices: null, base_resp: { status_code: 2049, status_msg: "invalid api key" } }, "auth", "invalid api key"],
+  ])("%s: an error that is not called one ends the answer, streamed or whole", (_, error, code, message) => {
+    const failed = { reason: "error", error: { code, message } };
+    expect(decode([`${said(delta({ content: "Hi" }), error)}data: [DONE]\n\n`]).at(-1)).toMatchObject(failed);
+    expect(openaiChat.decodeResponse(error).finish).toMatchObject(failed);
+  });
+  test("a status of MiniMax's that says nothing is none", () => {
+    const fine = { base_resp: { status_code: 0, status_msg: "" } };
+    expect(decode([said({ ...delta({ content: "Hi" }, "stop"), ...fine })]).at(-1)).toEqual({
+      type: "finish",
+      reason: "stop",
+      native: "stop",
+    });
+  });
 });

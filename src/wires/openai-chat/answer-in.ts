@@ -1,13 +1,13 @@
 /** A server's answer: the chunks of a stream, or the whole at once, which is a chunk with a `message` in the place of its `delta`. */
 import { isObject } from "../../core/json.ts";
-import type { FinishReason, Json, JsonObject, Opaque } from "../../core/nouns.ts";
+import type { FinishReason, Json, JsonObject, Opaque, Usage } from "../../core/nouns.ts";
 import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
-import type { Fields } from "../fields.ts";
+import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage } from "../openai.ts";
-import { isEmpty, listOf, objectOf, restOf, textOf } from "../read.ts";
+import { defined, isEmpty, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
@@ -39,6 +39,7 @@ export class ChatReader extends AnswerReader {
   /** What the thinking shall carry when it ends; the details of it that come behind a call, the last call carries. */
   #spelling: Opaque[] | undefined;
   #details: Draft[] | undefined;
+  #isSpelled = false;
   #late: Json[] | undefined;
   /** What stands in every chunk, and has no place in the nouns. */
   #others = "";
@@ -67,6 +68,16 @@ export class ChatReader extends AnswerReader {
   chunk(chunk: Fields): void {
     this.#read(chunk, false);
   }
+  /** Some say it without the word: vLLM once did (`"object": "error"`), Cerebras has nothing but a message, and MiniMax a status of its own. */
+  override isError(value: JsonObject): boolean {
+    const { object, choices, message, base_resp } = value;
+    return (
+      super.isError(value) ||
+      object === "error" ||
+      (choices === undefined && typeof message === "string") ||
+      Boolean(objectOf(base_resp).status_code)
+    );
+  }
   /** The reason comes before the usage does, so the end waits for what ends the stream. */
   end(ended: boolean): void {
     if (this.#details && this.fragment) {
@@ -82,7 +93,8 @@ export class ChatReader extends AnswerReader {
     this.start(chunk.text("id"), chunk.text("model"));
     chunk.each("choices", (choice) => this.#choice(choice, whole));
     const usage = chunk.object("usage");
-    if (usage) this.usage(readUsage(usage, CHAT_USAGE));
+    if (usage) this.#count(usage);
+    else this.#countIn(chunk.value.x_groq);
     this.#counted = usage !== undefined && listOf(chunk.value.choices).length === 0;
     const rest = chunk.rest();
     if (rest) this.#unknown(rest);
@@ -91,6 +103,8 @@ export class ChatReader extends AnswerReader {
   #choice(choice: Fields, whole: boolean): void {
     if ((choice.number("index") ?? 0) !== 0) return; // one answer was asked for
     const delta = choice.object("delta") ?? choice.object("message");
+    if (choice.value.delta) choice.ask("message"); // Perplexity's: all that was said so far, once more
+    this.#countIn(choice.value);
     if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
     if (native) this.#because(native);
@@ -104,6 +118,17 @@ export class ChatReader extends AnswerReader {
     this.extend({ choices: [message ? { ...said, delta: message } : said] }, isToken && Object.keys(rest).length === 1);
   }
 
+  #count(usage: Fields): void {
+    const { cached_tokens, prompt_cache_hit_tokens, reasoning_tokens } = usage.value; // Moonshot's, DeepSeek's, Perplexity's
+    const [cachedTokens, thinkingTokens] = [numberOf(cached_tokens ?? prompt_cache_hit_tokens), numberOf(reasoning_tokens)];
+    this.usage(defined<Usage>({ cachedTokens, thinkingTokens, ...readUsage(usage, CHAT_USAGE) }));
+  }
+  /** Groq and Moonshot count elsewhere, too, and there alone if they are not asked. */
+  #countIn(holder: Json | undefined): void {
+    const { usage } = objectOf(holder);
+    if (isObject(usage)) this.#count(new Fields(usage, this));
+  }
+
   #because(native: string): void {
     this.#native = native;
     this.#reason = reasonOf(native);
@@ -111,10 +136,13 @@ export class ChatReader extends AnswerReader {
 
   #delta(delta: Fields, whole: boolean, logprobs: Json | undefined): void {
     delta.ask("role");
-    this.#detail(delta.list("reasoning_details"));
+    const details = delta.list("reasoning_details");
+    this.#detail(details);
     const [usual, other] = THINKING;
-    const thought = delta.text(usual, other) ?? "";
-    if (thought !== "" && !delta.value[usual]) {
+    const spoken = delta.text(usual, other) ?? "";
+    this.#isSpelled ||= spoken !== "";
+    const thought = this.#isSpelled ? spoken : details.map((piece) => textOf(objectOf(piece).text) ?? "").join("");
+    if (spoken !== "" && !delta.value[usual]) {
       this.#spelling = spelled(other);
       this.startThinking(this.#spelling);
     }
@@ -123,7 +151,8 @@ export class ChatReader extends AnswerReader {
     if (typeof content === "string") this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
-    delta.each("tool_calls", (call, i) => {
+    const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's
+    const each = (call: Fields, i: number): void => {
       call.ask("type");
       const custom = call.object("custom");
       const fn = custom ?? call.inner("function");
@@ -133,7 +162,9 @@ export class ChatReader extends AnswerReader {
       const input = custom && (custom.text("input") ?? "");
       // One shape for all of them: it is the hottest object of a stream.
       this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done: whole, truncated: undefined });
-    });
+    };
+    if (only) each(only, 0);
+    else delta.each("tool_calls", each);
     const { state } = readSignature(delta);
     if (state) this.text("", [...state]);
     const legacy = delta.thing("function_call");
