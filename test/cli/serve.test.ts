@@ -231,12 +231,13 @@ test("what only a restart changes is named when the file is read again", async (
 
 test("a port that was given and is taken is a mistake, and does not move", async () => {
   const server = await upstream();
-  const taken = createServer().listen(0, "127.0.0.1");
+  const taken = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(taken, "listening");
   closeLater(() => taken.close());
   const { port } = taken.address() as { port: number };
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
-  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
+  const run = await runOf(spawn(process.execPath, [main, ...args], { env: envWith() }));
+  expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
 });
 
 test("the port of a server that can be known: it is said who has it", async () => {
