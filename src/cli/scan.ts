@@ -5,7 +5,7 @@ import { type Dialect, type Event, promptText, type ScannerOptions } from "../in
 import { Complaint } from "./complaint.ts";
 import { DIALECT, parseJson, readCount, readDialect, readText, readTools, required, textOf } from "./input.ts";
 import { EventPrinter } from "./show.ts";
-import { jsonLine, paletteOf, send, widthOfScreen } from "./terminal.ts";
+import { counted, jsonLine, paletteOf, send, widthOfScreen } from "./terminal.ts";
 
 interface ScanFlags extends Pick<ScannerOptions, "startInThinking" | "callsInThinking" | "maxCallChars" | "maxDepth"> {
   dialect?: Dialect;
@@ -164,7 +164,7 @@ function summary(counts: ReadonlyMap<string, number>): string {
   const count = (name: string) => counts.get(name) ?? 0;
   const calls = count("tool-end");
   return [
-    `${calls} ${calls === 1 ? "call" : "calls"}`,
+    counted(calls, "call"),
     ...(count("cut off") > 0 ? [`${count("cut off")} cut off`] : []),
     ...(count("malformed") > 0 ? [`${count("malformed")} malformed`] : []),
   ].join(", ");

@@ -5,7 +5,7 @@ import type { ModelRule } from "../gateway/rules.ts";
 import { describeModel } from "./local-model.ts";
 import { PORT } from "./serve-flags.ts";
 import type { Local } from "./serve-local.ts";
-import { visible } from "./terminal.ts";
+import { counted, visible } from "./terminal.ts";
 import { dialectLines, type Upstream } from "./upstreams.ts";
 
 /** Models that an upstream shall be asked for and does not list. Clouds have names that they do not list. */
@@ -26,9 +26,7 @@ const MAX_NAMED = 10;
 
 export async function check(settings: Settings, upstreams: readonly Upstream[], locals: readonly Local[]): Promise<void> {
   const { host = "127.0.0.1", port = PORT, keys = [], insecure = false } = settings.server;
-  const lines = [
-    `server: ${host}:${port}, ${keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "no key"}${insecure ? ", insecure" : ""}`,
-  ];
+  const lines = [`server: ${host}:${port}, ${keys.length > 0 ? counted(keys.length, "key") : "no key"}${insecure ? ", insecure" : ""}`];
   const why = exposed(settings.server);
   if (why !== undefined) {
     lines.push(`  it would not start: ${why}`);
@@ -40,7 +38,7 @@ export async function check(settings: Settings, upstreams: readonly Upstream[], 
     lines.push(`upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how}), ${hasKey ? "with a key" : "without a key"}`);
     try {
       const models = await engine.models();
-      lines.push(`  answers: ${models.length === 1 ? "1 model" : `${models.length} models`}`);
+      lines.push(`  answers: ${counted(models.length, "model")}`);
       lines.push(...(await dialectLines(upstream)).map((line) => `  ${line}`));
     } catch (error) {
       lines.push(`  does not answer: ${(error as Error).message}`);

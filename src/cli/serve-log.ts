@@ -1,7 +1,7 @@
 /** The gateway's log: one line per exchange; JSON, or for people. Never a key, and never what was said: an upstream's own words may quote it. */
 import { type Logger, pino } from "pino";
 import type { Exchange } from "../gateway/index.ts";
-import { type Output, paletteOf, visible } from "./terminal.ts";
+import { counted, type Output, paletteOf, visible } from "./terminal.ts";
 
 /** Errors that nobody but the gateway worded. */
 const OURS: ReadonlySet<string> = new Set(["overloaded", "upstream", "timeout", "internal"]);
@@ -137,7 +137,7 @@ function wordsOf(exchange: Exchange, why: string | undefined): string {
   if (usage) line += `, ${usage.inputTokens ?? "?"} + ${usage.outputTokens ?? "?"} tokens`;
   for (const how in calls) {
     const count = calls[how as keyof typeof calls];
-    if (count > 0) line += `, ${count} ${count === 1 ? "call" : "calls"}${how === "complete" ? "" : ` ${how}`}`;
+    if (count > 0) line += `, ${counted(count, "call")}${how === "complete" ? "" : ` ${how}`}`;
   }
   for (const { name, why: reason } of outside) line += `, ${name} was called outside its schema (${reason.slice(0, 200)})`;
   return `${line}, ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`;

@@ -1,6 +1,4 @@
 /** What `dragoman serve` does. In a file of its own, so that no other command loads a server. */
-import { realpathSync, statSync, watch } from "node:fs";
-import { dirname, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { Warning } from "../core/nouns.ts";
 import { MissingRuntime } from "../engines/llama/index.ts";
@@ -18,6 +16,7 @@ import { configOf, isLocal, readSettings } from "./serve-settings.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
 import { connectAll, dialectLines, NOT_FOUND, shownUrl, type Upstream } from "./upstreams.ts";
+import { watchFile } from "./watch.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
   const settings = await readSettings(flags);
@@ -127,7 +126,7 @@ function reloadOnChange(
   const file = configOf(flags);
   if (file === undefined) return;
   let { upstreams } = first;
-  const reload = async (): Promise<void> => {
+  const readAgain = async (): Promise<void> => {
     try {
       const settings = await readSettings(flags);
       const next = await connectAll(settings.upstreams, { before: upstreams, here: true }); // it runs
@@ -141,28 +140,13 @@ function reloadOnChange(
       log.error(`the configuration was not taken over: ${(error as Error).message}`);
     }
   };
+  // One after the other: one that is slow, since an upstream is, would otherwise end behind the next, and put the old in its place.
+  let last = Promise.resolve();
+  const reload = (): void => {
+    last = last.then(readAgain);
+  };
   process.on("SIGHUP", reload);
-  const stampOf = (): string => {
-    const { ino, mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {};
-    return `${ino} ${mtimeMs} ${size}`;
-  };
-  let stamp = stampOf();
-  let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
-    const now = stampOf();
-    if (now === stamp) return;
-    stamp = now;
-    clearTimeout(timer);
-    timer = setTimeout(reload, 200);
-  };
-  const blind = (error: Error): void =>
-    log.warn(`nobody will notice when the configuration changes: ${error.message}; SIGHUP or a restart reads it again`);
-  // Folders, not the file: editors put a new file in its place, and a link on the way may lead elsewhere.
-  for (const folder of new Set([file, realpathSync(file)].map((path) => dirname(resolve(path))))) {
-    try {
-      watch(folder, look).on("error", blind).unref(); // Windows says EPERM when the folder goes
-    } catch (error) {
-      blind(error as Error); // Linux says ENOSPC where programs watch too much already
-    }
-  }
+  watchFile(file, reload, ({ message }) =>
+    log.warn(`nobody will notice when the configuration changes: ${message}; SIGHUP or a restart reads it again`),
+  );
 }

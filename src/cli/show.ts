@@ -1,6 +1,6 @@
 /** Events for people: their names in a column, beside them what they carry; neighbouring deltas run on as one text while they come. */
 import type { Event, JsonObject, Part } from "../index.ts";
-import { type Column, Flow, type Palette, plain, type Style, visible } from "./terminal.ts";
+import { type Column, counted, Flow, type Palette, plain, type Style, visible } from "./terminal.ts";
 
 export interface ShowOptions {
   readonly palette: Palette;
@@ -119,7 +119,7 @@ function argumentLines(args: JsonObject, { palette, indent, width }: Column): st
 function shortened(text: string, { palette, indent }: Column): string {
   const lines = text.split("\n");
   if (lines.length <= MAX_LINES) return text;
-  const more = palette.dim(`… ${lines.length - MAX_LINES} more lines`);
+  const more = palette.dim(`… ${counted(lines.length - MAX_LINES, "more line")}`);
   return [...lines.slice(0, MAX_LINES), " ".repeat(indent) + more].join("\n");
 }
 

@@ -59,6 +59,11 @@ function wantsColor({ isTTY }: Output): boolean {
   return FORCE_COLOR !== undefined || (isTTY === true && TERM !== "dumb");
 }
 
+// ---- words
+
+/** `1 call`, `2 calls`. */
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
 // ---- control characters
 
 /** Controls, invisible and bidirectional format characters, half surrogate pairs; but not the joiners that scripts and emoji are made of. */

@@ -186,6 +186,21 @@ test("a file that changes is read again; one that is broken changes nothing", as
   expect(await (await generate(await url)).text()).toContain("Two");
 });
 
+test("a file that changes again while it is still being read: what it says last counts", async () => {
+  const [one, two, silent] = [await upstream("One"), await upstream("Two"), signalOf()];
+  const slow = await startServer(() => silent.resolve()); // it never answers
+  const config = (url: string, more = "") =>
+    `[server]\nport = 0\n[upstreams.up]\nurl = "${url}/v1"\n[models."*"]\nupstream = "up"\n${more}`;
+  const file = files.file("twice.toml", config(one.url));
+  const { url, line, lines } = serve(["--config", file]);
+  await url;
+  writeFileSync(file, config(one.url, `[upstreams.slow]\nurl = "${slow.url}/v1"\n`));
+  await silent.promise;
+  writeFileSync(file, config(two.url));
+  await line(() => lines.filter(({ msg }) => msg.includes("read again")).length === 2);
+  expect(await (await generate(await url)).text()).toContain("Two");
+});
+
 test.skipIf(process.platform === "win32")(
   "a file behind links is read again when a link leads elsewhere, as in a ConfigMap (Windows: links need rights)",
   async () => {
@@ -231,12 +246,13 @@ test("what only a restart changes is named when the file is read again", async (
 
 test("a port that was given and is taken is a mistake, and does not move", async () => {
   const server = await upstream();
-  const taken = createServer().listen(0, "127.0.0.1");
+  const taken = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(taken, "listening");
   closeLater(() => taken.close());
   const { port } = taken.address() as { port: number };
   const args = ["serve", "--upstream", `${server.url}/v1`, "--upstream-wire", "openai-chat", "--port", String(port)];
-  expect(dragoman(args)).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
+  const run = await runOf(spawn(process.execPath, [main, ...args], { env: envWith() }));
+  expect(run).toEqual({ code: 2, stdout: "", stderr: `dragoman: port ${port} is taken; --port gives another\n` });
 });
 
 test("the port of a server that can be known: it is said who has it", async () => {

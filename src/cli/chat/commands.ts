@@ -4,7 +4,7 @@ import type { Asking, Chat } from "../../chat/index.ts";
 import type { Media, Text, ToolResult } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { unwritable } from "../input.ts";
-import { type Palette, visible, visibleLines } from "../terminal.ts";
+import { counted, type Palette, visible, visibleLines } from "../terminal.ts";
 import { Prose, row } from "./prose.ts";
 import { usageText, wholeResult } from "./screen.ts";
 import { loadChat, type Setup, speakerOptions } from "./setup.ts";
@@ -65,7 +65,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     does: "take your last message back, and all that came of it",
     run(_, talk) {
       if (!talk.chat.undo()) throw new Complaint("there is nothing to take back");
-      return { text: `${talk.palette.dim(`taken back; ${count(talk.chat.turns.length, "turn")} left`)}\n` };
+      return { text: `${talk.palette.dim(`taken back; ${counted(talk.chat.turns.length, "turn")} left`)}\n` };
     },
   },
   new: {
@@ -98,7 +98,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       if (argument === "") throw new Complaint("give the file: /load chat.json");
       const data = await loadChat(argument);
       talk.chat = talk.open(talk.speaker, data);
-      return { text: `${talk.palette.dim(`${count(data.turns.length, "turn")} loaded from ${visible(argument)}`)}\n` };
+      return { text: `${talk.palette.dim(`${counted(data.turns.length, "turn")} loaded from ${visible(argument)}`)}\n` };
     },
   },
   exit: { does: "leave (or Ctrl-D)", run: () => ({ leave: true }) },
@@ -121,8 +121,6 @@ export const completions = (line: string): string[] =>
   line.startsWith("/") ? NAMES.map((name) => `/${name}`).filter((name) => name.startsWith(line)) : [];
 
 // ---- What they print
-
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 function helpText({ palette, width }: Talk): string {
   const rows = Object.entries(COMMANDS).map(([name, { takes = "", does }]) => [`/${name} ${takes}`.trimEnd(), does] as const);
@@ -152,7 +150,7 @@ function toolsText({ chat: { tools }, palette, width }: Talk): string {
 function turnAt(chat: Chat, argument: string) {
   if (argument === "") return chat.turns.at(-1);
   const turn = /^\d+$/.test(argument) ? chat.turns[Number(argument) - 1] : undefined;
-  if (!turn) throw new Complaint(`there is no turn ${visible(argument)}: the conversation has ${count(chat.turns.length, "turn")}`);
+  if (!turn) throw new Complaint(`there is no turn ${visible(argument)}: the conversation has ${counted(chat.turns.length, "turn")}`);
   return turn;
 }
 
@@ -170,7 +168,7 @@ function resultAt(chat: Chat, argument: string): string[] {
   const { from = 0, to = 0 } = chat.turns.at(-1) ?? {};
   const results = chat.history.slice(from, to).filter((message): message is ToolResult => message.role === "tool");
   const result = argument === "" ? results.at(-1) : results[Number(argument) - 1];
-  if (!result) throw new Complaint(`the last turn has ${count(results.length, "tool result")}`);
+  if (!result) throw new Complaint(`the last turn has ${counted(results.length, "tool result")}`);
   return wholeResult(result.output, result.media);
 }
 

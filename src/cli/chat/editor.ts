@@ -5,9 +5,9 @@
  */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { createInterface, emitKeypressEvents, type Interface, type Key } from "node:readline";
-import type { ReadStream, WriteStream } from "node:tty";
-import { type Palette, visible, visibleLines } from "../terminal.ts";
+import { createInterface, emitKeypressEvents, type Key } from "node:readline";
+import { visibleLines } from "../terminal.ts";
+import { Reading, type ReadingOptions } from "./reading.ts";
 import { CLEAR_LINE } from "./spinner.ts";
 
 const PASTE_ON = "\x1b[?2004h";
@@ -24,10 +24,7 @@ interface Question {
   done(word: string): void;
 }
 
-export interface EditorOptions {
-  readonly input: ReadStream;
-  readonly output: WriteStream;
-  readonly palette: Palette;
+export interface EditorOptions extends Pick<ReadingOptions, "input" | "output" | "palette"> {
   /** The file of what was written before. */
   readonly historyFile: string;
   /** What Tab offers for the beginning of a line. */
@@ -197,106 +194,5 @@ function readHistory(file: string): string[] {
     return lines;
   } catch {
     return []; // there is none yet
-  }
-}
-
-interface ReadingOptions extends EditorOptions {
-  readonly reader: Interface;
-  /** How the reader hears of keys. */
-  readonly keys: (text: string | undefined, key: Key) => void;
-  readonly prompt: string;
-}
-
-/** One message being written. */
-class Reading {
-  readonly #options: ReadingOptions;
-  readonly #done: (text: string | undefined) => void;
-  #lines: string[] = [];
-  /** What is being pasted, so far. */
-  #pasted: string | undefined;
-  #over = false;
-  #leaving = false;
-
-  constructor(options: ReadingOptions, done: (text: string | undefined) => void) {
-    this.#options = options;
-    this.#done = done;
-  }
-
-  begin(ahead: string): void {
-    const { reader, input, output, prompt } = this.#options;
-    reader.on("line", (line) => this.#line(line));
-    reader.on("SIGINT", () => this.#interrupt());
-    reader.on("close", () => this.#end(undefined));
-    input.on("keypress", this.#key);
-    const lines = ahead.split("\n");
-    const last = lines.pop() ?? "";
-    for (const line of lines) {
-      output.write(`${prompt}${visible(line)}\n`);
-      this.#goOn(line);
-    }
-    reader.prompt();
-    if (last !== "") reader.write(last);
-  }
-
-  readonly #key = (text: string | undefined, { name }: Key): void => {
-    if ((name as string) === "paste-start") this.#paste();
-    else if ((name as string) === "paste-end") this.#pasteEnd();
-    else if (this.#pasted !== undefined) this.#pasted += text !== undefined && (text >= " " || /[\t\r\n]/.test(text)) ? text : "";
-    else this.#leaving &&= name === "c";
-  };
-
-  /** `readline` draws its line again for every key, and takes tabs for a question: it gets all that is pasted at once. */
-  #paste(): void {
-    this.#pasted = "";
-    this.#options.input.off("keypress", this.#options.keys);
-  }
-
-  #pasteEnd(): void {
-    const { reader, input, keys } = this.#options;
-    input.on("keypress", keys);
-    reader.write((this.#pasted ?? "").replace(/\r\n?/g, "\n"));
-    this.#pasted = undefined;
-  }
-
-  #line(line: string): void {
-    if (this.#pasted !== undefined) this.#goOn(line);
-    else if (line.endsWith("\\")) this.#goOn(line.slice(0, -1));
-    else {
-      this.#end([...this.#lines, line].join("\n"));
-      return;
-    }
-    this.#options.reader.prompt();
-  }
-
-  #goOn(line: string): void {
-    const { reader, palette } = this.#options;
-    this.#lines.push(line);
-    reader.setPrompt(palette.dim("… "));
-  }
-
-  /** Ctrl-C clears what is written; on an empty line, the second one leaves. */
-  #interrupt(): void {
-    const { reader, output, palette, prompt } = this.#options;
-    if (reader.line === "" && this.#lines.length === 0) {
-      if (this.#leaving) {
-        this.#end(undefined);
-        return;
-      }
-      this.#leaving = true;
-      output.write(`\n${palette.dim("Ctrl-C once more leaves")}\n`);
-    } else output.write("\n");
-    this.#lines = [];
-    reader.setPrompt(prompt);
-    reader.write(null, { ctrl: true, name: "e" });
-    reader.write(null, { ctrl: true, name: "u" });
-    reader.prompt();
-  }
-
-  #end(text: string | undefined): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#options.input.off("keypress", this.#key);
-    this.#options.reader.close();
-    this.#done(text);
   }
 }

@@ -9,7 +9,7 @@
 import type { ChatEvent } from "../../chat/index.ts";
 import { isObject } from "../../core/json.ts";
 import type { Json, Media, Usage } from "../../core/nouns.ts";
-import { type Palette, visible, widthOf } from "../terminal.ts";
+import { counted, type Palette, visible, widthOf } from "../terminal.ts";
 import { Prose } from "./prose.ts";
 
 export interface ScreenOptions {
@@ -147,7 +147,7 @@ export class Screen {
     const lines = [whose + first, ...others].flatMap((line) => folded(line, this.#width - 6));
     const shown = lines.slice(0, RESULT_LINES);
     const more = lines.length - shown.length;
-    if (more > 0) shown.push(`… ${more} more ${more === 1 ? "line" : "lines"}: /show ${n}`);
+    if (more > 0) shown.push(`… ${counted(more, "more line")}: /show ${n}`);
     const style = isError ? red : dim;
     return begun + shown.map((line, i) => `  ${dim(i === 0 ? "└" : " ")} ${style(line)}\n`).join("");
   }

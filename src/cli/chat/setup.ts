@@ -13,6 +13,7 @@ import {
   type ToolDefinition,
   type ToolSet,
 } from "../../chat/index.ts";
+import { isObject } from "../../core/json.ts";
 import type { JsonObject, ToolCall, Warning } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
@@ -64,24 +65,12 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
   const speaker = speakerOf(await modelsOf(sources, name), name);
   const data = flags.load === undefined ? undefined : await loadChat(flags.load);
   const folder = resolve(flags.folder ?? stateFolder("files"));
-  const closing: (() => Promise<void>)[] = sources.map(
-    ({ engine }) =>
-      () =>
-        engine.close(),
-  );
-  const close = async (): Promise<void> => {
-    await Promise.allSettled(closing.map((close) => close()));
-  };
+  const open: { close(): Promise<void> }[] = sources.map(({ engine }) => engine);
+  const close = async (): Promise<void> => void (await Promise.allSettled(open.map((one) => one.close())));
   try {
     const own = (await Promise.all((flags.tool ?? []).map(loadTools))).flat();
     const servers = await waiting("connecting to MCP servers", connectAll(flags.mcp ?? []));
-    closing.push(
-      ...servers.map(
-        ({ server }) =>
-          () =>
-            server.close(),
-      ),
-    );
+    open.push(...servers.map(({ server }) => server));
     const ours = offlineTools(folder, terminal);
     const tools: ToolSet = {
       get tools() {
@@ -96,7 +85,7 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
       warned.add(message);
     };
     const asks = (tool: ChatTool): boolean => !flags.yes && !tool.readOnly && !ours.includes(tool);
-    const open = (speaker: Speaker, data?: ChatData): Chat =>
+    const begin = (speaker: Speaker, data?: ChatData): Chat =>
       createChat({
         ...speakerOptions(speaker),
         tools: flags.tools ? [tools] : [],
@@ -106,7 +95,7 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
         thinking: flags.think === undefined ? undefined : { enabled: flags.think },
         approve: (call, tool, signal) => !asks(tool) || person.ask(call, signal),
       });
-    return { chat: open(speaker, data), speaker, sources, folder, open, close };
+    return { chat: begin(speaker, data), speaker, sources, folder, open: begin, close };
   } catch (error) {
     await close();
     throw error;
@@ -176,13 +165,7 @@ async function loadTools(file: string): Promise<ChatTool[]> {
 /** What defineTool has made; or what it takes, for who runs `npx dragoman` has no package to import it from. */
 const toolOf = (value: unknown): ChatTool[] => (isTool(value) ? [value] : isDefinition(value) ? [defineTool(value)] : []);
 
-const isTool = (value: unknown): value is ChatTool =>
-  typeof value === "object" && value !== null && "tool" in value && "check" in value && typeof value.check === "function";
+const isTool = (value: unknown): value is ChatTool => isObject(value) && "tool" in value && typeof value.check === "function";
 
 const isDefinition = (value: unknown): value is ToolDefinition<JsonObject> =>
-  typeof value === "object" &&
-  value !== null &&
-  "name" in value &&
-  typeof value.name === "string" &&
-  "run" in value &&
-  typeof value.run === "function";
+  isObject(value) && typeof value.name === "string" && typeof value.run === "function";

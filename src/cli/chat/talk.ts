@@ -6,7 +6,7 @@ import type { Chat, ChatEvent } from "../../chat/index.ts";
 import type { Media, Text, ToolCall } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../input.ts";
-import { jsonLine, type Palette, paletteOf, send, visible, widthOfScreen } from "../terminal.ts";
+import { counted, jsonLine, type Palette, paletteOf, send, visible, widthOfScreen } from "../terminal.ts";
 import { completions, costOf, isCommand, runCommand, type Talk } from "./commands.ts";
 import { Editor } from "./editor.ts";
 import { Terminal } from "./offline.ts";
@@ -250,14 +250,14 @@ function welcome({ chat, folder, sources }: Setup, { speaker, palette, width }: 
     const prose = new Prose({ palette, width: width(), style: dim });
     return prose.add(text) + prose.end();
   };
-  const count = `${chat.tools.length || "no"} ${chat.tools.length === 1 ? "tool" : "tools"}`;
+  const tools = chat.tools.length === 0 ? "no tools" : counted(chat.tools.length, "tool");
   const files = chat.tools.some(({ tool }) => tool.name === "write_file") ? [`files are in ${folder}`] : [];
   const examples = chat.turns.length > 0 || chat.tools.length === 0 ? [] : EXAMPLES;
   return [
     `\n${bold("Dragoman")} ${dim("·")} ${bold(visible(model.id))} ${dim(source.about)}\n`,
     source.note === undefined ? "" : about(source.note),
-    about([count, ...files, ...(sources.length > 1 ? ["/model lists other models"] : []), "/help for more"].join(" · ")),
-    chat.turns.length > 0 ? about(`a conversation of ${chat.turns.length} turns goes on`) : "",
+    about([tools, ...files, ...(sources.length > 1 ? ["/model lists other models"] : []), "/help for more"].join(" · ")),
+    chat.turns.length > 0 ? about(`a conversation of ${counted(chat.turns.length, "turn")} goes on`) : "",
     "\n",
     ...examples.map((example, i) => `${dim(i === 0 ? "try" : "   ")}  ${cyan(example)}\n`),
     examples.length > 0 ? "\n" : "",

@@ -14,10 +14,13 @@ import { type Doing, startModel } from "./upstream.ts";
 const files = folder();
 const state = tempFolder();
 
-/** The test's own server must go on answering, so the child is waited for, not blocked on. */
-function chat(args: readonly string[], input: string | undefined = undefined): Promise<Run> {
+/**
+ * The test's own server must go on answering, so the child is waited for, not blocked on. `null`: its stdin stays open, and it waits half a
+ * second for somebody to write.
+ */
+function chat(args: readonly string[], input: string | null = ""): Promise<Run> {
   const child = spawn(process.execPath, [main, "chat", ...args], { env: envWith({ XDG_STATE_HOME: state }) });
-  if (input !== undefined) child.stdin.end(input);
+  if (input !== null) child.stdin.end(input);
   return runOf(child);
 }
 
@@ -34,7 +37,8 @@ const using = (name: string, args: unknown) =>
 describe("-p", () => {
   test("prints the answer and nothing else, whether or not anybody closes its stdin", async () => {
     const { url } = await startModel(() => [{ think: "Hm." }, "Hello ", "there."]);
-    expect(await chat(["--upstream", url, "-p", "hi"])).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
+    for (const input of ["", null])
+      expect(await chat(["--upstream", url, "-p", "hi"], input)).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
   });
 
   test("what another program writes to its stdin stands behind the prompt", async () => {
