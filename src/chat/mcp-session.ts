@@ -3,10 +3,19 @@
  * the call that was under way says that nobody knows what became of it.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type CallToolResult, ErrorCode, McpError, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  ErrorCode,
+  McpError,
+  type Task,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import type { Json, JsonObject } from "../core/nouns.ts";
+import { bounded } from "../engines/bounded.ts";
 import { schemaProblems } from "../engines/schema-check.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
@@ -19,14 +28,16 @@ export interface McpLine {
   /** What the server is called until it says so itself. */
   readonly name: string;
   open(): McpConnection;
-  /** An error of the connection may mean that the server is gone: it is asked. */
-  readonly asksWhetherAlive?: true;
+  /** An error of the first connection that says that the server speaks in another way: from then on, `open` speaks so. */
+  turn?(error: unknown): boolean;
   /** An error that says that the server is gone, or (and then it did nothing) that it knows nothing of this session. */
   lost(error: unknown): "gone" | "forgotten" | undefined;
 }
 
 export interface McpConnection {
   readonly transport: Transport;
+  /** What an error beside a call means: that the server may be gone, and is asked; or that it is. */
+  readonly onError?: "ask" | "close";
   /** Why the server does not answer. */
   why(error: Error): string;
 }
@@ -51,6 +62,7 @@ class Session implements McpTools {
   #tools: readonly ChatTool[] = [];
   /** The server has said that its tools are others now. */
   #isStale = false;
+  #wasThere = false;
   readonly #closing = new AbortController();
   /** What became of the last connection. */
   #end = (error: Error): string => error.message;
@@ -102,16 +114,19 @@ class Session implements McpTools {
 
   async #open(forget: () => void, signal: AbortSignal | undefined): Promise<Client> {
     const client = new Client({ name: "dragoman", version: VERSION }, { jsonSchemaValidator: VALIDATOR });
-    const { transport, why } = this.#line.open();
+    const { transport, why, onError } = this.#line.open();
     try {
       await this.#inTime(this.#begin(client, transport), signal);
     } catch (error) {
       await client.close();
+      if (!this.#wasThere && this.#line.turn?.(error)) return this.#open(forget, signal);
       throw new Error(`the MCP server ${this.name} does not answer: ${why(error as Error)}`, { cause: error });
     }
+    this.#wasThere = true;
     this.#end = why;
     client.onclose = forget;
-    if (this.#line.asksWhetherAlive) watch(client);
+    if (onError === "ask") watch(client);
+    if (onError === "close") client.onerror = () => void client.close();
     return client;
   }
 
@@ -133,13 +148,15 @@ class Session implements McpTools {
     let cursor: string | undefined;
     do {
       const page = await client.listTools(cursor === undefined ? {} : { cursor });
-      for (const { name, description, inputSchema, annotations } of page.tools) {
+      for (const { name, description, inputSchema, annotations, execution } of page.tools) {
+        const call = execution?.taskSupport === "required" ? callAsTask : callPlainly;
         const parameters = inputSchema as JsonObject;
         tools.push({
           tool: { name: prefix + name, ...(description === undefined ? {} : { description }), parameters },
           readOnly: annotations?.readOnlyHint === true,
           check: checkOfJsonSchema(parameters),
-          run: (args, { signal }) => this.#call(name, args as JsonObject, signal),
+          run: (args, { signal }) =>
+            this.#call((client, options) => call(client, { name, arguments: args as JsonObject }, options), signal),
         });
       }
       cursor = page.nextCursor;
@@ -147,14 +164,14 @@ class Session implements McpTools {
     return tools;
   }
 
-  async #call(name: string, args: JsonObject, signal: AbortSignal): Promise<ToolAnswer> {
+  async #call(call: (client: Client, options: CallOptions) => Promise<CallToolResult>, signal: AbortSignal): Promise<ToolAnswer> {
     const { timeout = TIMEOUT_MS } = this.#settings;
     for (let isSecond = false; ; isSecond = true) {
       const client = await this.connect();
       try {
         // A server that reports progress is alive. The SDK leaves a listener on each signal that it gets: this one goes with the call.
-        const options = { signal: AbortSignal.any([signal]), timeout, resetTimeoutOnProgress: true, onprogress: () => {} };
-        return answerOf((await client.callTool({ name, arguments: args }, undefined, options)) as CallToolResult);
+        const asking = (own: AbortSignal) => call(client, { signal: own, timeout, resetTimeoutOnProgress: true, onprogress: () => {} });
+        return answerOf(await bounded({ signals: [signal] }, asking));
       } catch (error) {
         if (signal.aborted) throw error;
         this.#closing.signal.throwIfAborted();
@@ -176,21 +193,38 @@ class Session implements McpTools {
 
   /** What is waited for, but not for ever: a server may say nothing, or never come to the end of its list. */
   async #inTime<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { connectTimeout = CONNECT_TIMEOUT_MS } = this.#settings;
-    const ends = AbortSignal.any(signal ? [this.#closing.signal, signal] : [this.#closing.signal]);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      ends.onabort = () => reject(ends.reason);
-      if (ends.aborted) reject(ends.reason);
-      timer = setTimeout(() => reject(new Error(`it was given ${connectTimeout / 1000} s`)), connectTimeout);
+    const { connectTimeout: ms = CONNECT_TIMEOUT_MS } = this.#settings;
+    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => {
+      const late = new Promise<never>((_, reject) => {
+        ends.onabort = () => reject(ends.reason);
+        if (ends.aborted) reject(ends.reason);
+      });
+      return Promise.race([work, late]);
     });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      clearTimeout(timer);
-      ends.onabort = null;
-    }
   }
+}
+
+// ---- Calls
+
+type CallOptions = RequestOptions & { signal: AbortSignal };
+type CallParams = { name: string; arguments: JsonObject };
+
+const callPlainly = (client: Client, params: CallParams, options: CallOptions): Promise<CallToolResult> =>
+  client.callTool(params, undefined, options) as Promise<CallToolResult>;
+
+/** Of a tool that takes its time, and therefore no plain call: the server is asked how far it is, until it has the result. */
+async function callAsTask(client: Client, params: CallParams, options: CallOptions): Promise<CallToolResult> {
+  const { tasks } = client.experimental;
+  let task: Task | undefined;
+  const cancel = (): void => void (task && tasks.cancelTask(task.taskId).catch(() => {})); // nobody waits for it any more
+  options.signal.addEventListener("abort", cancel);
+  for await (const message of tasks.callToolStream(params, CallToolResultSchema, { ...options, task: {} })) {
+    if (message.type === "result") return message.result;
+    if (message.type !== "error") task = message.task;
+    else if (task?.status === "failed" && task.statusMessage) throw new Error(task.statusMessage, { cause: message.error });
+    else throw message.error;
+  }
+  throw new Error("the task ended without a result");
 }
 
 /** For what servers say that their results are; the SDK's own is compiled. */

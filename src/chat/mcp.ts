@@ -1,5 +1,6 @@
 /**
- * The tools of an MCP server, as tools of a chat; this file needs no Node, and speaks streamable HTTP to the server at a URL:
+ * The tools of an MCP server, as tools of a chat; this file needs no Node, and speaks streamable HTTP to the server at a URL, or, to one that
+ * is too old for that, the HTTP with events that came before it:
  *
  *     await using server = await mcpTools({ url: "http://127.0.0.1:3001/mcp" });
  *     const chat = createChat({ engine, tools: [server] });
@@ -47,28 +48,48 @@ export interface McpTools extends ToolSet, Disposing {
   close(): Promise<void>;
 }
 
+/** How a server of before 2025 answers what is posted to it. */
+const TOO_NEW: ReadonlySet<number> = new Set([400, 404, 405]);
+
 /** Throws if the server does not answer or is none. */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
   if (!("url" in server)) throw new Error("a web page starts no command: its MCP servers have a url");
   const { StreamableHTTPClientTransport, StreamableHTTPError } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  const { SSEClientTransport, SseError } = await import("@modelcontextprotocol/sdk/client/sse.js");
   const { openSession } = await import("./mcp-session.ts");
   const { url, headers = {} } = server;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`the URL of an MCP server must be an http or https URL; it is ${url}`);
+  const requestInit = { headers };
+  const why = (error: Error): string => {
+    const { message, cause } = error;
+    // Of a refusal, the SDK's words hold what the server said, but not the status; a page for people says nothing more.
+    if (error instanceof StreamableHTTPError && error.code && error.code > 0) {
+      const said = message.replace(/^.*endpoint: /, "");
+      return `it answers ${error.code}, ${/^\s*</.test(said) ? "" : said}`.replace(/, $/, "");
+    }
+    return cause instanceof Error ? `${message}: ${cause.message}` : message;
+  };
+  /** What the server said to somebody who is too new for it. */
+  let refusal: Error | undefined;
   return openSession(server, {
     name: url,
-    open: () => ({
-      transport: new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport,
-      why: (error) => {
-        const { message, cause } = error;
-        // Of a refusal, the SDK's words hold what the server said, but not the status.
-        if (error instanceof StreamableHTTPError && error.code && error.code > 0)
-          return `it answers ${error.code}, ${message.replace(/^.*endpoint: /, "")}`.replace(/, $/, "");
-        return cause instanceof Error ? `${message}: ${cause.message}` : message;
-      },
-    }),
-    // Nothing tells a client over HTTP that the server has ended, but a stream that breaks is a hint.
-    asksWhetherAlive: true,
+    open() {
+      if (refusal) {
+        const first = refusal;
+        const whyNot = (error: Error): string => why(error instanceof SseError && error.code ? first : error);
+        return { transport: new SSEClientTransport(new URL(url), { requestInit }) as Transport, onError: "close", why: whyNot };
+      }
+      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit }) as Transport;
+      // Nothing tells a client over HTTP that the server has ended, but a stream that breaks is a hint.
+      return { transport, onError: "ask", why };
+    },
+    // As the specification has it: a server of before 2025 refuses what is posted to it, and says over a stream where to post.
+    turn(error) {
+      if (refusal || !(error instanceof StreamableHTTPError) || !TOO_NEW.has(error.code ?? 0)) return false;
+      refusal = error;
+      return true;
+    },
     lost(error) {
       if (error instanceof TypeError) return "gone"; // what fetch throws
       if (!(error instanceof StreamableHTTPError)) return undefined;

@@ -2,7 +2,7 @@
  * Files in one folder, and no other: neither `..` nor an absolute path nor a symbolic link leads out of it. What a model asks for is data;
  * every path is resolved on the disk before it is touched.
  */
-import { lstat, mkdir, open, readdir, realpath, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** More would fill a model's context. */
@@ -24,7 +24,7 @@ export class Sandbox {
   }
 
   async read(path: string): Promise<string> {
-    const full = await this.#inside(path);
+    const full = await this.#file(path);
     const file = await told(path, open(full, "r"));
     try {
       const { size } = await file.stat();
@@ -43,7 +43,7 @@ export class Sandbox {
     const full = await this.#inside(path);
     if (full === (await this.#root())) throw new Error(`${path} is a folder`);
     await told(path, mkdir(dirname(full), { recursive: true }));
-    await told(path, writeFile(await this.#inside(path), content)); // looked at again, now that its folder is there
+    await told(path, writeFile(await this.#file(path), content)); // looked at again, now that its folder is there
     return {
       path: relative(await this.#root(), full)
         .split(sep)
@@ -55,6 +55,14 @@ export class Sandbox {
   async #root(): Promise<string> {
     await mkdir(this.folder, { recursive: true });
     return realpath(this.folder);
+  }
+
+  /** Where it is or will be; throws for a pipe, a socket and a device, at which whoever opens them may wait for ever. */
+  async #file(path: string): Promise<string> {
+    const full = await this.#inside(path);
+    const there = await stat(full).catch(() => undefined);
+    if (there && !there.isFile() && !there.isDirectory()) throw new Error(`${path}: it is not a file of data`);
+    return full;
   }
 
   /** Where a path really leads; throws if that is outside, or nowhere. */

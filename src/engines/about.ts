@@ -7,7 +7,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { objectOf, parsed } from "../wires/read.ts";
 import type { About, CallOptions, ServerId } from "./engine.ts";
-import { ASIDE_MS, bodyText, type HttpServer, orTimeout } from "./http.ts";
+import { ASIDE_MS, type HttpServer } from "./http.ts";
 
 /** Each by something that only it has. */
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
@@ -74,9 +74,9 @@ async function lookUp(
 ): Promise<JsonObject | undefined> {
   try {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await http.request(method, path, { headers, ...sent, signal: orTimeout(signal, ASIDE_MS) });
-    const value = parsed(await bodyText(answer));
-    return answer.status === 200 && isObject(value) ? value : undefined;
+    const { status, text } = await http.brief(method, path, { headers, ...sent, signal }, ASIDE_MS);
+    const value = parsed(text);
+    return status === 200 && isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@
  */
 import type { Json, JsonObject } from "../core/nouns.ts";
 import type { CallOptions, ServerId } from "./engine.ts";
-import { bodyText, type HttpServer, orTimeout } from "./http.ts";
+import type { HttpServer } from "./http.ts";
 
 /** `chat`: the body of a request for chat completions. `undefined`: this server does not count. */
 export async function countOnServer(
@@ -31,7 +31,6 @@ export async function countOnServer(
 
 /** What it answers; nothing, if it does not know the path. */
 async function post(http: HttpServer, path: string, body: JsonObject, options: CallOptions): Promise<{ [key: string]: Json }> {
-  const answer = await http.request("POST", path, { ...options, body: JSON.stringify(body), signal: orTimeout(options.signal) });
-  const text = await bodyText(answer);
-  return answer.status === 200 ? (JSON.parse(text) as { [key: string]: Json }) : {};
+  const { status, text } = await http.brief("POST", path, { ...options, body: JSON.stringify(body) });
+  return status === 200 ? (JSON.parse(text) as { [key: string]: Json }) : {};
 }

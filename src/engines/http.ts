@@ -7,6 +7,7 @@ import type { ErrorInfo } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 import { MAX_BYTES, TOO_LONG } from "./answer.ts";
 import { Asked, type Asking, type Base, type Listener, type Patience } from "./asked.ts";
+import { bounded } from "./bounded.ts";
 import type { CallOptions } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { Inbox } from "./inbox.ts";
@@ -25,9 +26,9 @@ export interface Timeouts {
 }
 
 const TIMEOUTS = { connect: 10_000, headers: 900_000, idle: 300_000 } as const;
-/** Lists of models and counts are quick, or not worth waiting for. */
-const QUICK_MS = 10_000;
-/** So is what a server says of itself. */
+/** Lists of models and counts. */
+export const QUICK_MS = 10_000;
+/** What a server says of itself. */
 export const ASIDE_MS = 3_000;
 
 export interface ServerOptions {
@@ -51,6 +52,12 @@ export interface ServerAnswer {
   status: number;
   headers: Headers;
   body: AsyncIterable<Uint8Array>;
+}
+
+export interface BriefAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
 }
 
 export class HttpServer {
@@ -134,6 +141,14 @@ export class HttpServer {
     });
   }
 
+  /** An answer that is quick and short, or not worth waiting for. */
+  brief(method: "GET" | "POST", path: string, sending: Sending = {}, ms = QUICK_MS): Promise<BriefAnswer> {
+    return bounded({ signals: [sending.signal], ms }, async (signal) => {
+      const answer = await this.request(method, path, { ...sending, signal });
+      return { status: answer.status, headers: answer.headers, text: await bodyText(answer) };
+    });
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
@@ -179,12 +194,6 @@ export class HttpServer {
 
 /** What is shorter stands in words that are none. */
 const MIN_SECRET = 4;
-
-/** Aborted by that signal, or after so long. */
-export const orTimeout = (signal: AbortSignal | undefined, ms = QUICK_MS): AbortSignal => {
-  const timeout = AbortSignal.timeout(ms);
-  return signal ? AbortSignal.any([signal, timeout]) : timeout;
-};
 
 /** Ids by which a server's operator finds the request again, and what its SDKs heed. */
 const TRAVELLING = [

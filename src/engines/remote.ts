@@ -35,7 +35,7 @@ import type {
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { bodyText, HttpServer, MAX_ERROR_CHARS, orTimeout, type Timeouts, travelling } from "./http.ts";
+import { bodyText, HttpServer, MAX_ERROR_CHARS, type Timeouts, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 import { takeEvents } from "./take.ts";
 
@@ -206,10 +206,8 @@ export class Remote implements Engine {
     const encoded = this.#wire.encodeTokenCountRequest?.(request, this.#profile);
     if (!encoded || !this.#wire.decodeTokenCount) return undefined;
     const headers = { ...options.headers, ...encoded.headers };
-    const sending = { ...options, headers, body: printBody(encoded.body), signal: orTimeout(options.signal) };
-    const answer = await this.#server.request("POST", encoded.path, sending);
-    const body = await bodyText(answer);
-    return answer.status === 200 ? this.#wire.decodeTokenCount(JSON.parse(body)) : undefined;
+    const { status, text } = await this.#server.brief("POST", encoded.path, { ...options, headers, body: printBody(encoded.body) });
+    return status === 200 ? this.#wire.decodeTokenCount(JSON.parse(text)) : undefined;
   }
 
   async #countOnServer(request: Request, options: CallOptions): Promise<number | undefined> {
@@ -221,9 +219,8 @@ export class Remote implements Engine {
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {
     const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
     try {
-      const answer = await this.#server.request("GET", path, { ...options, signal: orTimeout(options.signal) });
-      const text = await bodyText(answer);
-      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
+      const { status, headers, text } = await this.#server.brief("GET", path, options);
+      if (status !== 200) throw new EngineError(this.#readError(status, headers, text));
       return this.#wire.decodeModels(JSON.parse(text));
     } catch (error) {
       throw this.#thrown(error);

@@ -1,14 +1,34 @@
 // An MCP server over stdin and stdout that does what servers do on bad days. Its tools: `learn` (from then on there is `learnt`), `forget`,
-// `die`, `wait` (for the end of the call; says on stderr that it was told of it), `pid`, `where`.
+// `die`, `wait` (for the end of the call; says on stderr that it was told of it), `pid`, `where`; and, only as tasks, `research`, `fail`
+// and `brood`, which never ends (`brooding` says what became of it).
+import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const server = new Server({ name: "bad days", version: "1" }, { capabilities: { tools: { listChanged: true } } });
-const names = new Set(["learn", "forget", "die", "wait", "pid", "where"]);
+const taskStore = new InMemoryTaskStore();
+const capabilities = { tools: { listChanged: true }, tasks: { cancel: {}, requests: { tools: { call: {} } } } };
+const server = new Server({ name: "bad days", version: "1" }, { capabilities, taskStore });
+const names = new Set(["learn", "forget", "die", "wait", "pid", "where", "research", "fail", "brood", "brooding"]);
 const said = (text) => ({ content: [{ type: "text", text }] });
 
+/** What becomes of a task, after its first question. */
+const tasks = {
+  research: (id) => taskStore.storeTaskResult(id, "completed", said("all of it")),
+  fail: (id) => taskStore.updateTaskStatus(id, "failed", "the library is closed"),
+  brood: () => {},
+};
+let brooding;
+
+async function begin(name, store) {
+  const task = await store.createTask({ ttl: 60_000, pollInterval: 20 });
+  if (name === "brood") brooding = task.taskId;
+  setTimeout(() => tasks[name](task.taskId), 30);
+  return { task };
+}
+
 const tools = {
+  brooding: async () => said((await taskStore.getTask(brooding)).status),
   async learn() {
     names.add("learnt");
     await server.sendToolListChanged();
@@ -36,9 +56,15 @@ const tools = {
 };
 
 server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
-  const all = [...names].map((name) => ({ name, inputSchema: { type: "object" } }));
+  const all = [...names].map((name) => ({
+    name,
+    inputSchema: { type: "object" },
+    ...(name in tasks ? { execution: { taskSupport: "required" } } : {}),
+  }));
   const from = Number(params?.cursor ?? 0);
   return { tools: all.slice(from, from + 4), ...(from + 4 < all.length ? { nextCursor: String(from + 4) } : {}) };
 });
-server.setRequestHandler(CallToolRequestSchema, ({ params: { name } }, extra) => tools[name](extra));
+server.setRequestHandler(CallToolRequestSchema, ({ params: { name } }, extra) =>
+  name in tasks ? begin(name, extra.taskStore) : tools[name](extra),
+);
 await server.connect(new StdioServerTransport());

@@ -1,7 +1,7 @@
 // A real MCP server, over its stdin and stdout and over HTTP.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -24,20 +24,23 @@ Server.prototype.listen = function (...args) {
   return listen.apply(this.once("listening", () => console.error("port " + this.address().port)), args);
 };`;
 
-async function startHttp(): Promise<string> {
+async function startHttp(kind: "streamableHttp" | "sse"): Promise<string> {
   const preload = `data:text/javascript,${encodeURIComponent(telling)}`;
-  const child = spawn(process.execPath, ["--import", preload, everything, "streamableHttp"], { env: { ...process.env, PORT: "0" } });
+  const child = spawn(process.execPath, ["--import", preload, everything, kind], { env: { ...process.env, PORT: "0" } });
   closeLater(async () => {
     child.kill("SIGKILL");
     await once(child, "exit");
   });
   let said = "";
-  for await (const piece of child.stderr.setEncoding("utf8")) {
-    said += piece;
-    const [, port] = /^port (\d+)\n/m.exec(said) ?? [];
-    if (port !== undefined) return `http://127.0.0.1:${port}/mcp`;
-  }
-  throw new Error(said);
+  const port = await new Promise<string>((resolve, reject) => {
+    child.once("exit", () => reject(new Error(said)));
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      said += piece; // to its end: a server whose words nobody reads ends
+      const [, port] = /^port (\d+)\n/m.exec(said) ?? [];
+      if (port !== undefined) resolve(port);
+    });
+  });
+  return `http://127.0.0.1:${port}/${kind === "sse" ? "sse" : "mcp"}`;
 }
 
 async function resultOf(tools: readonly ChatTool[], name: string, args: Record<string, unknown>) {
@@ -47,10 +50,10 @@ async function resultOf(tools: readonly ChatTool[], name: string, args: Record<s
   return chat.history.find((message) => message.role === "tool") as Message & { role: "tool" };
 }
 
-describe.each(["stdio", "streamable HTTP"])("the everything server over %s", (kind) => {
+describe.each(["stdio", "streamableHttp", "sse"] as const)("the everything server over %s", (kind) => {
   let server: McpTools;
   beforeAll(async () => {
-    server = await mcpTools(kind === "stdio" ? { command: process.execPath, args: [everything, "stdio"] } : { url: await startHttp() });
+    server = await mcpTools(kind === "stdio" ? { command: process.execPath, args: [everything, "stdio"] } : { url: await startHttp(kind) });
   });
   afterAll(() => server.close());
 
@@ -186,6 +189,27 @@ test("many calls in one turn leave nothing behind on its signal", async () => {
   expect(warnings).toEqual([]);
 });
 
+test("nor do calls with one signal for all", async () => {
+  await using server = await mcpTools(badDays);
+  const { signal } = new AbortController();
+  const symbols = Object.getOwnPropertySymbols(signal);
+  const pid = server.tools.find(({ tool }) => tool.name === "pid");
+  const call = { type: "tool-call" as const, id: "1", name: "pid", arguments: {} };
+  for (let i = 0; i < 3; i++) await pid?.run?.({}, { call, signal, history: [] });
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+  expect(Object.getOwnPropertySymbols(signal)).toEqual(symbols); // Node has one for the signals that depend on it
+});
+
+test("a tool that is called as a task: its result, why it failed, and its end when nobody waits any more", async () => {
+  await using server = await mcpTools(badDays);
+  const { results } = await callAll(server, ["research", "fail"]);
+  expect(results).toMatchObject([{ output: "all of it" }, { isError: true, output: expect.stringContaining("the library is closed") }]);
+  const abort = new AbortController();
+  setTimeout(() => abort.abort(), 100);
+  expect((await callAll(server, ["brood"], abort.signal)).results).toMatchObject([{ isError: true }]);
+  expect((await callAll(server, ["brooding"])).results).toMatchObject([{ output: "cancelled" }]);
+});
+
 test("a command has the folder and the variables that it was given, and no others of ours", async () => {
   process.env.SECRET = "of ours";
   const folder = realpathSync(tmpdir());
@@ -286,6 +310,14 @@ test("an abort is told to the server", async () => {
   abort.abort();
   expect((await hit).results[0]).toMatchObject({ isError: true });
   if (!signal.aborted) await once(signal, "abort");
+});
+
+test("a server that is none: the error is what it said first, and no page for people", async () => {
+  const { url } = await startServer((response, { method }) => {
+    if (method === "POST") response.writeHead(404).end("<!DOCTYPE html><p>Cannot POST");
+    else response.writeHead(405).end();
+  });
+  await expect(mcpTools({ url })).rejects.toThrow(/does not answer: it answers 404$/);
 });
 
 test("headers go with every request", async () => {

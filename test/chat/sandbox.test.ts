@@ -1,4 +1,5 @@
 // No path leads out of the sandbox, and what is in it can be used.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -72,6 +73,12 @@ test("errors say what is wrong, without the paths of this machine", async () => 
   await sandbox.write("file", "x");
   await expect(sandbox.write("file/below", "x")).rejects.toThrow(/^file\/below: /);
   await expect(sandbox.list("file")).rejects.toThrow(/^file: it is a file/);
+});
+
+test.skipIf(process.platform === "win32")("a pipe is neither read nor written: whoever opens it waits for ever", async () => {
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  await expect(sandbox.read("pipe")).rejects.toThrow(/^pipe: it is not a file of data$/);
+  await expect(sandbox.write("pipe", "x")).rejects.toThrow(/^pipe: it is not a file of data$/);
 });
 
 test("bytes that are no text are refused; a long text is cut, and says so", async () => {

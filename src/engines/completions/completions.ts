@@ -13,18 +13,19 @@ import { getWire } from "../../wires/registry.ts";
 import type { Headers, ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
 import { answerEvents, whole } from "../answer.ts";
+import { bounded } from "../bounded.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
-import { bodyText, HttpServer, MAX_ERROR_CHARS, orTimeout, type Timeouts, travelling } from "../http.ts";
+import { HttpServer, MAX_ERROR_CHARS, QUICK_MS, type Timeouts, travelling } from "../http.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
 import { carries, jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
-import { Tokens } from "./tokens.ts";
+import { type Tokenized, Tokens } from "./tokens.ts";
 
 export interface CompletionsOptions {
   /** With `/v1` or without. Several: they take turns, and stand in for each other. */
@@ -97,12 +98,8 @@ export class Completions implements Engine {
   }
 
   async countTokens(asked: Request, options: CallOptions = {}): Promise<TokenCount> {
-    const soon = { ...options, signal: orTimeout(options.signal) };
     try {
-      const { tokens } = await this.#at.server(options);
-      const beginning = await tokens?.beginning(asked.model, soon);
-      const { dialect } = await this.dialectOf(asked.model, options);
-      const counted = beginning && (await tokens?.of(rendered(asked, dialect).prompt, beginning, marksOf(dialect), asked.model, soon));
+      const counted = await bounded({ signals: [options.signal], ms: QUICK_MS }, (signal) => this.#tokensOf(asked, { ...options, signal }));
       if (counted) return { tokens: counted.ids.length, exact: true };
     } catch (error) {
       if (options.signal?.aborted) throw this.#thrown(error);
@@ -110,13 +107,19 @@ export class Completions implements Engine {
     return { tokens: estimateTokens(asked), exact: false };
   }
 
+  async #tokensOf(asked: Request, options: CallOptions): Promise<Tokenized | undefined> {
+    const { tokens } = await this.#at.server(options);
+    const beginning = await tokens?.beginning(asked.model, options);
+    const { dialect } = await this.dialectOf(asked.model, options);
+    return beginning && tokens?.of(rendered(asked, dialect).prompt, beginning, marksOf(dialect), asked.model, options);
+  }
+
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {
     try {
       const { backend } = await this.#at.server(options);
       const wire = getWire(backend.id === "ollama" ? "ollama" : "openai-chat");
-      const answer = await this.#at.http.request("GET", wire.modelsPath, { ...options, signal: orTimeout(options.signal) });
-      const text = await bodyText(answer);
-      if (answer.status !== 200) throw new EngineError(this.#readError(answer.status, answer.headers, text));
+      const { status, headers, text } = await this.#at.http.brief("GET", wire.modelsPath, options);
+      if (status !== 200) throw new EngineError(this.#readError(status, headers, text));
       return wire.decodeModels(JSON.parse(text));
     } catch (error) {
       throw this.#thrown(error);
@@ -195,9 +198,8 @@ class Connection {
     const id = this.#id ?? (await identify(this.http, options));
     if (id === undefined) {
       // If nobody is there, or it is still loading its model, that is what is wrong.
-      const answer = await this.http.request("GET", "/", { signal: orTimeout(undefined) });
-      const { status, headers } = answer;
-      const error = readError(status, headers, (await bodyText(answer)).slice(0, MAX_ERROR_CHARS));
+      const { status, headers, text } = await this.http.brief("GET", "/");
+      const error = readError(status, headers, text.slice(0, MAX_ERROR_CHARS));
       if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
       throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
     }
