@@ -16,16 +16,24 @@ export function answerOf({ content, structuredContent, isError }: CallToolResult
       media.push({ type: "media", mediaType: mimeType, data: blob, name: uri });
     }
   }
-  return new ToolAnswer(outputOf(texts.join("\n"), structuredContent as JsonObject | undefined), { media, isError: isError === true });
+  return new ToolAnswer(outputOf(texts, structuredContent as JsonObject | undefined), { media, isError: isError === true });
 }
 
-/** Servers say the same twice, as data and as text for those who read no data. */
-function outputOf(text: string, structured: JsonObject | undefined): Json {
+/** Servers say the same twice, as data and as text for those who read no data. What is no object, Python's servers put into one. */
+function outputOf(texts: readonly string[], structured: JsonObject | undefined): Json {
+  const text = texts.join("\n");
   if (!structured) return text;
-  return text === "" || isSame(text, structured) ? structured : { text, structured };
+  if (text === "" || isSame(texts, structured)) return structured;
+  const { result, ...more } = structured;
+  const isWrapped = result !== undefined && Object.keys(more).length === 0;
+  return isWrapped && isSame(texts, result) ? result : { text, structured };
 }
 
-function isSame(text: string, value: Json): boolean {
+/** Whether the texts say this value: as it is, as JSON, or each of them one of its elements. */
+function isSame(texts: readonly string[], value: Json): boolean {
+  const text = texts.join("\n");
+  if (text === value) return true;
+  if (Array.isArray(value) && texts.length === value.length && texts.every((one, i) => isSame([one], value[i]))) return true;
   try {
     return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
   } catch {

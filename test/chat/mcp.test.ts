@@ -11,6 +11,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChatTool, createChat, type McpTools, mcpTools } from "../../src/chat/index.ts";
+import { answerOf } from "../../src/chat/mcp-answer.ts";
 import type { Message } from "../../src/core/nouns.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
 import { everything } from "../everything.ts";
@@ -104,6 +105,22 @@ describe.each(["stdio", "streamableHttp", "sse"] as const)("the everything serve
 test("names of several servers are kept apart by a prefix", async () => {
   await using server = await mcpTools({ command: process.execPath, args: [everything], prefix: "demo_" });
   expect(await resultOf(server.tools, "demo_echo", { message: "hi" })).toMatchObject({ output: "Echo: hi" });
+});
+
+// As the servers of Python's two kits answer, fastmcp 4.0 and mcp 2.3: recorded.
+test.each([
+  [["slept"], { result: "slept" }, "slept"],
+  [['{"a": 1}'], { result: '{"a": 1}' }, '{"a": 1}'],
+  [["5.0"], { result: 5 }, 5],
+  [['["a","b"]'], { result: ["a", "b"] }, ["a", "b"]],
+  [["a", "b"], { result: ["a", "b"] }, ["a", "b"]],
+  [['{\n  "a": 1\n}', '{\n  "b": "é"\n}'], { result: [{ a: 1 }, { b: "é" }] }, [{ a: 1 }, { b: "é" }]],
+  [['{\n  "x": 1,\n  "y": 2.0\n}'], { x: 1, y: 2 }, { x: 1, y: 2 }],
+  [[], { result: [] }, { result: [] }],
+  [["Two are open."], { result: ["a", "b"] }, { text: "Two are open.", structured: { result: ["a", "b"] } }],
+])("what is there as text and as data is told once: %j", (texts, structuredContent, output) => {
+  const content = texts.map((text) => ({ type: "text" as const, text }));
+  expect(answerOf({ content, structuredContent })).toMatchObject({ output, isError: false });
 });
 
 // ---- Servers on bad days
