@@ -17,14 +17,11 @@ import { addServe } from "./serve.ts";
 import { addStart } from "./start.ts";
 import { paletteOf, visible, visibleLines } from "./terminal.ts";
 import { addTranslate } from "./translate.ts";
+import { watchOutput } from "./unheard.ts";
 
 export async function run(): Promise<void> {
   const program = build();
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0); // whoever reads us may stop, as `head` does
-    process.stderr.write(`dragoman: cannot write: ${error.message}\n`);
-    process.exit(1);
-  });
+  watchOutput();
   try {
     if (process.argv.length < 3) program.outputHelp();
     else await program.parseAsync();

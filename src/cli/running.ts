@@ -1,7 +1,9 @@
 /** A gateway that runs in a terminal: its port, and how it ends. */
+import { isatty } from "node:tty";
 import { type Gateway, probeWire } from "../gateway/index.ts";
 import { Complaint } from "./complaint.ts";
 import { PORT } from "./serve-flags.ts";
+import { endUnheardBy } from "./unheard.ts";
 
 /** So many ports are tried, when nobody said which. */
 const TRIES = 20;
@@ -41,20 +43,32 @@ const WHY: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine has no such address",
 };
 
-/** `last`: what is to be done when the gateway is closed. */
-export function stopOnSignals(gateway: Gateway, tell: (line: string) => void, last?: () => Promise<void>): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(130);
-    stopping = true;
+export interface Ending {
+  tell(line: string): void;
+  /** What is to be done when the gateway is closed. */
+  last?(): Promise<void>;
+  /** A hangup has a meaning of its own: that of a closed terminal shows when something is printed next. */
+  readonly hasHangup?: boolean;
+}
+
+/** A gateway ends with the answers that are under way: at a signal, and when nobody reads what it prints or its terminal was closed. */
+export function endWithGrace(gateway: Gateway, { tell, last, hasHangup = false }: Ending): void {
+  let isEnding = false;
+  const end = (code = 0): void => {
+    if (isEnding) return;
+    isEnding = true;
     tell(`stopping; answers under way have ${GRACE_MS / 1000} s to end, and once more stops at once`);
     gateway
       .close({ graceMs: GRACE_MS })
       .then(last)
       .then(
-        () => process.exit(0),
+        () => process.exit(code),
         () => process.exit(1),
       );
   };
+  const stop = (): void => (isEnding ? process.exit(130) : end());
   process.on("SIGINT", stop).on("SIGTERM", stop);
+  endUnheardBy(end);
+  // Whoever started it with nohup, or as a service, wants it to outlive the terminal.
+  if (!hasHangup && (isatty(0) || isatty(1))) process.on("SIGHUP", () => end());
 }

@@ -8,7 +8,7 @@ import { type Changes, createGateway, createMetrics, type Gateway, type GatewayO
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
 import { describeModel, hasEmbedded, type Opened, openModel } from "./local-model.ts";
-import { listen, stopOnSignals } from "./running.ts";
+import { endWithGrace, listen } from "./running.ts";
 import { check, unlisted } from "./serve-check.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 import { type Local, Locals } from "./serve-local.ts";
@@ -48,11 +48,11 @@ export async function serve(flags: ServeFlags): Promise<void> {
     for (const { code, message } of opened.warnings) log.warn({ warning: code }, message);
   }
   log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${url}/v1`);
-  stopOnSignals(
-    gateway,
-    (line) => log.info(line),
-    () => recorder?.flush() ?? Promise.resolve(),
-  );
+  endWithGrace(gateway, {
+    tell: (line) => log.info(line),
+    last: async () => recorder?.flush(),
+    hasHangup: configOf(flags) !== undefined,
+  });
   reloadOnChange(gateway, flags, { settings, upstreams }, async ({ locals: asked }) => [...given, ...(await configured.open(asked))], log);
   for (const line of await unlisted(settings, upstreams)) log.warn(line);
 }

@@ -6,7 +6,7 @@ import { type Llama, MissingRuntime } from "../engines/llama/index.ts";
 import { createGateway, createMetrics, discover } from "../gateway/index.ts";
 import { Complaint } from "./complaint.ts";
 import { openModel } from "./local-model.ts";
-import { listen, stopOnSignals } from "./running.ts";
+import { endWithGrace, listen } from "./running.ts";
 import { createLog } from "./serve-log.ts";
 import type { StartFlags } from "./start.ts";
 import { type Call, type Started, startPage, summaryOf } from "./start-page.ts";
@@ -34,7 +34,7 @@ export async function start(flags: StartFlags): Promise<void> {
     onExchange: (exchange) => void (isOpen && output.isTTY && log.exchange(exchange)),
   });
   const url = await listen(gateway, flags.port, (line) => void (output.isTTY && log.warn(line)));
-  stopOnSignals(gateway, (line) => void (output.isTTY && log.info(line)));
+  endWithGrace(gateway, { tell: (line) => void (output.isTTY && log.info(line)) });
   const readyMs = performance.now(); // counts from the start of the process
   const client = await ask(url, engine);
   const call: Call = { model: events.map(bytesOf).join(""), client, ms: performance.now() - readyMs };

@@ -1,13 +1,14 @@
 // `dragoman serve` as a process of its own, in front of a server on loopback.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { startFake } from "../engines/completions/fakes.ts";
-import { answering, closeLater, nobody, sse, startServer, tempFolder } from "../servers.ts";
+import { answering, closeLater, nobody, signalOf, sse, startServer, tempFolder } from "../servers.ts";
 import { dragoman, envWith, folder, main } from "./run.ts";
 
 const files = folder();
@@ -92,6 +93,90 @@ test("a URL: its wire is found, any model means the one there is, and the log ha
   expect(await once(child, "exit")).toEqual([0, null]);
   expect(JSON.stringify(lines)).not.toContain("canary");
 });
+
+describe.skipIf(process.platform === "win32")("an answer under way is brought to its end", () => {
+  /** One that has begun, and the upstream's way to end it. */
+  const begun = async (url: string, end: Promise<() => void>) => {
+    const answer = await generate(url);
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader.read()).value ?? "";
+    return async () => {
+      (await end)();
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
+      return text;
+    };
+  };
+  const slow = async () => {
+    const end = signalOf<() => void>();
+    const piece = (content: string, finish_reason: string | null) => ({
+      id: "c",
+      choices: [{ index: 0, delta: { content }, finish_reason }],
+    });
+    const { url } = await startServer((response, { url }) => {
+      if (url === "/v1/models") return void response.end('{"object":"list","data":[{"id":"qwen3","object":"model"}]}');
+      if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(sse(piece("Once ", null)));
+      end.resolve(() => response.end(sse(piece("upon a time", "stop"), "[DONE]")));
+    });
+    return { url: `${url}/v1`, end: end.promise };
+  };
+
+  test("when nobody reads the log any more", async () => {
+    const server = await slow();
+    const { url, child } = serve(["--upstream", server.url, "--port", "0"]);
+    const rest = await begun(await url, server.end);
+    child.stdout!.destroy();
+    await fetch(`${await url}/v1/models`); // that is a line of the log
+    await gone(await url);
+    expect(await rest()).toContain("upon a time");
+    if (child.exitCode === null) await once(child, "exit");
+    expect(child.exitCode).toBe(0);
+  });
+
+  test.skipIf(spawnSync("script", ["--version"]).status !== 0).each(["", "[server]\nport = 0\n"])(
+    "when the terminal is closed; its configuration: %j",
+    async (head) => {
+      const server = await slow();
+      const config = ["--config", files.file("closed.toml", `${head}[upstreams.up]\nurl = "${server.url}"\n`)];
+      const args = head === "" ? ["--upstream", server.url, "--port", "0"] : config;
+      const command = [process.execPath, main, "serve", ...args].join(" ");
+      const terminal = spawn("script", ["--quiet", "--command", command, "/dev/null"], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: envWith(),
+      });
+      children.push(terminal);
+      const [url] = await said(terminal, /http:\/\/127\.0\.0\.1:\d+(?=, ready)/);
+      const rest = await begun(url, server.end);
+      terminal.kill("SIGKILL");
+      await gone(url);
+      expect(await rest()).toContain("upon a time");
+    },
+  );
+});
+
+/** Until it takes no connection any more. */
+async function gone(url: string): Promise<void> {
+  while (
+    await fetch(`${url}/healthz`, { headers: { connection: "close" } }).then(
+      () => true,
+      () => false,
+    )
+  )
+    await setTimeout(20);
+}
+
+/** Until a command has said it. */
+function said(child: ChildProcess, what: RegExp): Promise<RegExpExecArray> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    child.once("exit", () => reject(new Error(text)));
+    child.stdout!.on("data", (piece: Buffer) => {
+      text += piece;
+      const found = what.exec(text);
+      if (found) resolve(found);
+    });
+  });
+}
 
 test("a file that changes is read again; one that is broken changes nothing", async () => {
   const [one, two] = [await upstream("One"), await upstream("Two")];
