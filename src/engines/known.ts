@@ -11,7 +11,13 @@ export interface Known {
 }
 
 /** Servers of open models: their templates know neither developers nor custom tools, and a system text only at the beginning. */
-const OPEN_TEMPLATES: WireProfile = { developerRole: false, customTools: false, allowedTools: false, systemAnywhere: false };
+const OPEN_TEMPLATES: WireProfile = {
+  developerRole: false,
+  customTools: false,
+  allowedTools: false,
+  namedTool: false, // llama-server takes the name of a tool for `auto`, without a word; all of them know `required`
+  systemAnywhere: false,
+};
 const OPEN_MODELS: WireProfile = { ...OPEN_TEMPLATES, maxTokensField: "max_tokens" };
 
 export const KNOWN: Readonly<Record<string, Known>> = {

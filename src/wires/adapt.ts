@@ -44,7 +44,8 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   const tools = isIdle ? [] : known;
   request.tools = known;
   const forced = isForced(given);
-  if (typeof choice === "object" && "allowed" in choice && able.toolChoice === "mode") request.toolChoice = forced ? "required" : "auto";
+  const isBySending = typeof choice === "object" && ("allowed" in choice || profile.namedTool === false);
+  if (isBySending && able.toolChoice === "mode") request.toolChoice = forced ? "required" : "auto";
   if (!able.toolChoice) {
     delete request.toolChoice;
     if (forced) warnings.add("tool-choice", `${able.wire} cannot be made to call a tool: it may answer in words`);
@@ -78,9 +79,10 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
   const offered = isFound ? tools.map(revealed) : able.deferredTools || choice === "none" ? tools : offeredTools(request);
   if (isFound) warnings.converted("deferred tools that only another server can search", "tools like any other");
   if (offered.length < tools.length) warnings.dropped("a deferred tool that nobody asked for");
-  const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, able.toolChoice === "mode");
+  const canName = able.toolChoice === "mode" && profile.namedTool !== false;
+  const only = able.toolChoice === "allowed" ? undefined : onlyOf(choice, canName);
   const sent = only ? offered.filter(({ name }) => only.includes(name)) : offered;
-  if (able.toolChoice && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
+  if (able.toolChoice && !isNamed(choice) && sent.length < offered.length) warnings.converted("the allowed tools", "the only ones");
   return sent.map((given) => {
     const bridged = able.customTools && profile.customTools !== false ? given : bridgeTool(given);
     if (bridged.kind !== given.kind) warnings.converted("a custom tool", "a function with one string");
@@ -96,9 +98,11 @@ function adaptTools(request: Request, able: Abilities, profile: WireProfile, war
   });
 }
 
-/** The only tools that may be sent, if that is the only way to say which may be called. `mode`: one can be named. */
-function onlyOf(choice: Request["toolChoice"], mode: boolean): readonly string[] | undefined {
+const isNamed = (choice: Request["toolChoice"]): boolean => typeof choice === "object" && "name" in choice;
+
+/** The only tools that may be sent, if that is the only way to say which may be called. `canName`: one can be named. */
+function onlyOf(choice: Request["toolChoice"], canName: boolean): readonly string[] | undefined {
   if (typeof choice !== "object") return undefined;
   if ("allowed" in choice) return choice.allowed;
-  return mode ? undefined : [choice.name];
+  return canName ? undefined : [choice.name];
 }

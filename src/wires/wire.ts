@@ -100,6 +100,8 @@ export interface WireProfile {
   readonly customTools?: boolean;
   /** openai-chat, openai-responses: `false`: which tools may be called is said by sending no others. */
   readonly allowedTools?: boolean;
+  /** openai-chat, openai-responses: `false`: a tool that must be called is the only one that is sent, and one must be called. */
+  readonly namedTool?: boolean;
   /** gemini: `false`: declarations in the older `parameters` dialect instead of JSON Schema. */
   readonly jsonSchema?: boolean;
   /** `false`: a system text in mid-conversation becomes a labelled text, and neighbours of one role one message, as templates want it. */

@@ -136,3 +136,15 @@ describe("servers that know no allowed tools are sent no others", () => {
     expect(official).toMatchObject({ tool_choice: { type: "allowed_tools" } });
   });
 });
+
+describe("a server that takes a tool's name for `auto`, as llama-server does, is sent that tool alone, and must call one", () => {
+  const tools = ["f", "g"].map((name) => ({ name, parameters: { type: "object", properties: {} } }));
+  test.each(["openai-chat", "openai-responses"] as const)("%s", (id) => {
+    const asked = { model: "m", messages: [hi], tools, toolChoice: { name: "g" } };
+    const encode = (url: string) => getWire(id).encodeRequest(asked, usualProfile(id, url));
+    const { body, context } = encode("http://127.0.0.1:8080/v1");
+    expect(body).toMatchObject({ tool_choice: "required", tools: [id === "openai-chat" ? { function: { name: "g" } } : { name: "g" }] });
+    expect(context.warnings).toEqual([]);
+    expect(encode("https://api.openai.com/v1").body).toMatchObject({ tool_choice: { type: "function" }, tools: [{}, {}] });
+  });
+});
