@@ -6,6 +6,7 @@
  *     const chat = createChat({ engine, tools: [server] });
  */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Disposing } from "../engines/disposing.ts";
 import type { ChatTool, ToolSet } from "./tool.ts";
 
 export type McpServer = (
@@ -30,9 +31,6 @@ export interface McpSettings {
   /** Ends the first attempt to connect. */
   signal?: AbortSignal | undefined;
 }
-
-/** `AsyncDisposable`, where the program's library has it: the types are for programs of an older one, too. */
-type Disposing = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol } ? Record<Key, () => Promise<void>> : object;
 
 /** A server that ends is connected again, or started again, when one of its tools is used. */
 export interface McpTools extends ToolSet, Disposing {

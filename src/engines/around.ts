@@ -1,20 +1,22 @@
 /** Engines around engines. */
 import type { Warning } from "../core/nouns.ts";
+import { type Disposing, disposing } from "./disposing.ts";
 import type { Engine, GenerateOptions } from "./engine.ts";
 
 /** An engine that does some things otherwise, and the rest as the inner one. */
-export const around = (engine: Engine, other: Partial<Engine>): Engine => ({
-  generate: (request, options) => engine.generate(request, options),
-  countTokens: (request, options) => engine.countTokens(request, options),
-  models: (options) => engine.models(options),
-  close: () => engine.close(),
-  ...(engine.wire ? { wire: engine.wire } : {}),
-  ...(engine.send ? { send: engine.send.bind(engine) } : {}),
-  ...(engine.preview ? { preview: engine.preview.bind(engine) } : {}),
-  ...(engine.about ? { about: engine.about.bind(engine) } : {}),
-  ...(engine.speaking ? { speaking: engine.speaking.bind(engine) } : {}),
-  ...other,
-});
+export const around = (engine: Engine, other: Partial<Engine>): Engine & Disposing =>
+  disposing({
+    generate: (request, options) => engine.generate(request, options),
+    countTokens: (request, options) => engine.countTokens(request, options),
+    models: (options) => engine.models(options),
+    close: () => engine.close(),
+    ...(engine.wire ? { wire: engine.wire } : {}),
+    ...(engine.send ? { send: engine.send.bind(engine) } : {}),
+    ...(engine.preview ? { preview: engine.preview.bind(engine) } : {}),
+    ...(engine.about ? { about: engine.about.bind(engine) } : {}),
+    ...(engine.speaking ? { speaking: engine.speaking.bind(engine) } : {}),
+    ...other,
+  } as Engine);
 
 /** Options with which the answer carries more warnings. */
 export const warning = (options: GenerateOptions = {}, more: readonly Warning[]): GenerateOptions => ({

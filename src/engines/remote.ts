@@ -6,6 +6,7 @@
  * What a server answers is read with the wire's own decoders. A server that streams although it was not asked to, or does not although it
  * was, is understood all the same: its content type says what it does, or the first bytes of its answer.
  */
+
 import { isObject } from "../core/json.ts";
 import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
 import { eventsOf } from "../core/unfold.ts";
@@ -19,6 +20,7 @@ import { uncut } from "./again/window.ts";
 import { type AnswerOptions, tellAnswer, whole } from "./answer.ts";
 import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
+import { type Disposing, disposing } from "./disposing.ts";
 import type {
   About,
   CallOptions,
@@ -100,8 +102,8 @@ export function baseOf(wire: WireId, url: string): Base {
   return { origin, path: (path) => asked(above + path) };
 }
 
-export function createRemote(options: RemoteOptions): Remote {
-  return new Remote(options);
+export function createRemote(options: RemoteOptions): Remote & Disposing {
+  return disposing(new Remote(options));
 }
 
 export class Remote implements Engine {

@@ -3,8 +3,10 @@
  *
  *     createScripted([[{ type: "text", text: "Hi" }, { type: "finish", reason: "stop" }]])
  */
+
 import type { Event, Request } from "../core/nouns.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import { type Disposing, disposing } from "./disposing.ts";
 import type { Engine, GenerateOptions, TokenCount } from "./engine.ts";
 import { estimateTokens } from "./estimate.ts";
 import { closing } from "./finish.ts";
@@ -16,7 +18,7 @@ export interface ScriptedOptions {
   countTokens?: (request: Request) => TokenCount;
 }
 
-export interface Scripted extends Engine {
+export interface Scripted extends Engine, Disposing {
   /** What was asked, in order. */
   readonly requests: readonly Request[];
 }
@@ -26,7 +28,7 @@ export function createScripted(scripts: readonly Script[] | ((request: Request) 
   const { models = [], countTokens = (request) => ({ tokens: estimateTokens(request), exact: false }) } = options;
   const requests: Request[] = [];
   const next = (request: Request): Script => (typeof scripts === "function" ? scripts(request) : (scripts[requests.length - 1] ?? [OVER]));
-  return {
+  return disposing({
     requests,
     generate(request, { signal, onAnswer }: GenerateOptions = {}) {
       requests.push(request);
@@ -39,7 +41,7 @@ export function createScripted(scripts: readonly Script[] | ((request: Request) 
     countTokens: async (request) => countTokens(request),
     models: async () => models,
     close: async () => {},
-  };
+  } satisfies Engine & Pick<Scripted, "requests">);
 }
 
 const OVER: Event = { type: "finish", reason: "error", error: { code: "internal", message: "there is no script for another request" } };

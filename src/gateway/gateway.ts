@@ -7,6 +7,7 @@
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { type Disposing, disposing } from "../engines/disposing.ts";
 import { Roster } from "../engines/roster.ts";
 import { type Changes, type GatewayOptions, State } from "./options.ts";
 import type { Passage } from "./passage.ts";
@@ -22,7 +23,7 @@ export interface Gateway {
 }
 
 /** Throws where the options contradict each other, or would let everybody in. */
-export const createGateway = (options: GatewayOptions): Gateway => new Running(options);
+export const createGateway = (options: GatewayOptions): Gateway & Disposing => disposing(new Running(options));
 
 /** What is asked every few seconds and is worth no line. */
 const QUIET: ReadonlySet<string> = new Set(["root", "health", "ready", "metrics"]);

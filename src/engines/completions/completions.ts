@@ -5,6 +5,7 @@
  *
  * Which server it is, and which dialect its model speaks, is found out where it is not said.
  */
+
 import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { settingOf } from "../../dialects/variant.ts";
@@ -14,6 +15,7 @@ import type { Headers, ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
 import { answerEvents, whole } from "../answer.ts";
 import { bounded } from "../bounded.ts";
+import { type Disposing, disposing } from "../disposing.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
@@ -40,7 +42,8 @@ export interface CompletionsOptions {
   connections?: number | undefined;
 }
 
-export const createCompletions = (options: CompletionsOptions): Completions => new Completions(new Connection(options), options.dialect);
+export const createCompletions = (options: CompletionsOptions): Completions & Disposing =>
+  disposing(new Completions(new Connection(options), options.dialect));
 
 export class Completions implements Engine {
   readonly #at: Connection;
@@ -195,16 +198,19 @@ class Connection {
   }
 
   async #find(options: CallOptions): Promise<Server> {
-    const id = this.#id ?? (await identify(this.http, options));
-    if (id === undefined) {
-      // If nobody is there, or it is still loading its model, that is what is wrong.
-      const { status, headers, text } = await this.http.brief("GET", "/");
-      const error = readError(status, headers, text.slice(0, MAX_ERROR_CHARS));
-      if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
-      throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
-    }
+    const id = this.#id ?? (await identify(this.http, options)) ?? (await this.#identifyLate(options));
     const backend = BACKENDS[id];
     return { backend, tokens: backend.tokenize && new Tokens(this.http, backend.tokenize) };
+  }
+
+  /** If nobody is there, or it is still loading its model, that is what is wrong; by now it may have loaded it. */
+  async #identifyLate(options: CallOptions): Promise<ServerId> {
+    const { status, headers, text } = await this.http.brief("GET", "/v1/models", { headers: options.headers });
+    const error = readError(status, headers, text.slice(0, MAX_ERROR_CHARS));
+    if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
+    const id = await identify(this.http, options);
+    if (id !== undefined) return id;
+    throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
   }
 }
 

@@ -4,10 +4,12 @@
  *
  *     createInband(createRemote({ wire: "openai-chat", url }), { dialect: "hermes" })
  */
+
 import type { Event, Media, Message, Opaque, Part, Request, Text, ToolResult } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Scanner } from "../../dialects/dialect.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import { around, warning } from "../around.ts";
+import type { Disposing } from "../disposing.ts";
 import { Ending, mintIds } from "../ending.ts";
 import type { CallOptions, Engine, GenerateOptions, ServerId } from "../engine.ts";
 import { EngineError } from "../error.ts";
@@ -21,7 +23,7 @@ export interface InbandOptions {
   dialect?: DialectSetting | undefined;
 }
 
-export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions = {}): Engine {
+export function createInband(engine: Engine, { dialect = "auto" }: InbandOptions = {}): Engine & Disposing {
   const finder = new DialectFinder(dialect, engine.about?.bind(engine));
   const dialectOf = async (model: string, options: CallOptions): Promise<Dialect> => {
     const found = await finder.find(model, options);

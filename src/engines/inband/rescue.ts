@@ -5,10 +5,12 @@
  *
  * What is a call there, and what only speaks of one, is told in leaks.ts; here is the engine around another that does it.
  */
+
 import type { Event, Request, Tool } from "../../core/nouns.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import { around } from "../around.ts";
+import type { Disposing } from "../disposing.ts";
 import type { Engine, GenerateOptions, Hear, Telling } from "../engine.ts";
 import { takeEvents } from "../take.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "./dialects.ts";
@@ -22,7 +24,7 @@ export interface RescueOptions {
 }
 
 /** An engine whose answers are the inner one's, with what leaked into their text put in its place. */
-export function createRescue(engine: Engine, { dialect = "auto", always = false }: RescueOptions = {}): Engine {
+export function createRescue(engine: Engine, { dialect = "auto", always = false }: RescueOptions = {}): Engine & Disposing {
   const finder = new DialectFinder(dialect, engine.about?.bind(engine));
   const sure = (found: FoundDialect | undefined) => (found && (always || found.confidence !== "possible") ? found.dialect : undefined);
   const reader = (request: Request, options: GenerateOptions): Reader | undefined => {

@@ -1,4 +1,5 @@
 /** From a model's name to an engine: find the file, look at it before llama.cpp does, and load it. */
+
 import { basename, resolve } from "node:path";
 import type { LlamaContext, Llama as LlamaCpp, LlamaModel } from "node-llama-cpp";
 import type { Sampling, Warning } from "../../core/nouns.ts";
@@ -6,6 +7,7 @@ import { detectDialect } from "../../dialects/detect.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { getDialect } from "../../dialects/registry.ts";
 import { inVariant } from "../../dialects/variant.ts";
+import { type Disposing, disposing } from "../disposing.ts";
 import { EngineError } from "../error.ts";
 import { type Gguf, templateOf, textIn } from "../gguf.ts";
 import type { DialectSetting } from "../inband/dialects.ts";
@@ -48,7 +50,7 @@ const PARALLEL = 2;
 const EMBEDDED_DEFAULTS = { gpu: false, threads: 1, parallel: 4, sampling: { temperature: 0 } } as const;
 
 /** Throws `EngineError` where the model cannot be had or loaded. */
-export async function createLlama(options: LlamaOptions): Promise<Llama> {
+export async function createLlama(options: LlamaOptions): Promise<Llama & Disposing> {
   await loadRuntime(); // before gigabytes are fetched for nothing
   const { onProgress, signal, cacheDir } = options;
   const given =
@@ -82,7 +84,7 @@ export async function createLlama(options: LlamaOptions): Promise<Llama> {
   };
   const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
   const prepare = resolve(path) === EMBEDDED ? withObjects : undefined;
-  return new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling, prepare });
+  return disposing(new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling, prepare }));
 }
 
 const withoutUndefined = <T extends object>(options: T): T =>

@@ -4,8 +4,10 @@
  *     const files = await FilesetResolver.forGenAiTasks("/wasm");
  *     const engine = createMediaPipe(await LlmInference.createFromModelPath(files, "/functiongemma.task"), { dialect: functiongemma });
  */
+
 import type { LlmInference } from "@mediapipe/tasks-genai";
 import { promptText } from "../../dialects/prompt.ts";
+import type { Disposing } from "../disposing.ts";
 import type { Engine } from "../engine.ts";
 import { Inbox } from "../inbox.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
@@ -17,7 +19,7 @@ export type MediaPipeInference = Pick<LlmInference, "cancelProcessing" | "close"
   generateResponse(query: string, listener: (partial: string, done: boolean) => void): Promise<string>;
 };
 
-export const createMediaPipe = (inference: MediaPipeInference, options: TextEngineOptions): Engine =>
+export const createMediaPipe = (inference: MediaPipeInference, options: TextEngineOptions): Engine & Disposing =>
   createTextEngine(mediaPipeRuntime(inference), options);
 
 /** MediaPipe takes one prompt at a time, so the next waits; and it counts the prompt's tokens into its limit, so an answer has none of its own. */

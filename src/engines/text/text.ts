@@ -5,9 +5,11 @@
  *     const runtime: TextRuntime = { generate: (prompt) => llm.complete(promptText(prompt, { neutralize: true })) };
  *     const engine = createTextEngine(runtime, { dialect: gemma4 });
  */
+
 import type { Event, Request, Sampling, Usage, Warning } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { settingOf } from "../../dialects/variant.ts";
+import { type Disposing, disposing } from "../disposing.ts";
 import type { Engine, GenerateOptions } from "../engine.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing } from "../finish.ts";
@@ -55,7 +57,7 @@ export interface TextEngineOptions {
 /** A name would bring all dialects into the page. */
 const HOW = 'import one from "dragoman/dialects/gemma4", or get it by its name, getDialect("gemma4")';
 
-export function createTextEngine(runtime: TextRuntime, { dialect, model = "text" }: TextEngineOptions): Engine {
+export function createTextEngine(runtime: TextRuntime, { dialect, model = "text" }: TextEngineOptions): Engine & Disposing {
   if (typeof dialect?.createScanner !== "function") throw new TypeError(`dialect must be a dialect itself: ${HOW}`);
 
   async function* answer(asked: Request, { signal, onAnswer, onDialect }: GenerateOptions): AsyncGenerator<Event[], void, undefined> {
@@ -81,14 +83,14 @@ export function createTextEngine(runtime: TextRuntime, { dialect, model = "text"
     yield writer.end(writer.isOver ? "stop" : end.reason, end.usage ? [{ type: "usage", ...end.usage }] : []);
   }
 
-  const engine: Engine = {
+  const engine: Engine & Disposing = disposing<Engine>({
     generate: (request, options = {}) => closing(options.signal, () => answer(request, options)),
     countTokens: async (request) => ({ tokens: estimateTokens(request), exact: false }),
     models: async () => [{ id: model }],
     preview: async (request) => ({ dialect: dialect.id, prompt: rendered(request, dialect).prompt }),
     close: async () => runtime.close?.(),
     speaking: (other) => (other === "auto" ? engine : createTextEngine(runtime, { dialect: other, model })),
-  };
+  });
   return engine;
 }
 

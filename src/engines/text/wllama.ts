@@ -5,8 +5,10 @@
  *     await wllama.loadModelFromUrl("/dragoman-tiny.gguf");
  *     const engine = createWllama(wllama, { dialect: withGrammar(gemma4) });
  */
+
 import { promptText } from "../../dialects/prompt.ts";
 import { BACKENDS } from "../completions/backends.ts";
+import type { Disposing } from "../disposing.ts";
 import type { Engine } from "../engine.ts";
 import { createTextEngine, type TextEngineOptions, type TextRuntime } from "./text.ts";
 
@@ -23,7 +25,7 @@ export interface WllamaChunk {
 }
 
 /** The model is called what its file says, unless another name is said. */
-export const createWllama = (wllama: LoadedWllama, options: TextEngineOptions): Engine =>
+export const createWllama = (wllama: LoadedWllama, options: TextEngineOptions): Engine & Disposing =>
   createTextEngine(wllamaRuntime(wllama), { model: wllama.getModelMetadata().meta["general.name"] ?? "model", ...options });
 
 /** wllama is llama-server in a worker: it takes what that takes, though no tokens, so no text may forge a control token. */

@@ -419,15 +419,32 @@ test("an abort ends the upstream's answer", async () => {
   await gone.promise;
 });
 
+// llama-server's words, recorded.
+const LOADING = '{"error":{"message":"Loading model","type":"unavailable_error","code":503}}';
+const FILE_NOT_FOUND = '{"error":{"message":"File Not Found","type":"not_found_error","code":404}}';
+
 test.each([undefined, "llama-server"] as const)(
   "a server that is still loading its model is not ready, and that is all (server: %s)",
   async (server) => {
-    const loading = '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}';
-    const { url } = await startServer(answering(loading, { status: 503 }));
+    const { url } = await startServer(answering(LOADING, { status: 503 }));
     const { finish } = await run(engineAt(url, { server }), hi);
     expect(finish).toMatchObject({ reason: "error", error: { code: "overloaded", message: "Loading model", status: 503 } });
   },
 );
+
+test("so is one without a page of its own, which has loaded it by the next question", async () => {
+  let asked = 0;
+  // As llama-server answers without its web UI: only what it knows is not ready yet.
+  const { url } = await startServer((response, { url }) => {
+    const isReady = url.startsWith("/props") ? ++asked > 1 : asked > 1;
+    if (!["/props", "/v1/models"].includes(url)) return void response.writeHead(404).end(FILE_NOT_FOUND);
+    if (!isReady) return void response.writeHead(503).end(LOADING);
+    response.end(JSON.stringify({ default_generation_settings: { n_ctx: 4096 }, data: [] }));
+  });
+  const engine = engineAt(url);
+  expect((await run(engine, hi)).finish).toMatchObject({ error: { code: "overloaded", message: "Loading model", status: 503 } });
+  expect(await engine.models()).toEqual([]);
+});
 
 test("llama-server's older word for the limit", async () => {
   const server = await startServer((response, { url }) => {
