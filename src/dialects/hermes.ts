@@ -10,12 +10,22 @@
  *     </tool_call>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall } from "./dialect.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
+import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { dialogue, leadingSystem, printedResult, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
+import {
+  type Content,
+  dialogue,
+  leadingSystem,
+  printedResult,
+  resultContent,
+  textOf,
+  textThenCalls,
+  thoughtAndText,
+  turnsOf,
+} from "./transcript.ts";
 
 // ---- Scanning
 
@@ -30,6 +40,8 @@ interface Variant {
   readonly thinks: boolean;
   /** The prompt opens the model's thinking. */
   readonly opens?: true;
+  /** How messages and results in parts are written; unsaid: messages as one text, and results as Python prints them. */
+  readonly content?: (content: Content) => Pieces;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -37,10 +49,13 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen2.5-7b-instruct": { system: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", thinks: false },
   "qwen3-thinking-2507": { thinks: true, opens: true },
   "qwq-32b": { system: "", thinks: false, opens: true },
+  "qwen3-instruct-2507": { thinks: false, content: (content) => textOf(content) },
+  "qwen3-vl-instruct": { thinks: false, content: shownContent },
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { declared } = options;
+  const { content: write = textOf } = variant;
   const { system: given, rest } = leadingSystem(request.messages);
   const system = given ? textOf(given) : variant.system;
   const head = declared ? [system === undefined ? [] : `${system}\n\n`, declared] : given || system ? system : undefined;
@@ -51,18 +66,17 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content)),
+        other: (side, content) => turnPieces(side === "user" ? "user" : "system", write(content)),
         said: (said, current) => turnPieces("assistant", saidPieces(said, variant, current, said === final)),
-        results: (results) =>
-          turnPieces(
-            "user",
-            resultPieces(results, ({ output }) => printedResult(output)),
-          ),
+        results: (results) => turnPieces("user", printedResults(results, variant)),
       }),
     ],
     open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent ? t`<think>\n\n</think>\n\n` : []}`,
   };
 }
+
+const printedResults = (results: readonly RenderableResult[], { content }: Variant): Pieces =>
+  resultPieces(results, (result) => (content ? content(resultContent(result)) : printedResult(result.output)));
 
 /** Thinking stands in the current turn alone; the last message has a block even if it is empty. */
 function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: boolean, isLast: boolean): Pieces {
@@ -99,6 +113,6 @@ export const hermes = dialectOf({
   render,
   tools: toolPieces,
   calls: (calls) => joined(calls.map(callPieces), "\n"),
-  results: (results) => resultPieces(results, ({ output }) => printedResult(output)),
+  results: printedResults,
   thinking: thought,
 });

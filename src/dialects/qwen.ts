@@ -10,6 +10,7 @@ import type { RenderableResult } from "./dialect.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { type Spec, scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { type Content, contentPieces } from "./transcript.ts";
 
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
@@ -28,6 +29,13 @@ export const scannerOfCalls = (calls: Spec["calls"]) =>
   });
 
 export const t = markup(["<|im_start|>", ...STOPS, ...PRESERVED, "<tool_response>", "</tool_response>"]);
+
+const vision = markup(["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"]);
+const VISION = { image: "<|image_pad|>", video: "<|video_pad|>" };
+
+/** Text, and images and films where they were shown. */
+export const shownContent = (content: Content): Pieces =>
+  contentPieces(content, VISION, (placeholder) => vision`<|vision_start|>${placeholder}<|vision_end|>`);
 
 export const turnPieces = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
 export const thought = (text: string): Pieces => t`<think>\n${text}\n</think>\n\n`;

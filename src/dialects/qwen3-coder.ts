@@ -14,14 +14,13 @@ import { isObject } from "../core/json.ts";
 import type { Effort, Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
-import { joined, markup, type Pieces, trimmed } from "./prompt.ts";
-import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, t, thought, turnPieces } from "./qwen.ts";
+import { joined, type Pieces, trimmed } from "./prompt.ts";
+import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { element, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
-  contentPieces,
   dialogue,
   leadingSystem,
   printedResult,
@@ -84,8 +83,8 @@ interface Variant {
 
 const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thinks"> = {
   tools: jsonTools,
-  results: (results) => resultPieces(results, (result) => shownContent(resultContent(result))),
-  content: shownContent,
+  results: (results) => resultPieces(results, (result) => trimmed(shownContent(resultContent(result)))),
+  content: (content) => trimmed(shownContent(content)),
   lateSystem: "user",
   thinks: true,
 };
@@ -114,6 +113,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     keeps: false,
   },
   "qwen3.5-4b": QWEN35,
+  "qwen3.6-35b-a3b": { ...QWEN35, call: (call) => callPieces(call, pythonJson) },
   // Qwen3.5-0.8B and 2B think only when somebody asks for it.
   "qwen3.5-0.8b": { ...QWEN35, thinks: "asked" },
   "qwen3.8-27b": {
@@ -127,13 +127,6 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     keeps: true,
   },
 };
-
-const vision = markup(["<|vision_start|>", "<|image_pad|>", "<|video_pad|>", "<|vision_end|>"]);
-const shown = (placeholder: Pieces): Pieces => vision`<|vision_start|>${placeholder}<|vision_end|>`;
-
-function shownContent(content: Content): Pieces {
-  return trimmed(contentPieces(content, { image: "<|image_pad|>", video: "<|video_pad|>" }, shown));
-}
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 

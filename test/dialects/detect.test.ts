@@ -144,11 +144,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Qwen/Qwen3-0.6B",
     "qwen3:30b-a3b",
     "Qwen_Qwen3-8B-Q4_K_M.gguf",
-    "qwen/qwen3-4b-2507",
-    "Qwen/Qwen3-4B-Instruct-2507",
-    "Qwen/Qwen3-Next-80B-A3B-Instruct",
     "models--Qwen--Qwen3-14B/snapshots/40c069824f4251a91eefaf281ebe4c544efd3e18/model.safetensors",
-    "Qwen/Qwen3-VL-8B-Instruct",
   ],
   "hermes qwen3-thinking-2507": ["Qwen/Qwen3-4B-Thinking-2507", "qwen3:30b-a3b-thinking-2507-q4_K_M", "Qwen3-VL-8B-Thinking-Q4_K_M.gguf"],
   "hermes qwq-32b": ["Qwen/QwQ-32B", "qwq:32b"],
@@ -181,6 +177,14 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "deepreinforce-ai/Ornith-1.0-35B-GGUF",
     "internlm/Intern-S2-Preview",
   ],
+  "qwen3-coder qwen3.6-35b-a3b": ["Qwen/Qwen3.6-35B-A3B", "Qwen3.6-27B-UD-Q4_K_XL.gguf", "qwen3.6:27b"],
+  "hermes qwen3-instruct-2507": [
+    "qwen/qwen3-4b-2507",
+    "Qwen/Qwen3-4B-Instruct-2507",
+    "Qwen3-30B-A3B-Instruct-2507-Q4_K_M.gguf",
+    "Qwen/Qwen3-Next-80B-A3B-Instruct",
+  ],
+  "hermes qwen3-vl-instruct": ["Qwen/Qwen3-VL-8B-Instruct", "Qwen3-VL-30B-A3B-Instruct-Q4_K_M.gguf"],
   "qwen3-coder qwen3.5-0.8b": [
     "Qwen/Qwen3.5-0.8B",
     "ggml-org/Qwen3.5-0.8B-GGUF",
@@ -243,12 +247,14 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "minimax-m3 minimax-m3": "accounts/fireworks/models/minimax-m3 minimax/minimax-m3:thinking",
   "qwen3-coder qwen3-coder":
     "accounts/fireworks/models/qwen3-coder-480b-a35b-instruct qwen.qwen3-coder-480b-a35b-v1:0 qwen/qwen3-coder:free qwen3-coder-plus Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 qwen3-coder-next:q4_K_M",
-  "qwen3-coder qwen3.5-4b":
-    "accounts/fireworks/models/qwen3p7-plus Qwen3_5-9B-Q4_K_M qwen3-5-397b-a17b qwen35-397b-a17b qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max Qwen_Qwen3.5-9B-Q4_K_M.gguf qwen3.6:35b",
+  "qwen3-coder qwen3.5-4b": "Qwen3_5-9B-Q4_K_M qwen3-5-397b-a17b qwen35-397b-a17b Qwen_Qwen3.5-9B-Q4_K_M.gguf",
+  "qwen3-coder qwen3.6-35b-a3b":
+    "accounts/fireworks/models/qwen3p7-plus qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max qwen3.6:35b",
   "qwen3-coder":
     "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b stepfun/step-3.5-flash nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf nemotron-3.5-super",
-  "hermes qwen3-0.6b":
-    "qwen.qwen3-32b-v1:0 @cf/qwen/qwen3-30b-a3b-fp8 accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 qwen3-vl:235b-instruct qwen3-next:80b cerebras/qwen3-32b-cs",
+  "hermes qwen3-0.6b": "qwen.qwen3-32b-v1:0 @cf/qwen/qwen3-30b-a3b-fp8 qwen3-next:80b cerebras/qwen3-32b-cs",
+  "hermes qwen3-instruct-2507": "accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 qwen-3-235b-a22b-instruct-2507",
+  "hermes qwen3-vl-instruct": "qwen3-vl:235b-instruct",
   "hermes qwen2.5-7b-instruct":
     "qwen/qwen-2.5-72b-instruct qwen2-5-coder-32b-instruct @cf/qwen/qwen2.5-coder-32b-instruct Qwen/Qwen2.5-7B-Instruct-Turbo",
   "hermes qwen3-thinking-2507": "qwen/qwen3-235b-a22b-thinking-2507 Qwen/Qwen3-Next-80B-A3B-Thinking",
@@ -482,6 +488,16 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
     "qwen3-coder qwen3.5-0.8b",
     "<|im_start|><tool_call>\\n<function=<parameter=<think>{{ '<|vision_start|>' }}{%- if enable_thinking is defined and enable_thinking is true %}",
   ],
+  [
+    "qwen3-coder qwen3.6-35b-a3b",
+    "<|im_start|><tool_call>\\n<function=<parameter=<think>{{ '<|vision_start|>' }}{%- if preserve_thinking is defined and preserve_thinking is true %}",
+  ],
+  [
+    "hermes qwen3-instruct-2507",
+    '<|im_start|>{{- "# Tools\\n\\nYou may call one or more functions to assist" }}<tools><tool_call>\\n{"name": , "arguments": ',
+  ],
+  ["hermes qwen3-vl-instruct", '<|im_start|><tools><tool_call>\\n{"name": , "arguments": <|vision_start|><|image_pad|><|vision_end|>'],
+  ["hermes", 'return a JSON object "\\n<tool_call>{\\"name\\": function_1_name, \\"arguments\\": {}}</tool_call>" [|endofturn|]'],
   ["qwen3-coder qwen3.5-4b", "<|im_start|><tool_call>\\n<function={{ name }}><parameter=<think>{{ '<|vision_start|>' }}"],
   ["qwen3-coder qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}>"],
   ["qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}><think>"],

@@ -23,6 +23,14 @@ const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   pythonic: { image: "<image>" },
   "pythonic/vllm-llama4-pythonic": { image: "<|image|>" },
   "qwen3-coder/qwen3.5-4b": { image: "<|vision_start|><|image_pad|><|vision_end|>", video: "<|vision_start|><|video_pad|><|vision_end|>" },
+  "hermes/qwen3-vl-instruct": {
+    image: "<|vision_start|><|image_pad|><|vision_end|>",
+    video: "<|vision_start|><|video_pad|><|vision_end|>",
+  },
+  "qwen3-coder/qwen3.6-35b-a3b": {
+    image: "<|vision_start|><|image_pad|><|vision_end|>",
+    video: "<|vision_start|><|video_pad|><|vision_end|>",
+  },
   "qwen3-coder/qwen3.5-0.8b": {
     image: "<|vision_start|><|image_pad|><|vision_end|>",
     video: "<|vision_start|><|video_pad|><|vision_end|>",
