@@ -438,7 +438,13 @@ export const FAMILIES: readonly Family[] = [
   { name: "Ornith", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith/ },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
   { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
-  { name: "Nemotron 3", id: "qwen3-coder", models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/ },
+  {
+    name: "Nemotron 3",
+    id: "qwen3-coder",
+    variant: "nemotron-3-nano",
+    models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/,
+    templates: [["<function=", "<parameter=", "<|im_start|>", "truncate_history_thinking"]],
+  },
   { name: "Step 3.5 and later", id: "qwen3-coder", models: /step-?3\.[5-9]/ },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
   {

@@ -30,6 +30,7 @@ import {
   thinkingOf,
   thoughtAndText,
   turnsOf,
+  writtenCalls,
 } from "./transcript.ts";
 
 // ---- Scanning
@@ -77,12 +78,14 @@ interface Variant {
   /** Whose turn a system message is that comes later. */
   readonly lateSystem: "system" | "user";
   readonly thinks: boolean | "asked";
+  /** What the prompt opens with where it shall not, if not with an empty block as usual. */
+  readonly silence?: Pieces;
   /** Thinking stays in history unless somebody says otherwise. */
   readonly keeps: boolean;
 }
 
 const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thinks"> = {
-  tools: jsonTools,
+  tools: (tools) => jsonTools(tools),
   results: (results) => resultPieces(results, (result) => trimmed(shownContent(resultContent(result)))),
   content: (content) => trimmed(shownContent(content)),
   lateSystem: "user",
@@ -100,18 +103,20 @@ const QWEN35: Variant = {
   keeps: false,
 };
 
+const CODER: Variant = {
+  tools: toolPieces,
+  head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
+  call: (call) => callPieces(call, valueText),
+  said: (said, _, call) => textAndCalls(said, textOf(said), call),
+  results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
+  content: (content) => textOf(content),
+  lateSystem: "system",
+  thinks: false,
+  keeps: false,
+};
+
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "qwen3-coder": {
-    tools: toolPieces,
-    head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
-    call: (call) => callPieces(call, valueText),
-    said: (said, _, call) => textAndCalls(said, textOf(said), call),
-    results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
-    content: (content) => textOf(content),
-    lateSystem: "system",
-    thinks: false,
-    keeps: false,
-  },
+  "qwen3-coder": CODER,
   "qwen3.5-4b": QWEN35,
   "qwen3.6-35b-a3b": { ...QWEN35, call: (call) => callPieces(call, pythonJson) },
   // Qwen3.5-0.8B and 2B think only when somebody asks for it.
@@ -126,7 +131,30 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     said: (said, thinks, call) => [thinks ? thought(thinkingOf(said).trim()) : [], textAndCalls(said, textOf(said).trim(), call)],
     keeps: true,
   },
+  "nemotron-3-nano": {
+    ...CODER,
+    tools: (tools) => functionPieces(tools.flatMap((tool) => toolLines(tool, choicesFirst, ["required"]))),
+    head: (system = "", declared) => [system, system && declared ? "\n\n" : [], declared],
+    said: nemotronSaid,
+    thinks: true,
+    silence: t`<think></think>`,
+  },
 };
+
+/** Every message has a block, be it empty. */
+function nemotronSaid(said: readonly Part[], thinks: boolean, call: Variant["call"]): Pieces {
+  const { thinking, text } = thoughtAndText(said);
+  const calls = writtenCalls(said, call);
+  const words = thinks || calls.length === 0 ? text.trimEnd() : text.trim();
+  const thought = thinking.trim() !== "";
+  const gap = words && thought && (thinks || calls.length === 0) ? "\n" : "";
+  return [
+    thinks && thought ? t`<think>\n${thinking}\n</think>` : t`<think></think>`,
+    gap,
+    words,
+    calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
+  ];
+}
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
 
@@ -142,7 +170,8 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   const silent = !(options.thinking ?? variant.thinks !== "asked");
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
   const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);
-  const opener = variant.thinks ? t`<think>\n${silent ? t`\n</think>\n\n` : []}` : [];
+  const { silence = t`<think>\n\n</think>\n\n` } = variant;
+  const opener = variant.thinks ? (silent ? silence : t`<think>\n`) : [];
   return {
     messages: [
       head === undefined ? [] : turnPieces("system", head),
@@ -175,6 +204,14 @@ const line = (key: string, value: Json): string => `<${key}>${typeof value === "
 const otherLines = (schema: JsonObject, known: readonly string[]): string[] =>
   Object.entries(schema).flatMap(([key, value]) => (known.includes(key) ? [] : line(key, value)));
 
+type ParameterLines = (parameter: [string, Json]) => string[];
+
+/** Nemotron has the words that a parameter may be before all else that its schema says. */
+const choicesFirst: ParameterLines = ([name, schema]) => {
+  const { enum: choices, name: _, ...rest } = isObject(schema) ? schema : {};
+  return parameterLines([name, { ...(choices !== undefined && { enum: choices }), ...rest }]);
+};
+
 function parameterLines([name, schema]: [string, Json]): string[] {
   const { type, description, ...others } = isObject(schema) ? schema : {};
   return [
@@ -186,14 +223,16 @@ function parameterLines([name, schema]: [string, Json]): string[] {
   ];
 }
 
-function toolLines({ name, description, parameters = {}, strict }: Tool): string[] {
+/** `last`: what stands behind all other keys of the parameters. */
+function toolLines({ name, description, parameters = {}, strict }: Tool, write: ParameterLines, last: readonly string[] = []): string[] {
   const { properties } = parameters;
   return [
     `<function>\n<name>${name}</name>\n`,
     description === undefined ? "" : line("description", description.trim()),
     "<parameters>\n",
-    ...(isObject(properties) ? Object.entries(properties).flatMap(parameterLines) : []),
-    ...otherLines(parameters, ["type", "properties"]),
+    ...(isObject(properties) ? Object.entries(properties).flatMap(write) : []),
+    ...otherLines(parameters, ["type", "properties", ...last]),
+    ...last.flatMap((key) => (parameters[key] === undefined ? [] : line(key, parameters[key]))),
     "</parameters>\n",
     strict === undefined ? "" : line("strict", strict),
     "</function>\n",
@@ -232,15 +271,21 @@ ${REMINDER}`;
 
 function toolPieces(tools: readonly Tool[]): Pieces {
   const rule = t`the tool calling block MUST begin with an opening <tool_call> tag and end with a closing </tool_call> tag.`;
-  return explained("tool", tools.flatMap(toolLines), "value_2", rule);
+  return explained(
+    "tool",
+    tools.flatMap((tool) => toolLines(tool, parameterLines)),
+    "value_2",
+    rule,
+  );
 }
 
-function jsonTools(tools: readonly Tool[]): Pieces {
+function functionPieces(declared: Pieces): Pieces {
   const value = "This is the value for the second parameter\nthat can span\nmultiple lines";
   const rule = t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`;
-  const declared = tools.map((tool) => `${pythonJson(functionTool(tool))}\n`);
   return explained("function", declared, value, rule);
 }
+
+const jsonTools = (tools: readonly Tool[]): Pieces => functionPieces(tools.map((tool) => `${pythonJson(functionTool(tool))}\n`));
 
 export const qwen3Coder = dialectOf({
   id: "qwen3-coder",

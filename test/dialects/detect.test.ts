@@ -192,15 +192,17 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Qwen3.5-2B-Q8_0.gguf",
     "openbmb/MiniCPM-V-4_6",
   ],
-  "qwen3-coder qwen3.8-27b": ["Qwen/Qwen3.8-27B", "qwen3.8:27b", "Qwen3_8-27B-Q4_K_M.gguf"],
-  "qwen3-coder": [
+  "qwen3-coder nemotron-3-nano": [
     "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
-    "stepfun-ai/Step-3.5-Flash",
-    "stepfun-ai/Step-3.7-Flash",
-    "XiaomiMiMo/MiMo-V2.5-Pro",
     "nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-NVFP4",
     "nvidia/Nemotron-3-Nano-Omni-30B-A3B-Reasoning-BF16",
     "nvidia/NVIDIA-Nemotron-3.5-Lightning-7B-BF16",
+  ],
+  "qwen3-coder qwen3.8-27b": ["Qwen/Qwen3.8-27B", "qwen3.8:27b", "Qwen3_8-27B-Q4_K_M.gguf"],
+  "qwen3-coder": [
+    "stepfun-ai/Step-3.5-Flash",
+    "stepfun-ai/Step-3.7-Flash",
+    "XiaomiMiMo/MiMo-V2.5-Pro",
     "Step-3.5-Flash-Q4_K_S-00001-of-00003.gguf",
   ],
   "llama3 llama-3.1-8b-instruct": [
@@ -250,8 +252,9 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "qwen3-coder qwen3.5-4b": "Qwen3_5-9B-Q4_K_M qwen3-5-397b-a17b qwen35-397b-a17b Qwen_Qwen3.5-9B-Q4_K_M.gguf",
   "qwen3-coder qwen3.6-35b-a3b":
     "accounts/fireworks/models/qwen3p7-plus qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max qwen3.6:35b",
-  "qwen3-coder":
-    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b stepfun/step-3.5-flash nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf nemotron-3.5-super",
+  "qwen3-coder": "stepfun/step-3.5-flash",
+  "qwen3-coder nemotron-3-nano":
+    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf nemotron-3.5-super",
   "hermes qwen3-0.6b": "qwen.qwen3-32b-v1:0 @cf/qwen/qwen3-30b-a3b-fp8 qwen3-next:80b cerebras/qwen3-32b-cs",
   "hermes qwen3-instruct-2507": "accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 qwen-3-235b-a22b-instruct-2507",
   "hermes qwen3-vl-instruct": "qwen3-vl:235b-instruct",
@@ -487,6 +490,10 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   [
     "qwen3-coder qwen3.5-0.8b",
     "<|im_start|><tool_call>\\n<function=<parameter=<think>{{ '<|vision_start|>' }}{%- if enable_thinking is defined and enable_thinking is true %}",
+  ],
+  [
+    "qwen3-coder nemotron-3-nano",
+    "{%- set truncate_history_thinking = True %}<|im_start|><tool_call>\\n<function=' ~ name ~ '>\\n<parameter=<think>",
   ],
   [
     "qwen3-coder qwen3.6-35b-a3b",
