@@ -445,7 +445,13 @@ export const FAMILIES: readonly Family[] = [
     models: /nemotron-?(?:(?:nano|super)-)?3(?:\.5)?(?![.\d]|b)/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "truncate_history_thinking"]],
   },
-  { name: "Step 3.5 and later", id: "qwen3-coder", models: /step-?3\.[5-9]/ },
+  {
+    name: "Step 3.5 and later",
+    id: "qwen3-coder",
+    variant: "qwen3.5-4b",
+    models: /step-?3\.[5-9]/,
+    templates: [["<function=", "<parameter=", "<|im_start|>", "in JSONSchema format"]],
+  },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
   {
     name: "Qwen3-Coder",
