@@ -244,10 +244,10 @@ export const FAMILIES: readonly Family[] = [
 
   // ---- Liquid, Llama 4, Olmo
   {
-    name: "LFM2.5-8B-A1B",
+    name: "LFM2.5-8B-A1B, LFM2.5 Thinking",
     id: "pythonic",
     variant: "lfm2.5-8b-a1b",
-    models: /lfm-?2\.5-8b-a1b/,
+    models: /lfm-?2\.5-(?:8b-a1b|.*thinking)/,
     templates: [["<|tool_call_start|>", "<|im_start|>"]],
   },
   {

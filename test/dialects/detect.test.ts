@@ -87,8 +87,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "xlam vllm-xlam-qwen": ["Salesforce/xLAM-2-32b-fc-r", "xLAM-2-3B-fc-r-Q4_K_M.gguf"],
   "phi4-mini vllm-phi4-mini-string-args": ["microsoft/Phi-4-mini-instruct", "phi4-mini:3.8b", "microsoft/Phi-4-multimodal-instruct"],
   "phi4-mini": ["fireworks-ai/llama-3-firefunction-v2", "microsoft/Phi-4-mini-reasoning"],
-  "pythonic lfm2.5-8b-a1b": ["LiquidAI/LFM2.5-8B-A1B"],
-  "pythonic lfm2.5-instruct": ["LiquidAI/LFM2.5-1.2B-Instruct-GGUF", "lfm2.5-thinking:1.2b", "LiquidAI/LFM2.5-VL-1.6B"],
+  "pythonic lfm2.5-8b-a1b": ["LiquidAI/LFM2.5-8B-A1B", "LiquidAI/LFM2.5-1.2B-Thinking", "lfm2.5-thinking:1.2b"],
+  "pythonic lfm2.5-instruct": ["LiquidAI/LFM2.5-1.2B-Instruct-GGUF", "LiquidAI/LFM2.5-VL-1.6B"],
   "pythonic lfm2-8b-a1b": ["LiquidAI/LFM2-8B-A1B", "LFM2-1.2B-Q4_0.gguf"],
   "pythonic vllm-llama4-pythonic": ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama4:maverick"],
   pythonic: ["allenai/Olmo-3-7B-Instruct", "Team-ACE/ToolACE-2-Llama-3.1-8B", "watt-ai/watt-tool-8B", "watt-tool-70B-Q4_K_M.gguf"],
@@ -222,7 +222,7 @@ const API_NAMES: Readonly<Record<string, string>> = {
     "llama-3.2-3b-preview meta-llama/llama-3.2-90b-vision-instruct @cf/meta/llama-3.2-1b-instruct us.meta.llama3-2-3b-instruct-v1:0",
   "pythonic vllm-llama4-pythonic":
     "us.meta.llama4-maverick-17b-instruct-v1:0 meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8 @cf/meta/llama-4-scout-17b-16e-instruct meta/llama-4-scout",
-  "pythonic lfm2.5-instruct": "liquid/lfm-2.5-1.2b-thinking:free",
+  "pythonic lfm2.5-8b-a1b": "liquid/lfm-2.5-1.2b-thinking:free",
   "pythonic lfm2-8b-a1b": "liquid/lfm-2-24b-a2b liquid/lfm2-1.2b",
   "harmony gpt-oss-120b":
     "openai.gpt-oss-120b-1:0 @cf/openai/gpt-oss-20b accounts/fireworks/models/gpt-oss-120b databricks-gpt-oss-20b openai/gpt-oss-120b:free gpt-oss:20b-cloud",
