@@ -435,7 +435,7 @@ export const FAMILIES: readonly Family[] = [
     models: /qwen-?3(?:\.|-?(?=\d-))5/,
     templates: [["<function=", "<parameter=", "<|im_start|>", "<|vision_start|>"]],
   },
-  { name: "Ornith", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith/ },
+  { name: "Ornith", id: "qwen3-coder", variant: "qwen3.5-4b", models: /ornith(?![a-z])/ },
   { name: "MiniCPM-V 4.6", id: "qwen3-coder", variant: "qwen3.5-0.8b", doubtful: true, models: /minicpm-v-?4[.-]6/ },
   { name: "Intern-S2", id: "qwen3-coder", variant: "qwen3.5-4b", doubtful: true, models: /intern-?s2/ },
   {

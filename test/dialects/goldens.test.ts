@@ -47,8 +47,18 @@ const exceptions: { in?: string[]; notIn?: string[]; variants?: string[]; cases:
   { cases: ({ error }) => error !== undefined },
   { cases: ({ id }) => id.startsWith("native-") },
   { cases: ids("builtin-tools", "date-string", "model-identity", "tools-in-system", "bad-ids") },
-  { cases: ids("call-args-json-string") },
-  { notIn: ["functiongemma"], cases: ids("result-object") },
+  {
+    in: ["deepseek-v3", "deepseek-v3.1", "functiongemma", "harmony", "llama3", "xlam"],
+    cases: ids("call-args-json-string"),
+  },
+  {
+    variants: ["qwen2.5-7b-instruct", "mistral-small-3.2-2506", "mistral-nemo-2407", "vllm-llama4-pythonic"],
+    cases: ids("call-args-json-string"),
+  },
+  {
+    in: ["glm", "granite", "hermes", "kimi-k2", "minimax-m2", "mistral", "phi4-mini", "pythonic", "qwen3-coder"],
+    cases: ids("result-object"),
+  },
   { notIn: ["functiongemma", "gemma4", "harmony"], cases: ids("developer-user", "tools-developer-user") },
   { cases: ({ id, prompt }) => /^call-content-(null|missing)$/.test(id) && prompt?.includes("None") === true },
   { in: ["functiongemma"], cases: ids("tools-reserved-names", "tools-union", "round-next-user-no-final") },
