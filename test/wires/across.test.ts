@@ -402,6 +402,21 @@ describe("how much a chat client wants the model to think, in the words of many 
     const { warnings } = send("anthropic", request);
     expect(warnings.filter((warning) => / of openai-chat has no place/.test(warning))).toEqual([]);
   });
+  test("who asks as OpenRouter's clients do is answered as they read it", () => {
+    const request = decode("openai-chat", { messages: hi, reasoning: { effort: "high" }, usage: { include: true }, stream: true });
+    const encoder = getWire("openai-chat").createStreamEncoder(request);
+    const events: Event[] = [
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "Hm" },
+      { type: "thinking-end" },
+      { type: "usage", inputTokens: 1, outputTokens: 2 },
+      { type: "finish", reason: "stop" },
+    ];
+    const text = events.map((event) => encoder.encode(event)).join("");
+    expect(text).toContain('"reasoning":"Hm"');
+    expect(text).toContain('"usage":{"prompt_tokens":1');
+    expect(send("anthropic", request).warnings).toEqual([]);
+  });
   test("a template's other variables are still told of", () => {
     const request = decode("openai-chat", { messages: hi, chat_template_kwargs: { enable_thinking: false, custom: 1 } });
     expect(send("anthropic", request).warnings).toEqual(["chat_template_kwargs of openai-chat has no place in anthropic and was left out"]);
