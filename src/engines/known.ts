@@ -36,7 +36,7 @@ export const KNOWN: Readonly<Record<string, Known>> = {
   openrouter: {
     url: "https://openrouter.ai/api/v1",
     wire: "openai-chat",
-    profile: { thinkingField: "reasoning", customTools: false, allowedTools: false, maxTokensField: "max_tokens" },
+    profile: { thinkingField: "reasoning", customTools: false, allowedTools: false, maxTokensField: "max_tokens", cacheMarks: true },
     keyVariable: "OPENROUTER_API_KEY",
   },
 };

@@ -43,6 +43,8 @@ export interface Abilities {
   readonly stops?: number;
   /** How long the ids of calls may be; absent: as long as they are. */
   readonly ids?: number;
+  /** Marks of the prompt's cache, `cache_control`, have a place here, whoever sets them. */
+  readonly cacheMarks?: boolean | undefined;
   /** Another wire's state that has a place here. */
   readonly carries?: (opaque: Opaque) => boolean;
 }

@@ -3,19 +3,20 @@
  * else, and every change of it is told. What is left for the wire is to write it down.
  */
 import { checkRequest } from "../core/check.ts";
-import type { Opaque, Request, Tool, WireId } from "../core/nouns.ts";
+import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
 import { adaptMessages, withResultsFirst } from "./adapt-messages.ts";
 import { bridgeTool, isSearchedBy, NATIVE, offeredTools, revealed } from "./bridge.ts";
 import { type NameRule, Names } from "./names.ts";
-import { objectOf } from "./read.ts";
+import { defined, objectOf } from "./read.ts";
 import { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
 const ANY_NAME: NameRule = { max: Number.POSITIVE_INFINITY };
 const AS_THEY_ARE: Out["ids"] = { out: (id) => id };
 
-export function adapt(given: Request, able: Abilities, profile: WireProfile = {}): Out {
+export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}): Out {
+  const given = able.cacheMarks && asked.from !== able.wire ? withMarks(asked, able.wire) : asked;
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
   const messages = given.from === able.wire ? given.messages : withResultsFirst(given.messages);
@@ -24,6 +25,32 @@ export function adapt(given: Request, able: Abilities, profile: WireProfile = {}
   warnings.foreignIn(request, tools, able.carries);
   return out;
 }
+
+/** Anthropic's API refuses more of them. */
+const MOST_MARKS = 4;
+
+/** Others' marks of the prompt's cache, as this wire's own: the last ones, which hold most. What marks a whole message marks the end of it. */
+function withMarks(request: Request, wire: WireId): Request {
+  checkRequest(request);
+  let left = MOST_MARKS;
+  const isMark = (opaque: Opaque): boolean => opaque.kind === "cache_control" && opaque.wire !== wire;
+  const marked = <T extends { state?: Opaque[] | undefined }>(thing: T, more: readonly Opaque[] = []): T => {
+    const state = [...(thing.state ?? []), ...more];
+    return state.some(isMark) ? { ...thing, state: state.map((mark) => (isMark(mark) && left-- > 0 ? { ...mark, wire } : mark)) } : thing;
+  };
+  const { state: extra } = marked({ state: request.extra });
+  const messages = backwards(request.messages, (message): Message => {
+    if (message.role === "tool") return marked(message);
+    const content: readonly Part[] = message.content;
+    const last = content.findLast(({ type }) => type !== "thinking" && type !== "malformed");
+    const parts = backwards(content, (part) => marked(part, part === last ? message.state?.filter(isMark) : []));
+    return { ...message, content: parts } as Message;
+  });
+  const tools = request.tools && backwards(request.tools, (tool) => marked(tool));
+  return defined<Request>({ ...request, messages, tools, extra });
+}
+
+const backwards = <T, R>(list: readonly T[], change: (item: T) => R): R[] => list.toReversed().map(change).reverse();
 
 /** All but the messages. */
 export function adaptSettings(given: Request, all: Abilities, profile: WireProfile = {}): Out {

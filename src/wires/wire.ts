@@ -102,6 +102,8 @@ export interface WireProfile {
   readonly allowedTools?: boolean;
   /** openai-chat, openai-responses: `false`: a tool that must be called is the only one that is sent, and one must be called. */
   readonly namedTool?: boolean;
+  /** openai-chat: `true`: the marks that Anthropic's clients set for the prompt's cache (`cache_control`) go along. */
+  readonly cacheMarks?: boolean;
   /** gemini: `false`: declarations in the older `parameters` dialect instead of JSON Schema. */
   readonly jsonSchema?: boolean;
   /** `false`: a system text in mid-conversation becomes a labelled text, and neighbours of one role one message, as templates want it. */

@@ -5,6 +5,7 @@ import type { Event, Json, JsonObject, Message, Request, WireId } from "../../sr
 import { getWire } from "../../src/wires/registry.ts";
 import type { WireProfile } from "../../src/wires/wire.ts";
 import { complaintOf, PATHS } from "./helpers.ts";
+import { validateRequest } from "./validators.ts";
 
 const decode = (id: WireId, body: object): Request =>
   getWire(id).decodeRequest({ path: PATHS[id] ?? "/api/chat", query: {}, headers: {}, body: { model: "m", ...body } });
@@ -305,5 +306,119 @@ describe("ids of calls that are too long for OpenAI", () => {
   });
   test("other servers get them as they are", () => {
     expect(idsOf("openai-chat", [long(1)])).toEqual([[long(1)], [long(1)]]);
+  });
+});
+
+describe("marks of the prompt's cache", () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const f = { name: "f", parameters: { type: "object", properties: {} } };
+  const chat = {
+    cache_control: { type: "ephemeral", ttl: "1h" },
+    messages: [
+      { role: "system", content: [{ type: "text", text: "S", ...mark }] },
+      { role: "user", content: "Hi", ...mark }, // as opencode's openai-compatible provider has it
+      {
+        role: "assistant",
+        content: "A",
+        reasoning_content: "Hm",
+        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c", content: "R", ...mark },
+    ],
+    tools: [{ type: "function", function: f, ...mark }],
+  };
+  test("a chat client's reach Anthropic, the last four", () => {
+    const system = [...chat.messages[0]!.content].map((part) => ({ ...(part as object), text: "Be brief." }));
+    const more = [{ role: "system", content: system }, ...chat.messages];
+    const { body, warnings } = send("anthropic", decode("openai-chat", { ...chat, messages: more }));
+    expect(body).toMatchObject({
+      cache_control: { type: "ephemeral", ttl: "1h" },
+      system: [
+        { type: "text", text: "Be brief." },
+        { type: "text", text: "S", ...mark },
+      ],
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Hi", ...mark }] },
+        { role: "assistant" },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: "R", ...mark }] },
+      ],
+    });
+    expect(validateRequest("anthropic", body)).toEqual([]);
+    expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(4);
+    expect(warnings.filter((warning) => warning.includes("cache"))).toEqual([]);
+  });
+  test("one of a whole message is never on thinking, nor on the message", () => {
+    const content = { role: "assistant", content: "A", reasoning_content: "Hm", ...mark };
+    const { body } = send("anthropic", decode("openai-chat", { messages: [...hi, content, ...hi] }), { unsignedThinking: true });
+    expect((body.messages as unknown as Json[])[1]).toEqual({
+      role: "assistant",
+      content: [expect.objectContaining({ type: "thinking", thinking: "Hm" }), { type: "text", text: "A", ...mark }],
+    });
+    expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(1);
+  });
+  test("Anthropic's reach a chat server that takes them, and no other", () => {
+    const { cache_control: _own, ...unmarked } = chat;
+    const request = decode("anthropic", send("anthropic", decode("openai-chat", unmarked)).body);
+    const { body } = send("openai-chat", request, { cacheMarks: true });
+    expect(body).toMatchObject({
+      messages: [
+        { role: "system", content: [{ type: "text", text: "S", ...mark }] },
+        { role: "user", content: [{ type: "text", text: "Hi", ...mark }] },
+        { role: "assistant" },
+        { role: "tool", content: "R", ...mark },
+      ],
+      tools: [{ type: "function", function: { name: "f" }, ...mark }],
+    });
+    expect(JSON.stringify(send("openai-chat", request).body)).not.toContain("cache_control");
+  });
+  test("the same wire gets them where they were", () => {
+    expect(send("openai-chat", decode("openai-chat", chat)).body).toMatchObject(chat);
+  });
+});
+
+describe("how much a chat client wants the model to think, in the words of many servers", () => {
+  test.each<[object, Request["thinking"]]>([
+    [{ reasoning: { effort: "high" } }, { effort: "high" }],
+    [{ reasoning: { effort: "none" } }, { enabled: false }],
+    [{ reasoning: { max_tokens: 2000, exclude: false } }, { budget: 2000 }],
+    [{ reasoning: { enabled: true } }, { enabled: true }],
+    [{ thinking: { type: "enabled", budget_tokens: 2000 } }, { enabled: true, budget: 2000 }],
+    [{ thinking: { type: "disabled" } }, { enabled: false }],
+    [{ thinking: { type: "enabled", clear_thinking: false } }, { enabled: true, keep: true }],
+    [
+      { enable_thinking: true, thinking_budget: 2000 },
+      { enabled: true, budget: 2000 },
+    ],
+    [{ chat_template_kwargs: { enable_thinking: false } }, { enabled: false }],
+    [{ chat_template_kwargs: { thinking: true } }, { enabled: true }],
+    [{ chat_template_kwargs: { reasoning_effort: "low" } }, { effort: "low" }],
+    [{ reasoning_effort: "low", reasoning: { effort: "high" } }, { effort: "low" }],
+    [{ reasoning: "often", thinking: 5, enable_thinking: "yes" }, undefined],
+    [{ reasoning: { effort: "constructor" } }, undefined],
+  ])("%j", (fields, thinking) => {
+    const request = decode("openai-chat", { messages: hi, ...fields });
+    expect(request.thinking).toEqual(thinking);
+    expect(send("openai-chat", request)).toEqual({ body: { model: "m", messages: hi, ...fields }, warnings: [] });
+    const { warnings } = send("anthropic", request);
+    expect(warnings.filter((warning) => / of openai-chat has no place/.test(warning))).toEqual([]);
+  });
+  test("who asks as OpenRouter's clients do is answered as they read it", () => {
+    const request = decode("openai-chat", { messages: hi, reasoning: { effort: "high" }, usage: { include: true }, stream: true });
+    const encoder = getWire("openai-chat").createStreamEncoder(request);
+    const events: Event[] = [
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "Hm" },
+      { type: "thinking-end" },
+      { type: "usage", inputTokens: 1, outputTokens: 2 },
+      { type: "finish", reason: "stop" },
+    ];
+    const text = events.map((event) => encoder.encode(event)).join("");
+    expect(text).toContain('"reasoning":"Hm"');
+    expect(text).toContain('"usage":{"prompt_tokens":1');
+    expect(send("anthropic", request).warnings).toEqual([]);
+  });
+  test("a template's other variables are still told of", () => {
+    const request = decode("openai-chat", { messages: hi, chat_template_kwargs: { enable_thinking: false, custom: 1 } });
+    expect(send("anthropic", request).warnings).toEqual(["chat_template_kwargs of openai-chat has no place in anthropic and was left out"]);
   });
 });

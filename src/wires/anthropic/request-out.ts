@@ -38,6 +38,7 @@ const ABLE: Abilities = {
   toolChoice: "mode",
   parallelCalls: "tools",
   sampling: SAMPLING,
+  cacheMarks: true,
 };
 
 /** What every current model can write. */

@@ -1,5 +1,5 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
-import type { Finish, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
+import type { Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
@@ -28,18 +28,23 @@ export class ChatAnswer extends Answer {
   override readonly sorts = true;
   readonly #created = Math.floor(this.now().getTime() / 1000);
   /** The client knows one call at most, which has no id. */
-  readonly #isOld = ownState(WIRE, this.request.extra, FUNCTIONS) !== undefined;
+  readonly #isOld = this.#said(FUNCTIONS) !== undefined;
   /** In a stream there is no reason then, and no `[DONE]`: nobody shall take what was sent for the whole. */
   readonly errorBody = openaiError;
   #only: number | undefined;
   #head: string | undefined;
   #opened = false;
-  /** What thinking is called by the server that it comes from. */
-  #field: string = THINKING[0];
+  /** What thinking is called by the server that it comes from, or by OpenRouter's clients, who ask for it by that name. */
+  #field: string = (this.#said("reasoning") ?? this.#said("include_reasoning")) ? THINKING[1] : THINKING[0];
   #usageRest: Draft = {};
   #call: Call | undefined;
   /** Gemini's, of the last text that has one. */
   #kept: Opaque | undefined;
+
+  /** In a field of the request that no noun stands for. */
+  #said(field: string): Json | undefined {
+    return ownState(WIRE, this.request.extra, field);
+  }
 
   begin(): void {
     this.#delta({});
@@ -173,7 +178,7 @@ export class ChatAnswer extends Answer {
     const signed = kept ? { extra_content: signatureContent(kept) } : undefined;
     const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : REASONS[reason];
     this.#delta(signed ?? {}, word, more);
-    const asked = objectOf(ownState(WIRE, this.request.extra, "stream_options")).include_usage === true;
+    const asked = objectOf(this.#said("stream_options")).include_usage === true || objectOf(this.#said("usage")).include === true;
     if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));
   }

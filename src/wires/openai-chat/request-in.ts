@@ -1,23 +1,36 @@
 /** A client's request, read. */
 import { isObject } from "../../core/json.ts";
-import type { Json, Malformed, Media, Message, Part, Request, Sampling, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
+import type {
+  Json,
+  Malformed,
+  Media,
+  Message,
+  Part,
+  Request,
+  Sampling,
+  Text,
+  Thinking,
+  ThinkingSettings,
+  Tool,
+  ToolCall,
+} from "../../core/nouns.ts";
 import { recalled, signText, type Thought } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, someOf, words } from "../read.ts";
+import { defined, numberOf, objectOf, some, someOf, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { FUNCTIONS, SAMPLING, spelled, THINKING, TOOL, WIRE } from "./tables.ts";
+import { FUNCTIONS, SAMPLING, spelled, THINKING, THINKS, TOOL, WIRE } from "./tables.ts";
 
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
 /** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
 const quiet = words(
-  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations",
+  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations reasoning include_reasoning usage thinking enable_thinking thinking_budget",
 );
 
 export function decodeRequest({ body }: WireInput): Request {
@@ -35,13 +48,36 @@ export function decodeRequest({ body }: WireInput): Request {
     toolChoice: readChoice(root, "tool_choice", declared, from) ?? readChoice(root, "function_call", declared, from),
     parallelCalls: root.flag("parallel_tool_calls") ?? (isOld ? false : undefined), // an answer has room for one call
     stream: readStream(root),
-    thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : undefined,
+    thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : readThinking(root, from),
     sampling: root.some<Sampling>(ALL_SAMPLING),
     maxTokens: readLimit(root, from, "max_completion_tokens", "max_tokens"),
     stop: readStop(root, "stop"),
     output: readOutput(root, "response_format", from, "json_schema"),
   };
   return from.request(request);
+}
+
+/** What of a template's variables is about thinking. */
+const TEMPLATE = words("enable_thinking thinking reasoning_effort preserve_thinking clear_thinking");
+
+/** As OpenRouter, Anthropic's relatives, Qwen's API and chat templates (vLLM, SGLang, llama.cpp) have it. */
+function readThinking(root: Fields, from: Source): ThinkingSettings | undefined {
+  const { reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
+  const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
+  const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking];
+  const word = textOf(open.effort ?? template.reasoning_effort) ?? "";
+  const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
+  const said = some<ThinkingSettings>({
+    enabled: textOf(typed.type) ? typed.type !== "disabled" : switched.find((flag) => typeof flag === "boolean"),
+    budget: numberOf(open.max_tokens ?? typed.budget_tokens ?? thinking_budget),
+    keep: keeps || undefined,
+    ...(Object.hasOwn(EFFORTS, word) ? EFFORTS[word] : {}),
+  });
+  if (!said) return undefined;
+  from.take(THINKS, true, true);
+  if (template === chat_template_kwargs && Object.keys(template).every((key) => TEMPLATE.has(key)))
+    from.take("chat_template_kwargs", root.json("chat_template_kwargs"), true);
+  return said;
 }
 
 // Messages

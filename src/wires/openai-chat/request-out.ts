@@ -12,7 +12,7 @@ import { defined, isEmpty, listOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { DETAILS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, TOOL, UNCOUNTED, WIRE } from "./tables.ts";
+import { DETAILS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, THINKS, TOOL, UNCOUNTED, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -43,8 +43,8 @@ const OFFICIAL: Abilities = {
 };
 
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
-  const { official, maxTokensField = "max_completion_tokens" } = profile;
-  const able = official ? OFFICIAL : ABLE;
+  const { official, maxTokensField = "max_completion_tokens", cacheMarks } = profile;
+  const able: Abilities = official ? OFFICIAL : { ...ABLE, cacheMarks };
   const out = adapt(given, able, profile);
   askForJson(out);
   const { request, warnings, names } = out;
@@ -57,7 +57,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     parallel_tool_calls: request.parallelCalls,
     stream: stream && true,
     stream_options: stream && !ownState(WIRE, given.extra, UNCOUNTED) ? { include_usage: true } : undefined,
-    reasoning_effort: thinking && effortWord(thinking, warnings),
+    reasoning_effort: ownState(WIRE, given.extra, THINKS) ? undefined : thinking && effortWord(thinking, warnings),
     max_tokens: maxTokensField === "max_tokens" ? request.maxTokens : undefined,
     max_completion_tokens: maxTokensField === "max_completion_tokens" ? request.maxTokens : undefined,
     stop: request.stop,

@@ -19,6 +19,8 @@ export const LOGPROBS = "#logprobs";
 export const DETAILS = "#reasoning_details";
 /** The client knows `functions` and `function_call` only, as the API had them before there were tools. */
 export const FUNCTIONS = "#functions";
+/** How much thinking is wanted was said in another field than `reasoning_effort`, which goes along. */
+export const THINKS = "#thinks";
 /** The server does not know `stream_options`: it is not asked how many tokens a stream has taken. */
 export const UNCOUNTED = "#uncounted";
 
