@@ -172,7 +172,7 @@ function callerOf({ path, query, headers }: Omit<Visit, "method">): WireId {
   if (headers["x-goog-api-key"] !== undefined || headers["x-goog-api-client"] !== undefined || query.key !== undefined) return "gemini";
   if (/^\/v1beta(?!.*\/openai\/)|\/publishers\/google\//.test(path)) return "gemini"; // also Vertex', but not Google's OpenAI endpoint
   if (headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined || /\/messages\b/.test(path)) return "anthropic";
-  return path.startsWith("/api/") ? "ollama" : "openai-chat";
+  return /^\/api\/(?!v1\/)/.test(path) ? "ollama" : "openai-chat"; // OpenRouter's clients have /api/v1
 }
 
 const WRONG_BASE =

@@ -127,6 +127,7 @@ test("who asks /v1/models is known by the headers of the SDK", () => {
   expect(route("GET", "/v1/models", { "anthropic-version": "2023-06-01" }).wire).toBe("anthropic");
   expect(route("GET", "/v1/models", { "x-goog-api-key": "k" }).wire).toBe("gemini");
   expect(route("GET", "/models", { authorization: "Bearer k" }).wire).toBe("openai-chat");
+  expect(route("GET", "/api/v1/models", { authorization: "Bearer k" }).wire).toBe("openai-chat"); // a base URL as OpenRouter's
 });
 
 test("a WebSocket is offered no more than HTTP", () => {
