@@ -68,6 +68,19 @@ export interface Tokenize {
 
 const TRIGGER_TYPES = { word: 1, pattern: 2 } as const;
 
+/** What is read of its last message. */
+const LAST_FIELDS: readonly string[] = [
+  "content",
+  "model",
+  "stop",
+  "stop_type",
+  "stopped_limit",
+  "stopping_word",
+  "tokens_evaluated",
+  "tokens_predicted",
+  "timings",
+];
+
 const llamaServer: Backend = {
   id: "llama-server",
   path: "/completion",
@@ -85,6 +98,7 @@ const llamaServer: Backend = {
     cache_prompt: true,
     ...samplingFields(sampling, "repeat_penalty"),
     preserved_tokens: preserved,
+    response_fields: LAST_FIELDS, // else the last message holds the whole prompt
     ...(grammar?.gbnf ? { grammar: grammar.gbnf } : {}),
     ...(grammar?.gbnf && grammar.triggers.length > 0
       ? { grammar_lazy: true, grammar_triggers: grammar.triggers.map(({ type, value }) => ({ type: TRIGGER_TYPES[type], value })) }
