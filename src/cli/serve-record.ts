@@ -7,11 +7,16 @@ import { Complaint } from "./complaint.ts";
 import { unwritable } from "./input.ts";
 import { visible } from "./terminal.ts";
 
-export function openRecorder(folder: string, { server, upstreams }: Settings, log: Logger): Recorder {
-  const hidden = Object.values(upstreams).flatMap(({ key, headers = {} }) => [
+/** What is never written: the keys of the gateway, and those of its upstreams. */
+export const secretsOf = ({ server: { keys = [] }, upstreams }: Settings): string[] => [
+  ...keys,
+  ...Object.values(upstreams).flatMap(({ key, headers = {} }) => [
     ...(key === undefined ? [] : [key]),
     ...Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : [])),
-  ]);
+  ]),
+];
+
+export function openRecorder(folder: string, settings: Settings, log: Logger): Recorder {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
@@ -21,7 +26,7 @@ export function openRecorder(folder: string, { server, upstreams }: Settings, lo
   log.info(`recording exchanges into ${visible(folder)}`);
   return createRecorder({
     folder,
-    secrets: [...(server.keys ?? []), ...hidden],
+    secrets: secretsOf(settings),
     onProblem: (error) => log.error(`cannot record: ${error.message}`),
   });
 }

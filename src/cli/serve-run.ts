@@ -11,7 +11,7 @@ import { check, unlisted } from "./serve-check.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 import { type Local, Locals } from "./serve-local.ts";
 import { createLog } from "./serve-log.ts";
-import { openRecorder } from "./serve-record.ts";
+import { openRecorder, secretsOf } from "./serve-record.ts";
 import { configOf, isLocal, readSettings } from "./serve-settings.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
@@ -52,7 +52,13 @@ export async function serve(flags: ServeFlags): Promise<void> {
     last: async () => recorder?.flush(),
     hasHangup: configOf(flags) !== undefined,
   });
-  reloadOnChange(gateway, flags, { settings, upstreams }, async ({ locals: asked }) => [...given, ...(await configured.open(asked))], log);
+  const takeOver = async (next: Settings, connected: readonly Upstream[]): Promise<void> => {
+    const { host: _, port: __, ...server } = next.server; // where it listens stays
+    const models = [...given, ...(await configured.open(next.locals))];
+    recorder?.hide(secretsOf(next));
+    gateway.update({ ...server, ...enginesOf(next, connected, models) });
+  };
+  reloadOnChange(flags, { settings, upstreams }, takeOver, log);
   for (const line of await unlisted(settings, upstreams)) log.warn(line);
 }
 
@@ -117,10 +123,9 @@ const changedForNext = (before: Settings["server"], now: Settings["server"]): st
 
 /** A configuration that cannot be read changes nothing. */
 function reloadOnChange(
-  gateway: Gateway,
   flags: ServeFlags,
   first: { settings: Settings; upstreams: readonly Upstream[] },
-  openLocals: (settings: Settings) => Promise<Local[]>,
+  takeOver: (settings: Settings, upstreams: readonly Upstream[]) => Promise<void>,
   log: Logger,
 ): void {
   const file = configOf(flags);
@@ -130,8 +135,7 @@ function reloadOnChange(
     try {
       const settings = await readSettings(flags);
       const next = await connectAll(settings.upstreams, { before: upstreams, here: true }); // it runs
-      const { host: _, port: __, ...server } = settings.server; // where it listens stays
-      gateway.update({ ...server, ...enginesOf(settings, next, await openLocals(settings)) });
+      await takeOver(settings, next);
       upstreams = next;
       log.info("the configuration was read again");
       const fixed = changedForNext(first.settings.server, settings.server);

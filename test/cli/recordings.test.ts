@@ -1,7 +1,7 @@
 // `dragoman serve --record`, `dragoman show`, `dragoman replay` and `dragoman compare` as processes of their own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
@@ -29,6 +29,8 @@ async function start(args: string[], fits: RegExp, env: Record<string, string> =
   return { url, stop };
 }
 
+const LISTENING = /"url":"([^"]+)"/;
+
 const ask = async (url: string): Promise<string> => {
   const body = JSON.stringify({ model: "m", max_tokens: 9, stream: true, messages: [{ role: "user", content: "Hi" }] });
   const headers = { "content-type": "application/json", "x-api-key": "canary-gate-key" };
@@ -44,7 +46,6 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
     response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(...said, end, "[DONE]"));
   });
   const records = tempFolder();
-  const LISTENING = /"url":"([^"]+)"/;
   const flags = ["--upstream-wire", "openai-chat", "--port", "0", "--key", "env:GATE"];
   const env = { GATE: "canary-gate-key" };
   const first = await start(["serve", "--upstream", upstream.url, ...flags, "--record", records], LISTENING, env);
@@ -80,6 +81,27 @@ test("what was recorded is shown, and plays again to the same bytes", async () =
     code: 1,
     stdout: expect.stringMatching(/^differs {2}.*\n {2}then, at 0: ""\n {2}now: {8}"event: message_start/),
   });
+});
+
+test("keys that a changed configuration brings are not kept, either", async () => {
+  const upstream = await startServer((response, { url, headers }) => {
+    if (!url.startsWith("/v1/chat")) return void response.writeHead(404).end();
+    const content = `Your key is ${headers.authorization?.replace("Bearer ", "")}.`;
+    const chunk = { id: "c", choices: [{ index: 0, delta: { content }, finish_reason: "stop" }] };
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(chunk, "[DONE]"));
+  });
+  const config = (key: string) =>
+    `[server]\nport = 0\n[upstreams.up]\nurl = "${upstream.url}/v1"\nwire = "openai-chat"\nkey = "env:${key}"\n`;
+  const file = files.file("keys.toml", config("FIRST"));
+  const records = tempFolder();
+  const env = { FIRST: "canary-first", SECOND: "canary-second" };
+  const gateway = await start(["serve", "--config", file, "--record", records], LISTENING, env);
+  writeFileSync(file, config("SECOND"));
+  while (!(await ask(gateway.url)).includes("canary-second"));
+  await gateway.stop();
+  const kept = readdirSync(records).map((name) => readFileSync(join(records, name), "utf8"));
+  expect(kept.filter((text) => text.includes("canary"))).toEqual([]);
+  expect(kept.join()).toContain("Your key is [secret].");
 });
 
 test.each(["show", "compare"])("%s: a folder without recordings is one line", (command) => {

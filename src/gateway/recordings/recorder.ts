@@ -21,6 +21,8 @@ export interface RecorderOptions {
 
 export interface Recorder {
   readonly tap: OpenTap;
+  /** Keys that came later: from now on they are not written, either. */
+  hide(secrets: readonly string[]): void;
   /** When everything that has ended is written. */
   flush(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
   return {
     tap: (exchange) => (KINDS.has(exchange.kind) ? new Recordist(cleaner, maxBytes, (recording) => keep(exchange, recording)) : undefined),
+    hide: (more) => cleaner.add(more),
     flush: () => work,
   };
 }

@@ -19,12 +19,18 @@ export const SECRET_HEADER = /auth|api-?key|secret|cookie|password|credential|-t
 const SECRET = "[secret]";
 
 export class Secrets {
-  readonly #pattern: RegExp;
+  #known: readonly string[];
+  #pattern: RegExp;
 
   constructor(known: readonly string[]) {
-    const forms = known.filter((secret) => secret.length >= 4).flatMap(formsOf);
-    const literals = [...new Set(forms)].toSorted((a, b) => b.length - a.length).map(escaped);
-    this.#pattern = new RegExp([...literals, ...SHAPES].join("|"), "g");
+    this.#known = known;
+    this.#pattern = patternOf(known);
+  }
+
+  /** From now on these are secrets, too. */
+  add(more: readonly string[]): void {
+    this.#known = [...new Set([...this.#known, ...more])];
+    this.#pattern = patternOf(this.#known);
   }
 
   clean(text: string): string {
@@ -56,6 +62,12 @@ export class Secrets {
       return Buffer.from(out, "latin1");
     });
   }
+}
+
+function patternOf(known: readonly string[]): RegExp {
+  const forms = known.filter((secret) => secret.length >= 4).flatMap(formsOf);
+  const literals = [...new Set(forms)].toSorted((a, b) => b.length - a.length).map(escaped);
+  return new RegExp([...literals, ...SHAPES].join("|"), "g");
 }
 
 /** As it is, in JSON, in a URL; bytes are looked at one by one, so the first also as those. */
