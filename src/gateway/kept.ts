@@ -24,8 +24,11 @@ export class Kept {
     this.#maxChars = maxChars;
   }
 
+  /** What is longer than there is room drives nothing out. */
   keep(owner: string, id: string, item: unknown): void {
-    this.#put(owner + id, JSON.stringify(item));
+    const text = JSON.stringify(item);
+    if (text.length > this.#maxChars) return;
+    this.#put(owner + id, text);
     for (const oldest of this.#items.keys()) {
       if (this.#items.size <= this.#maxItems && this.#chars <= this.#maxChars) break;
       this.#drop(oldest);
