@@ -58,8 +58,9 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   fail(error: ErrorInfo): void {
     this.finish({ error });
   }
-  isError({ type, error }: JsonObject): boolean {
-    return type === "error" || (error ?? undefined) !== undefined;
+  /** Some have nothing but a message: Cerebras, Z.ai. */
+  isError({ type, error, message, choices }: JsonObject): boolean {
+    return type === "error" || (error ?? undefined) !== undefined || (typeof message === "string" && choices === undefined);
   }
   /** A frame that is no JSON. */
   broken(said: unknown): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ErrorCode, ErrorInfo } from "../../src/core/nouns.ts";
+import type { ErrorCode, ErrorInfo, WireId } from "../../src/core/nouns.ts";
 import { ERRORS, errorMessage, errorStatus, openaiError, readError, retryHeaders } from "../../src/wires/errors.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 
@@ -187,4 +187,33 @@ test("OpenAI's words for an error, and what it is about, reach OpenAI's clients"
 test("statuses that SDKs have a class for stay; whoever has to pay is not told to ask again", () => {
   const statusOf = (status: number) => getWire("openai-chat").encodeError(readError(status, {}, { error: { message: "x" } })).status;
   expect([409, 422, 402, 418].map(statusOf)).toEqual([409, 422, 403, 400]);
+});
+
+describe("what servers that speak an API of another's say in its streams", () => {
+  const events = (id: WireId, text: string) => {
+    const decoder = getWire(id).createStreamDecoder();
+    return [...decoder.feed(text), ...decoder.flush()];
+  };
+  test.each(listWires().map(({ id }) => id))("%s: nothing but a message is an error, and tells what is wrong", (id) => {
+    const flat = '{"code":"1113","message":"Insufficient balance"}';
+    const [last] = events(id, id === "ollama" ? `${flat}\n` : `data: ${flat}\n\n`).slice(-1);
+    expect(last).toMatchObject({ type: "finish", reason: "error", error: { code: "permission", message: "Insufficient balance" } });
+  });
+  test("Anthropic's events may have their type in front only", () => {
+    const frames = [
+      ["message_start", { message: { id: "a", model: "m" } }],
+      ["content_block_start", { index: 0, content_block: { type: "text", text: "" } }],
+      ["content_block_delta", { index: 0, delta: { type: "text_delta", text: "Hi" } }],
+      ["message_delta", { delta: { stop_reason: "end_turn" } }],
+      ["message_stop", {}],
+    ];
+    const text = frames.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+    expect(events("anthropic", text)).toMatchObject([{ type: "start", id: "a" }, { type: "text", text: "Hi" }, { reason: "stop" }]);
+  });
+  test("what vLLM tells of the parts of its reasoning is told by the reasoning", () => {
+    const part = { type: "response.reasoning_part.added", output_index: 0, content_index: 0, part: { type: "reasoning_text", text: "" } };
+    const said = { type: "response.reasoning_text.delta", output_index: 0, content_index: 0, delta: "Hm" };
+    const text = [part, said].map((data) => `data: ${JSON.stringify(data)}\n\n`).join("");
+    expect(events("openai-responses", text).map(({ type }) => type)).not.toContain("extension");
+  });
 });

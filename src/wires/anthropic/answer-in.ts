@@ -62,8 +62,8 @@ export class MessageReader extends AnswerReader {
     this.#messageDelta(new Fields({ delta: { stop_reason, stop_sequence, stop_details } }, this));
   }
 
-  chunk(event: Fields): void {
-    const type = event.json("type");
+  chunk(event: Fields, _text: string, name: string): void {
+    const type = event.json("type") ?? name;
     const index = event.number("index") ?? this.#last + Number(type === "content_block_start");
     if (type === "message_start") this.#messageStart(event.inner("message"), true);
     else if (type === "content_block_start") this.#blockStart(index, event.inner("content_block"));

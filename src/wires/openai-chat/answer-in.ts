@@ -68,15 +68,9 @@ export class ChatReader extends AnswerReader {
   chunk(chunk: Fields): void {
     this.#read(chunk, false);
   }
-  /** Some say it without the word: vLLM once did (`"object": "error"`), Cerebras has nothing but a message, and MiniMax a status of its own. */
+  /** MiniMax has a status of its own. */
   override isError(value: JsonObject): boolean {
-    const { object, choices, message, base_resp } = value;
-    return (
-      super.isError(value) ||
-      object === "error" ||
-      (choices === undefined && typeof message === "string") ||
-      Boolean(objectOf(base_resp).status_code)
-    );
+    return super.isError(value) || Boolean(objectOf(value.base_resp).status_code);
   }
   /** The reason comes before the usage does, so the end waits for what ends the stream. */
   end(ended: boolean): void {

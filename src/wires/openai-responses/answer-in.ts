@@ -27,7 +27,7 @@ const PIECES: ReadonlyMap<unknown, Kind> = new Map([
 
 const ITEMS = words("message reasoning function_call custom_tool_call");
 /** They say nothing that others do not say. */
-const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.\w+|reasoning_summary_part\.\w+))$/;
+const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|(content|reasoning|reasoning_summary)_part\.\w+))$/;
 /** What is known of a response, or repeats the request. */
 const KNOWN = words(
   `id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature
