@@ -19,14 +19,13 @@ export function answerOf({ content, structuredContent, isError }: CallToolResult
   return new ToolAnswer(outputOf(texts, structuredContent as JsonObject | undefined), { media, isError: isError === true });
 }
 
-/** Servers say the same twice, as data and as text for those who read no data. What is no object, Python's servers put into one. */
+/** Servers say the same twice, as data and as text for those who read no data. What is no object, they put into one for that. */
 function outputOf(texts: readonly string[], structured: JsonObject | undefined): Json {
   const text = texts.join("\n");
   if (!structured) return text;
   if (text === "" || isSame(texts, structured)) return structured;
-  const { result, ...more } = structured;
-  const isWrapped = result !== undefined && Object.keys(more).length === 0;
-  return isWrapped && isSame(texts, result) ? result : { text, structured };
+  const [value, ...more] = Object.values(structured);
+  return value !== undefined && more.length === 0 && isSame(texts, value) ? value : { text, structured };
 }
 
 /** Whether the texts say this value: as it is, as JSON, or each of them one of its elements. */

@@ -3,6 +3,7 @@
  * cut, cannot be read, or has arguments that its tool does not take is never run; its result says so, and the model may try again.
  */
 import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
+import { onAbort } from "../engines/bounded.ts";
 import { readMalformed } from "../wires/accumulate.ts";
 import { type ChatTool, ToolAnswer } from "./tool.ts";
 
@@ -71,16 +72,16 @@ export async function run({ call, arguments: args, tool }: Extract<Fate, { type:
 
 /** Rejects as soon as the signal says so, whatever becomes of the work. */
 export async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
-  let stop = (): void => {};
+  let back = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new Error(ABORTED));
-    signal.addEventListener("abort", stop, { once: true });
+    const stop = (): void => reject(new Error(ABORTED));
+    back = onAbort(signal, stop);
     if (signal.aborted) stop();
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    back();
   }
 }
 

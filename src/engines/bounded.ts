@@ -1,23 +1,42 @@
-/**
- * Work with a signal of its own, which aborts with others, or after some time. Not by `AbortSignal.any`: of every signal that is made so,
- * Node 20 keeps something for as long as the others live, and a program may give one signal to all that it ever asks.
- */
+/** Work that ends with a signal, or with several, and leaves next to nothing on them: a program may give one to all that it ever asks. */
+
+/** Those who wait for a signal have one listener together: Node warns of more than ten, and many calls may run at once. */
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Answers with the way to take it back. */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  const all = waiting.get(signal) ?? listen(signal);
+  all.add(act);
+  return () => all.delete(act);
+}
+
+function listen(signal: AbortSignal): Set<() => void> {
+  const all = new Set<() => void>();
+  const actAll = (): void => {
+    for (const act of all) act();
+  };
+  signal.addEventListener("abort", actAll, { once: true });
+  waiting.set(signal, all);
+  return all;
+}
+
 export interface Bounds {
   readonly signals: readonly (AbortSignal | undefined)[];
   readonly ms?: number | undefined;
 }
 
+/** Work with a signal of its own. Not by `AbortSignal.any`, of which Node 20 keeps something for as long as the others live. */
 export async function bounded<T>({ signals, ms }: Bounds, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const own = new AbortController();
   const others = signals.filter((signal) => signal !== undefined);
   const end = (): void => own.abort(others.find(({ aborted }) => aborted)?.reason);
-  for (const other of others) other.addEventListener("abort", end);
+  const ways = others.map((other) => onAbort(other, end));
   if (others.some(({ aborted }) => aborted)) end();
   const timer = ms === undefined ? undefined : setTimeout(() => own.abort(new Error(`it was given ${ms / 1000} s`)), ms);
   try {
     return await work(own.signal);
   } finally {
     clearTimeout(timer);
-    for (const other of others) other.removeEventListener("abort", end);
+    for (const back of ways) back();
   }
 }

@@ -79,7 +79,7 @@ const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
   [/API_KEY_INVALID|invalid.api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
-  [/not_found|NOT_FOUND/, "not-found"],
+  [/not_found|NOT_FOUND|model '[^']*' not found/, "not-found"], // the last is a 400 of llama-server's, where it has several models
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
   [/UNAVAILABLE/, "overloaded"],
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],

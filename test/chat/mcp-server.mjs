@@ -28,7 +28,7 @@ async function begin(name, store) {
 }
 
 const tools = {
-  brooding: async () => said((await taskStore.getTask(brooding)).status),
+  brooding: async () => said((brooding && (await taskStore.getTask(brooding))?.status) ?? "not yet"),
   async learn() {
     names.add("learnt");
     await server.sendToolListChanged();

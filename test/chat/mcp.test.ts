@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { getEventListeners, once } from "node:events";
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -105,7 +106,7 @@ test("names of several servers are kept apart by a prefix", async () => {
   expect(await resultOf(server.tools, "demo_echo", { message: "hi" })).toMatchObject({ output: "Echo: hi" });
 });
 
-// As the servers of Python's two kits answer, fastmcp 4.0 and mcp 2.3: recorded.
+// As servers of Python's two kits (fastmcp 4.0, mcp 2.3) and those of MCP's makers for files and memory answer: recorded.
 test.each([
   [["slept"], { result: "slept" }, "slept"],
   [['{"a": 1}'], { result: '{"a": 1}' }, '{"a": 1}'],
@@ -114,6 +115,8 @@ test.each([
   [["a", "b"], { result: ["a", "b"] }, ["a", "b"]],
   [['{\n  "a": 1\n}', '{\n  "b": "é"\n}'], { result: [{ a: 1 }, { b: "é" }] }, [{ a: 1 }, { b: "é" }]],
   [['{\n  "x": 1,\n  "y": 2.0\n}'], { x: 1, y: 2 }, { x: 1, y: 2 }],
+  [["hello\n"], { content: "hello\n" }, "hello\n"],
+  [['[\n  {\n    "name": "A"\n  }\n]'], { entities: [{ name: "A" }] }, [{ name: "A" }]],
   [[], { result: [] }, { result: [] }],
   [["Two are open."], { result: ["a", "b"] }, { text: "Two are open.", structured: { result: ["a", "b"] } }],
 ])("what is there as text and as data is told once: %j", (texts, structuredContent, output) => {
@@ -199,8 +202,13 @@ test("many calls in one turn leave nothing behind on its signal", async () => {
   process.on("warning", hear);
   await using server = await mcpTools(badDays);
   const { results } = await callAll(server, Array(12).fill("pid"));
+  const atOnce = Array.from({ length: 12 }, (_, i) => calls("pid", {}, `call_${i}`, i)).flat();
+  const chat = createChat({ engine: createScripted([[...atOnce, toolCalls], says("ok")]), model: "m", tools: [server] });
+  await chat.send("go").turn();
+  await setImmediate(); // warnings come later
   process.off("warning", hear);
   expect(results).toHaveLength(12);
+  expect(chat.history.filter(({ role }) => role === "tool")).toHaveLength(12);
   expect(warnings).toEqual([]);
 });
 
@@ -211,7 +219,7 @@ test("nor do calls with one signal for all", async () => {
   const pid = server.tools.find(({ tool }) => tool.name === "pid");
   const call = { type: "tool-call" as const, id: "1", name: "pid", arguments: {} };
   for (let i = 0; i < 3; i++) await pid?.run?.({}, { call, signal, history: [] });
-  expect(getEventListeners(signal, "abort")).toEqual([]);
+  expect(getEventListeners(signal, "abort").length).toBeLessThan(2); // one, for all that ever wait
   expect(Object.getOwnPropertySymbols(signal)).toEqual(symbols); // Node has one for the signals that depend on it
 });
 
@@ -220,9 +228,12 @@ test("a tool that is called as a task: its result, why it failed, and its end wh
   const { results } = await callAll(server, ["research", "fail"]);
   expect(results).toMatchObject([{ output: "all of it" }, { isError: true, output: expect.stringContaining("the library is closed") }]);
   const abort = new AbortController();
-  setTimeout(() => abort.abort(), 100);
-  expect((await callAll(server, ["brood"], abort.signal)).results).toMatchObject([{ isError: true }]);
-  expect((await callAll(server, ["brooding"])).results).toMatchObject([{ output: "cancelled" }]);
+  const brood = callAll(server, ["brood"], abort.signal);
+  const brooding = async () => (await callAll(server, ["brooding"])).results[0]?.output;
+  await expect.poll(brooding).toBe("working");
+  abort.abort();
+  expect((await brood).results).toMatchObject([{ isError: true }]);
+  await expect.poll(brooding).toBe("cancelled");
 });
 
 test("a command has the folder and the variables that it was given, and no others of ours", async () => {

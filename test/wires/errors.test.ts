@@ -85,6 +85,12 @@ describe("a prompt that is too long, in every server's words", () => {
 describe("what servers say", () => {
   test.each<[string, number, unknown, object]>([
     [
+      "llama-server, of one that it has not",
+      400,
+      { error: { code: 400, message: "model 'three' not found", type: "invalid_request_error" } },
+      { code: "not-found", message: "model 'three' not found" },
+    ],
+    [
       "OpenAI",
       400,
       { error: { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" } },
