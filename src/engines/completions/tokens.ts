@@ -4,11 +4,10 @@
  *
  *     [<|turn>] ["user\nSay <|turn>"] [<turn|>]   ->   105, 2364 107 37889 655 111038 …, 106
  */
-import { isObject } from "../../core/json.ts";
-import type { Json } from "../../core/nouns.ts";
 import type { Prompt } from "../../dialects/dialect.ts";
 import { cutForgeries } from "../../dialects/prompt.ts";
 import { readError } from "../../wires/errors.ts";
+import { objectOf, parsed } from "../../wires/read.ts";
 import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { bodyText, type HttpServer } from "../http.ts";
@@ -123,8 +122,7 @@ export class Tokens {
     const body = await bodyText(answer);
     if (NONE.has(answer.status)) throw new NoTokenizer();
     if (answer.status !== 200) throw new EngineError(this.#http.refusal(readError(answer.status, answer.headers, body), answer.headers));
-    const value: unknown = JSON.parse(body);
-    const { tokens, max_model_len } = isObject(value as Json) ? (value as Record<string, unknown>) : {};
+    const { tokens, max_model_len } = objectOf(parsed(body));
     if (!Array.isArray(tokens)) throw new EngineError({ code: "upstream", message: "the server's tokenizer answered without tokens" });
     if (this.#tokenize.saysContext && typeof max_model_len === "number") this.#context = max_model_len;
     return tokens.map(Number);

@@ -524,6 +524,14 @@ test.each([404, 405, 422, 501])("a server without a tokenizer (%i) is asked for 
   expect(server.seen.slice(after).map(({ url }) => url)).toEqual(["/completion", "/completion", "/completion"]);
 });
 
+test("a tokenizer that answers with a page is the server's fault", async () => {
+  const server = await startServer(answering("<html>Welcome</html>", { "content-type": "text/html" }));
+  expect((await run(engineAt(server.url, { server: "llama-server" }), hi)).finish).toMatchObject({
+    reason: "error",
+    error: { code: "upstream", message: "the server's tokenizer answered without tokens" },
+  });
+});
+
 test.each(["error: ", "event: error\ndata: "])("what a server says in mid-stream with %j is told", async (field) => {
   for (const error of [{ code: 500, message: "slot failed", type: "server_error" }, { error: { message: "slot failed" } }]) {
     const said = `data: {"content":"abc","stop":false}\n\n${field}${JSON.stringify(error)}\n\n`;
