@@ -9,6 +9,7 @@
  */
 import { createFold } from "../core/fold.ts";
 import type { Event, Media, Message, Request, Text, ToolChoice, ToolResult, Usage, Warning } from "../core/nouns.ts";
+import { onAbort } from "../engines/bounded.ts";
 import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError, NO_FINISH } from "../engines/finish.ts";
@@ -204,7 +205,7 @@ export class Chat {
     const abort = new AbortController();
     const forward = (): void => abort.abort();
     if (options.signal?.aborted) forward();
-    options.signal?.addEventListener("abort", forward, { once: true });
+    const forget = onAbort(options.signal, forward);
     const steps: Step[] = [];
     const usage: Usage = {};
     const running: Promise<unknown>[] = [];
@@ -215,7 +216,7 @@ export class Chat {
     } finally {
       // Also reached when whoever reads the events stops reading.
       abort.abort();
-      options.signal?.removeEventListener("abort", forward);
+      forget();
       await Promise.all(running);
       if (outcome.reason !== "tool-calls") this.#history.closeCalls("Not run: the turn was stopped.");
       const place = { from, to: this.#history.all.length, ...(answered.length > 0 ? { answered } : {}) };

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Transform } from "node:stream";
 import { type Dispatcher, errors } from "undici/index.js";
 import type { Headers } from "../wires/wire.ts";
+import { onAbort } from "./bounded.ts";
 import type { CallOptions, UpstreamTap } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import type { Place, Places } from "./places.ts";
@@ -67,6 +68,8 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   /** What comes is compressed, though nobody asked for that. */
   #unpacker: Transform | undefined;
   #over = false;
+  /** The signal. */
+  #forget = (): void => {};
 
   constructor(listener: Listener, { signal, tap }: CallOptions, places: Places<Base>, patience: Patience, send: (base: Base) => void) {
     this.#listener = listener;
@@ -80,13 +83,9 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    this.#signal?.addEventListener("abort", this, { once: true });
+    this.#forget = onAbort(this.#signal, () => this.abort());
     if (this.#signal?.aborted) this.abort();
     else this.#next();
-  }
-
-  handleEvent(): void {
-    this.abort();
   }
 
   pause(): void {
@@ -129,7 +128,7 @@ export class Asked implements Asking, Watched, Dispatcher.DispatchHandler {
   #end(whole: boolean): void {
     this.#over = true;
     this.#unpacker?.destroy();
-    this.#signal?.removeEventListener("abort", this);
+    this.#forget();
     this.#tap?.over?.(whole);
   }
 

@@ -3,8 +3,9 @@
 /** Those who wait for a signal have one listener together: Node warns of more than ten, and many calls may run at once. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Answers with the way to take it back. */
-export function onAbort(signal: AbortSignal, act: () => void): () => void {
+/** Answers with the way to take it back. A signal that is aborted already says nothing any more. */
+export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (!signal) return () => {};
   const all = waiting.get(signal) ?? listen(signal);
   all.add(act);
   return () => all.delete(act);

@@ -4,6 +4,7 @@
  */
 import type { Event } from "../core/nouns.ts";
 import { around } from "./around.ts";
+import { onAbort } from "./bounded.ts";
 import type { Engine } from "./engine.ts";
 import { EngineError } from "./error.ts";
 import { closing } from "./finish.ts";
@@ -71,7 +72,7 @@ class Gate {
     return new Promise((resolve, reject) => {
       const over = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", gone);
+        forget();
         this.#line.delete(called);
       };
       const called = (): void => {
@@ -86,7 +87,7 @@ class Gate {
         over();
         reject(this.#full(`were taken for ${this.#waitMs / 1000} s`));
       }, this.#waitMs);
-      signal?.addEventListener("abort", gone, { once: true });
+      const forget = onAbort(signal, gone);
       this.#line.add(called);
     });
   }

@@ -6,6 +6,7 @@
 
 import type { Event, Request } from "../core/nouns.ts";
 import type { ModelInfo } from "../wires/wire.ts";
+import { onAbort } from "./bounded.ts";
 import { type Disposing, disposing } from "./disposing.ts";
 import type { Engine, GenerateOptions, TokenCount } from "./engine.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -48,10 +49,9 @@ const OVER: Event = { type: "finish", reason: "error", error: { code: "internal"
 
 /** The events of a script, until the signal: a script may wait for ever. */
 async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event[], void, undefined> {
-  let stop = (): void => {};
+  let forget = (): void => {};
   const gone = new Promise<"gone">((resolve) => {
-    stop = () => resolve("gone");
-    signal?.addEventListener("abort", stop, { once: true });
+    forget = onAbort(signal, () => resolve("gone"));
   });
   const events = Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
   try {
@@ -61,6 +61,6 @@ async function* until(signal: AbortSignal | undefined, script: Script): AsyncGen
       yield [step.value];
     }
   } finally {
-    signal?.removeEventListener("abort", stop);
+    forget();
   }
 }

@@ -3,6 +3,7 @@
  * several it gets the one that already holds most of its prompt.
  */
 import type { LlamaContextSequence, Token } from "node-llama-cpp";
+import { onAbort } from "../bounded.ts";
 
 export interface Seat {
   readonly sequence: LlamaContextSequence;
@@ -41,13 +42,13 @@ export class Pool {
       };
       const settled = <T>(settle: (result: T) => void) => {
         return (result: T): void => {
-          signal?.removeEventListener("abort", aborted);
+          forget();
           settle(result);
         };
       };
       const waiter: Waiter = { tokens, sit: settled(resolve), leave: settled(reject) };
       if (signal?.aborted) return reject(signal.reason);
-      signal?.addEventListener("abort", aborted, { once: true });
+      const forget = onAbort(signal, aborted);
       this.#waiting.push(waiter);
       this.#serve();
     });

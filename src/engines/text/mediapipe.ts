@@ -7,6 +7,7 @@
 
 import type { LlmInference } from "@mediapipe/tasks-genai";
 import { promptText } from "../../dialects/prompt.ts";
+import { onAbort } from "../bounded.ts";
 import type { Disposing } from "../disposing.ts";
 import type { Engine } from "../engine.ts";
 import { Inbox } from "../inbox.ts";
@@ -62,14 +63,14 @@ function pieces(inference: MediaPipeInference, text: string, signal: AbortSignal
   const cancel = (): void => inference.cancelProcessing();
   const heard = new Inbox<string>({
     start() {
-      signal?.addEventListener("abort", cancel, { once: true });
+      const forget = onAbort(signal, cancel);
       const answer = async () => inference.generateResponse(text, (partial) => heard.push(partial)); // it may also throw
       const ended = answer().then(
         () => heard.end(),
         (error: unknown) => heard.end({ error }),
       );
       void ended.then(() => {
-        signal?.removeEventListener("abort", cancel);
+        forget();
         over();
       });
     },
