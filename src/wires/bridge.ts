@@ -40,7 +40,7 @@ export interface Native {
 export const TEXT: JsonObject = { type: "string" };
 export const WHOLE: JsonObject = { type: "integer" };
 export const oneOf = (words: string): JsonObject => ({ type: "string", enum: words.split(" ") });
-export const listOf = (items: JsonObject, length?: number): JsonObject => ({
+export const arrayOf = (items: JsonObject, length?: number): JsonObject => ({
   type: "array",
   items,
   ...(length ? { minItems: length, maxItems: length } : {}),

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Event, Json, JsonObject, Request, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
+import type { EncoderOptions } from "../../src/wires/wire.ts";
 import { validateRequest, validateStream } from "./validators.ts";
 
 const decode = (wire: WireId, body: object): Request =>
@@ -24,8 +25,8 @@ const calling = (name: string, args: JsonObject, state?: Event & { type: "tool-e
     { type: "finish", reason: "tool-calls" },
   ];
 };
-const streamed = (wire: WireId, request: Request, events: readonly Event[]): string => {
-  const encoder = getWire(wire).createStreamEncoder({ ...request, stream: "sse" });
+const streamed = (wire: WireId, request: Request, events: readonly Event[], options?: EncoderOptions): string => {
+  const encoder = getWire(wire).createStreamEncoder({ ...request, stream: "sse" }, options);
   return events.map((event) => encoder.encode(event)).join("") + encoder.end();
 };
 
@@ -250,12 +251,15 @@ test("another provider's state of a call goes along and comes back", () => {
   expect(again).toMatchObject({ content: [{ name: "shell", state: expect.arrayContaining(state) }] });
 });
 
-test("a call that was cut is no item", () => {
+test("a call that was cut is no item, but a warning", () => {
+  const warnings: string[] = [];
+  const warn: EncoderOptions["warn"] = ({ message }) => void warnings.push(message);
   const item = cases.find(({ tool }) => tool.type === "shell")!;
   const request = decode("openai-responses", asking(item));
   const [start, open, delta] = calling("shell", item.args) as [Event, Event, Event];
   const end: Event = { type: "tool-end", index: 0, id: "c9", name: "shell", arguments: {}, truncated: true };
-  const text = streamed("openai-responses", request, [start, open, delta, end, { type: "finish", reason: "length" }]);
+  const text = streamed("openai-responses", request, [start, open, delta, end, { type: "finish", reason: "length" }], { warn });
   expect(text).toContain("response.incomplete");
   expect(text).not.toContain("shell_call");
+  expect(warnings).toEqual([expect.stringContaining("a call that was cut")]);
 });

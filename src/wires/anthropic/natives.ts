@@ -1,11 +1,11 @@
 /** The tools that Anthropic defines and its clients run. Their calls and results are like any other: only their schemas are known beforehand. */
 import type { Json } from "../../core/nouns.ts";
-import { listOf, type Native, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
+import { arrayOf, type Native, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
 
 /** What the editor and the memory do with files. */
 const FILES = {
   "path?": TEXT,
-  "view_range?": listOf(WHOLE, 2),
+  "view_range?": arrayOf(WHOLE, 2),
   "file_text?": TEXT,
   "old_str?": TEXT,
   "new_str?": TEXT,
@@ -48,13 +48,13 @@ const NATIVES: Readonly<Record<string, (version: string) => Native>> = {
       action: oneOf(
         "screenshot left_click right_click middle_click double_click triple_click left_click_drag left_mouse_down left_mouse_up mouse_move scroll type key hold_key cursor_position wait zoom",
       ),
-      "coordinate?": listOf(WHOLE, 2),
-      "start_coordinate?": listOf(WHOLE, 2),
+      "coordinate?": arrayOf(WHOLE, 2),
+      "start_coordinate?": arrayOf(WHOLE, 2),
       "text?": TEXT,
       "scroll_direction?": oneOf("up down left right"),
       "scroll_amount?": WHOLE,
       "duration?": WHOLE,
-      "region?": listOf(WHOLE, 4),
+      "region?": arrayOf(WHOLE, 4),
     }),
   }),
 };

@@ -5,7 +5,7 @@
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
-import type { ToolStart } from "../answer-out.ts";
+import { CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
@@ -314,7 +314,10 @@ export class ResponseAnswer extends ItemAnswer {
   }
 
   #native({ id, name, arguments: args, truncated, state = [] }: ToolEnd): void {
-    if (truncated) return;
+    if (truncated) {
+      this.warnings.dropped(CUT_CALL);
+      return;
+    }
     const fields = { ...writeCall(name, args), status: "in_progress", call_id: id };
     this.done(this.open("ct", fields, own(state, "id")), { status: "completed" });
     this.#carry(id, foreign(state));

@@ -4,7 +4,7 @@
  */
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Tool } from "../../core/nouns.ts";
-import { asSet, listOf, type Native, nativeType, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
+import { arrayOf, asSet, type Native, nativeType, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
 import { objectOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     native: {
       description: 'Runs a command, given as its program and arguments: ["bash", "-lc", "ls | wc -l"].',
       parameters: parametersOf({
-        command: listOf(TEXT),
+        command: arrayOf(TEXT),
         "working_directory?": TEXT,
         "timeout_ms?": WHOLE,
         "env?": { type: "object", additionalProperties: TEXT },
@@ -43,7 +43,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     item: { environment: { type: "local" } },
     native: {
       description: "Runs shell commands, and gives what each wrote to stdout and stderr and how it ended.",
-      parameters: parametersOf({ commands: listOf(TEXT), "timeout_ms?": WHOLE, "max_output_length?": WHOLE }),
+      parameters: parametersOf({ commands: arrayOf(TEXT), "timeout_ms?": WHOLE, "max_output_length?": WHOLE }),
     },
   },
   apply_patch: {
@@ -61,16 +61,16 @@ add behind "+", and context again. To delete a file takes an empty one.`,
     native: {
       description: "Uses a computer by mouse and keyboard, and shows its screen. x and y are in pixels.",
       parameters: parametersOf({
-        actions: listOf(
+        actions: arrayOf(
           parametersOf({
             type: oneOf("screenshot click double_click move drag scroll keypress type wait"),
             "x?": WHOLE,
             "y?": WHOLE,
             "button?": oneOf("left right wheel back forward"),
-            "path?": listOf(parametersOf({ x: WHOLE, y: WHOLE })),
+            "path?": arrayOf(parametersOf({ x: WHOLE, y: WHOLE })),
             "scroll_x?": WHOLE,
             "scroll_y?": WHOLE,
-            "keys?": listOf(TEXT),
+            "keys?": arrayOf(TEXT),
             "text?": TEXT,
           }),
         ),
