@@ -86,6 +86,9 @@ export class EventWriter {
     this.#thinking = true;
     this.#pass({ type: "thinking-start", ...(state?.length ? { state } : {}) });
   }
+  get isThinking(): boolean {
+    return this.#thinking;
+  }
   /** Opens it, if need be. */
   thinking(text: string): void {
     if (text === "") return;

@@ -15,10 +15,10 @@ const ENDINGS: Readonly<Record<string, string>> = {
   html: "text/html",
 };
 
-/** A file of which only that is known. */
-export function fileFromUrl(url: string | undefined, name: string | undefined): Media {
+/** A file of which only that is known; and what it is if they do not tell. */
+export function fileFromUrl(url: string | undefined, name: string | undefined, otherwise = "application/octet-stream"): Media {
   const [ending = ""] = /[^.]*$/.exec((name ?? url ?? "").replace(/[?#].*/s, "").toLowerCase()) ?? [];
-  return mediaFromUrl(url, Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending]! : "application/octet-stream");
+  return mediaFromUrl(url, Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending]! : otherwise);
 }
 
 /** Media from a URL; the bytes of a `data:` URL are taken out. */

@@ -139,12 +139,19 @@ type UsageNames = typeof CHAT_USAGE | typeof RESPONSES_USAGE;
 const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedTokens", cache_write_tokens: "cacheWriteTokens" } as const;
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
-  usage.ask("total_tokens");
+  const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
   return {
-    ...usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" }),
+    ...wholeUsage(counts, usage.number("total_tokens")),
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
+}
+
+/** xAI and Google count thinking in the total alone. */
+export function wholeUsage(usage: Usage, total = 0): Usage {
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens !== undefined && outputTokens !== undefined) usage.outputTokens = Math.max(outputTokens, total - inputTokens);
+  return usage;
 }
 
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {

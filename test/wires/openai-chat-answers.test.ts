@@ -292,6 +292,8 @@ describe("what clients are sent", () => {
     const complaints = validateStream("openai-chat", text);
     expect(complaints.filter((complaint) => name !== "unknown-fields" || !complaint.includes("is not a field"))).toEqual([]);
     const [again, before] = [collect(decode([text])), collect(events)];
+    // Mistral's way to spell thinking is for Mistral's servers.
+    if (name === "content-is-a-list") for (const part of before.content) delete part.state;
     // A cut call without arguments is not even begun: clients take nothing for `{}` and run it.
     expect(again.content).toEqual(name === "cut-before-the-arguments" ? [] : before.content);
     expect(again.usage).toEqual(before.usage);
@@ -533,6 +535,37 @@ describe("ends that servers leave out, or name otherwise", () => {
     expect(apart).toMatchObject({ type: "thinking", text: "Let me think" });
     const both = thoughts(delta({ reasoning: "Hm", reasoning_details: detail("Hm") }), delta({ reasoning_details: detail("") }));
     expect(both).toMatchObject({ type: "thinking", text: "Hm" });
+  });
+  test("thinking that is counted in the total alone (xAI, Google) is output", () => {
+    const counts = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 20 };
+    for (const usage of [counts, { ...counts, prompt_tokens_details: { cached_tokens: 0 } }])
+      for (const last of [{ usage }, { id: "a", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage }])
+        expect(decode([said(delta({ content: "Hi" }, "stop"), last)])).toContainEqual(
+          expect.objectContaining({ type: "usage", inputTokens: 10, outputTokens: 10 }),
+        );
+  });
+  test("calls that Snowflake writes although there are none are none", () => {
+    const shell = { name: "", arguments: "" };
+    const message = (more: object) => ({ choices: [{ index: 0, finish_reason: "", message: { function_call: shell, ...more } }] });
+    expect(openaiChat.decodeResponse(message({ content: "Hi", refusal: "", tool_calls: null }))).toMatchObject({
+      content: [{ type: "text", text: "Hi" }],
+      finish: { reason: "stop" },
+    });
+    const call = { id: "c1", type: "function", function: { name: "f", arguments: '{"a":1}' }, custom: { name: "", input: "" } };
+    expect(openaiChat.decodeResponse(message({ content: "", tool_calls: [call] }))).toMatchObject({
+      content: [{ type: "tool-call", id: "c1", name: "f", arguments: { a: 1 } }],
+      finish: { reason: "tool-calls" },
+    });
+  });
+  test("Mistral's thinking is a part of the content for its servers alone", () => {
+    const content = [
+      { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
+      { type: "text", text: "4" },
+    ];
+    const answer = openaiChat.decodeResponse({ choices: [{ message: { role: "assistant", content } }] });
+    const { body } = openaiChat.encodeRequest({ model: "m", messages: [{ role: "assistant", content: answer.content }] });
+    expect(body).toMatchObject({ messages: [{ role: "assistant", content }] });
+    expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "4", reasoning_content: "Hm." } }] });
   });
   test("TGI's one call needs no list", () => {
     const piece = (name: string | null, args: string) =>

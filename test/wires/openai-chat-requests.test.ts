@@ -50,6 +50,24 @@ describe("a body comes back as it was", () => {
     ["a linked image", { messages: [part({ type: "image_url", image_url: { url: "https://x/y.png" } })] }],
     ["a sound", { messages: [part({ type: "input_audio", input_audio: { data: "AA", format: "wav" } })] }],
     ["a file", { messages: [part({ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA" } })] }],
+    ["a file by its link (OpenRouter)", { messages: [part({ type: "file", file: { filename: "a.pdf", file_data: "https://x/a.pdf" } })] }],
+    ["a document (Mistral)", { messages: [part({ type: "document_url", document_url: "https://x/1805.04770", document_name: "a" })] }],
+    ["a document's bytes", { messages: [part({ type: "document_url", document_url: "data:application/pdf;base64,AA" })] }],
+    [
+      "thinking in the content (Mistral)",
+      {
+        messages: [
+          {
+            role: "assistant",
+            content: [
+              { type: "thinking", thinking: [{ type: "text", text: "Hm." }], closed: true },
+              { type: "text", text: "4" },
+            ],
+          },
+        ],
+      },
+    ],
+    ["the usual effort (Groq)", { reasoning_effort: "default" }],
     ["a file by its id", { messages: [part({ type: "file", file: { file_id: "file-1" } })] }],
     ["a refusal", { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: "no" }] }] }],
     [

@@ -486,6 +486,7 @@ describe("settings", () => {
     ]) {
       expect(sent(asking(fields))).toMatchObject(fields);
     }
+    expect(sent(decode({ model: "m", input: "Hi" }))).toEqual({ model: "m", input: [expect.anything()] }); // as the server likes
   });
   test("what other wires ask and this one cannot is said", () => {
     const { body, context } = wire.encodeRequest({
@@ -794,6 +795,15 @@ describe("streams of servers", () => {
     expect(events.flatMap((event) => (event.type === "tool-delta" ? event.json : [])).join("")).toBe(
       '{"input":"*** Begin Patch\\n+\\"😀\\"\\\\n\\n"}',
     );
+  });
+  test("a tool that was found by a search is called in a namespace of its own name", () => {
+    const item = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", namespace: "f", arguments: "{}", status: "completed" };
+    const answer = wire.decodeResponse({ status: "completed", output: [item] });
+    expect(answer.content).toMatchObject([{ type: "tool-call", name: "f", arguments: {} }]);
+    const request = asking({ tools: [{ type: "function", ...f, strict: false, defer_loading: true }, { type: "tool_search" }] });
+    const body = JSON.parse(JSON.stringify(wire.encodeResponse(answer, request)));
+    expect(body.output).toEqual([item]);
+    expect(sent(items([item])).input).toEqual([item]);
   });
   test("a call of a namespace", () => {
     expect(callsOf(read(fixture("namespace")))).toMatchObject([{ name: "multi_agent_v1__spawn_agent" }]);
@@ -1286,14 +1296,45 @@ describe("the same wire on both sides", () => {
     (name) => {
       const to = through(name);
       expect(to.warnings).toEqual([]);
-      // Thinking goes to clients as one summary, which all of them show.
-      const spelled = (events: Event[]) =>
-        merged(events).map((event) =>
-          "state" in event && event.state ? { ...event, state: event.state.filter(({ kind }) => kind !== "summary") } : event,
-        );
-      expect(spelled(read(to.text))).toEqual(spelled(read(fixture(name))));
+      expect(merged(read(to.text))).toEqual(merged(read(fixture(name))));
     },
   );
+  test("thinking that is no summary stays what it is, and is said once", () => {
+    const { frames, last } = through("reasoning-text");
+    expect(frames.map(({ type }) => type).filter((type) => String(type).includes("reasoning_summary"))).toEqual([]);
+    expect(frames.filter(({ type }) => type === "response.reasoning_text.delta").length).toBeGreaterThan(0);
+    const [item] = last?.response.output ?? [];
+    expect(item).toMatchObject({ type: "reasoning", summary: [], content: [{ type: "reasoning_text" }] });
+    const whole = JSON.parse(JSON.stringify(wire.encodeResponse(wire.decodeResponse(last?.response), request)));
+    expect(whole.output[0]).toEqual(item);
+  });
+  test("a reasoning item that is done behind the message (OpenRouter) is not told twice", () => {
+    const item = (type: string, more: object) => ({ type, id: `${type}_1`, ...more });
+    const thought = item("reasoning", { summary: [], content: [{ type: "reasoning_text", text: "Hm." }] });
+    const message = item("message", { role: "assistant", content: [{ type: "output_text", text: "4", annotations: [] }] });
+    const events = [
+      { type: "response.output_item.added", output_index: 0, item: { ...thought, content: [] } },
+      { type: "response.reasoning_text.delta", output_index: 0, content_index: 0, delta: "Hm." },
+      { type: "response.output_item.added", output_index: 1, item: { ...message, content: [] } },
+      { type: "response.output_text.delta", output_index: 1, content_index: 0, delta: "4" },
+      { type: "response.output_item.done", output_index: 1, item: message },
+      { type: "response.output_item.done", output_index: 0, item: thought },
+      { type: "response.completed", response: { status: "completed", output: [thought, message] } },
+    ];
+    const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    for (const text of [stream, written(read(stream)).text])
+      expect(collect(read(text)).content).toMatchObject([
+        { type: "thinking", text: "Hm." },
+        { type: "text", text: "4" },
+      ]);
+  });
+  test("the probabilities of tokens stand in the whole, too", () => {
+    const logprobs = [{ token: "Hi", logprob: -0.5, bytes: [72, 105], top_logprobs: [] }];
+    const text = { type: "output_text", text: "Hi", annotations: [], logprobs };
+    const body = { status: "completed", output: [{ type: "message", id: "msg_1", role: "assistant", content: [text] }] };
+    const again = JSON.parse(JSON.stringify(wire.encodeResponse(wire.decodeResponse(body), asked)));
+    expect(again.output[0].content).toEqual([text]);
+  });
   test("items of servers, their steps, and citations", () => {
     const { frames, last } = through("web-search");
     expect(frames.map(({ type }) => type)).toContain("response.web_search_call.searching");

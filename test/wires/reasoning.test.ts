@@ -138,6 +138,7 @@ test("clients of chat completions get thinking under the name that the server ga
   expect(all("reasoning")).toEqual(["H", "m."]);
   expect(all("reasoning_content")).toEqual([]);
   expect(all("reasoning_details")).toEqual([[detail("H")], [detail("m.")]]);
+  expect(chunks.filter((delta) => delta.reasoning || delta.reasoning_details)).toEqual(deltas.slice(0, 2)); // clients read one of the two
   expect(all("content").join("")).toBe("Yes");
 });
 

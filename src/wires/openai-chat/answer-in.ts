@@ -6,11 +6,11 @@ import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
-import { CHAT_USAGE, readUsage } from "../openai.ts";
+import { CHAT_USAGE, readUsage, wholeUsage } from "../openai.ts";
 import { defined, isEmpty, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
+import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
 
 /** A string without escapes, or what it holds. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
@@ -23,7 +23,7 @@ const PLAIN = new RegExp(
     String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[(?:`,
     String.raw`\{"index":0,"delta":\{(?:"role":"assistant"(?=\}|,"content"),?)?(?:"content":(?:${INNER}|null))?\},`,
     String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*`,
-    String.raw`|\],"usage":\{(?=[^}]*"prompt_tokens":(\d+))(?=[^}]*"completion_tokens":(\d+))(?:${COUNT},)*${COUNT}\}`,
+    String.raw`|\],"usage":\{(?=[^}]*"prompt_tokens":(\d+))(?=[^}]*"completion_tokens":(\d+))(?=[^}]*"total_tokens":(\d+)|)(?:${COUNT},)*${COUNT}\}`,
     String.raw`)(?:,"obfuscation":${STRING})?\}$`,
   ].join(""),
 );
@@ -52,7 +52,7 @@ export class ChatReader extends AnswerReader {
   }
   /** What else stands in every chunk is said by the first one, which is read in full. */
   override plain(data: string): boolean {
-    const [, id, model, others, text = "", native, input, output] = PLAIN.exec(data) ?? [];
+    const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
     if (others === undefined) return false;
     if (others !== this.#others) {
       this.#others = others;
@@ -62,7 +62,7 @@ export class ChatReader extends AnswerReader {
     this.text(text);
     if (native) this.#because(native);
     this.#counted = input !== undefined;
-    if (this.#counted) this.usage({ inputTokens: Number(input), outputTokens: Number(output) });
+    if (this.#counted) this.usage(wholeUsage({ inputTokens: Number(input), outputTokens: Number(output) }, Number(total)));
     return true;
   }
   chunk(chunk: Fields): void {
@@ -148,7 +148,8 @@ export class ChatReader extends AnswerReader {
     const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's
     const each = (call: Fields, i: number): void => {
       call.ask("type");
-      const custom = call.object("custom");
+      const shell = call.object("custom");
+      const custom = call.value.type === "function" ? undefined : shell; // Snowflake's have both
       const fn = custom ?? call.inner("function");
       const index = call.number("index") ?? (whole ? i : undefined);
       const signed = readSignature(call).state;
@@ -162,7 +163,8 @@ export class ChatReader extends AnswerReader {
     const { state } = readSignature(delta);
     if (state) this.text("", [...state]);
     const legacy = delta.thing("function_call");
-    if (legacy) this.call({ index: 0, name: legacy.text("name"), arguments: argumentsOf(legacy), done: whole });
+    if (legacy?.value.name || legacy?.value.arguments)
+      this.call({ index: 0, name: legacy.text("name"), arguments: argumentsOf(legacy), done: whole });
   }
 
   override endThinking(): void {
@@ -194,8 +196,13 @@ export class ChatReader extends AnswerReader {
 
   /** Mistral's content is a list where it thinks. */
   #part({ value: part }: Fields): void {
-    if (part.type !== "thinking") this.text(textOf(part.text) ?? "");
-    else for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
+    if (part.type !== "thinking") {
+      this.text(textOf(part.text) ?? "");
+      return;
+    }
+    this.#spelling = spelled(AS_PART);
+    this.startThinking(this.#spelling);
+    for (const inner of listOf(part.thinking)) this.thinking(textOf(inner) ?? textOf(objectOf(inner).text) ?? "");
   }
 
   /** What every chunk repeats, the server's bookkeeping, is said once. */

@@ -1,16 +1,16 @@
 /** An answer for a client: `data: {"id": …, "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}`, over and over. */
-import type { Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
+import type { Event, Finish, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Answer, CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
 import { isPhase, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { ownState, putState } from "../opaque.ts";
 import { CHAT_USAGE, writeUsage } from "../openai.ts";
-import { grow, listOf, objectOf } from "../read.ts";
+import { grow, isEmpty, listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { extraContent, signatureContent } from "./signature.ts";
-import { FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
+import { AS_PART, FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
@@ -38,8 +38,15 @@ export class ChatAnswer extends Answer {
   #field: string = (this.#said("reasoning") ?? this.#said("include_reasoning")) ? THINKING[1] : THINKING[0];
   #usageRest: Draft = {};
   #call: Call | undefined;
+  /** OpenRouter's, which wait for the text that they say again: its clients read one of the two in each chunk. */
+  #details: Json | undefined;
   /** Gemini's, of the last text that has one. */
   #kept: Opaque | undefined;
+
+  override encode(event: Event): string {
+    if (this.#details && event.type !== "thinking-start" && event.type !== "thinking-delta") this.#detailed({});
+    return super.encode(event);
+  }
 
   /** In a field of the request that no noun stands for. */
   #said(field: string): Json | undefined {
@@ -59,10 +66,17 @@ export class ChatAnswer extends Answer {
     return isSignature(opaque);
   }
   override thinkingStart(state?: readonly Opaque[]): void {
-    this.#field = spellingOf(state) ?? this.#field;
+    const field = spellingOf(state);
+    if (field !== undefined && field !== AS_PART) this.#field = field; // in an answer few would understand that
   }
   thinking(text: string): void {
-    this.#word(this.#field, text);
+    if (this.#details) this.#detailed({ [this.#field]: text });
+    else this.#word(this.#field, text);
+  }
+  #detailed(fields: Draft): void {
+    const reasoning_details = this.#details;
+    this.#details = undefined;
+    this.#delta({ ...fields, reasoning_details });
   }
   override refusal(text: string): void {
     this.#delta({ refusal: text });
@@ -167,7 +181,12 @@ export class ChatAnswer extends Answer {
   /** It has the shape of a chunk. */
   override own({ usage, choices, ...more }: JsonObject): void {
     grow(this.#usageRest, objectOf(usage));
-    if (choices === undefined && Object.keys(more).length === 0) return;
+    if (choices === undefined && isEmpty(more)) return;
+    const { reasoning_details, ...delta } = objectOf(objectOf(listOf(choices)[0]).delta);
+    if (reasoning_details && isEmpty(delta)) {
+      this.#details = reasoning_details;
+      return;
+    }
     const choice = grow({ index: 0, delta: {}, finish_reason: null }, objectOf(listOf(choices)[0]));
     this.send({ choices: [choice], ...more });
   }

@@ -23,14 +23,14 @@ import { defined, numberOf, objectOf, some, someOf, textOf, words } from "../rea
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { readSignature } from "./signature.ts";
-import { FUNCTIONS, SAMPLING, spelled, THINKING, THINKS, TOOL, WIRE } from "./tables.ts";
+import { AS_PART, FUNCTIONS, PART, SAMPLING, spelled, THINKING, THINKS, TOOL, WIRE } from "./tables.ts";
 
 /** As several servers call it. */
 const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
 /** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
 const quiet = words(
-  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations reasoning include_reasoning usage thinking enable_thinking thinking_budget",
+  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations reasoning reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
 );
 
 export function decodeRequest({ body }: WireInput): Request {
@@ -48,7 +48,7 @@ export function decodeRequest({ body }: WireInput): Request {
     toolChoice: readChoice(root, "tool_choice", declared, from) ?? readChoice(root, "function_call", declared, from),
     parallelCalls: root.flag("parallel_tool_calls") ?? (isOld ? false : undefined), // an answer has room for one call
     stream: readStream(root),
-    thinking: root.json("reasoning_effort") ? root.word("reasoning_effort", EFFORTS) : readThinking(root, from),
+    thinking: readThinking(root, from),
     sampling: root.some<Sampling>(ALL_SAMPLING),
     maxTokens: readLimit(root, from, "max_completion_tokens", "max_tokens"),
     stop: readStop(root, "stop"),
@@ -60,11 +60,13 @@ export function decodeRequest({ body }: WireInput): Request {
 /** What of a template's variables is about thinking. */
 const TEMPLATE = words("enable_thinking thinking reasoning_effort preserve_thinking clear_thinking");
 
-/** As OpenRouter, Anthropic's relatives, Qwen's API and chat templates (vLLM, SGLang, llama.cpp) have it. */
+/** As OpenRouter, Groq, Anthropic's relatives, Qwen's API and chat templates (vLLM, SGLang, llama.cpp) have it. */
 function readThinking(root: Fields, from: Source): ThinkingSettings | undefined {
-  const { reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
+  const { reasoning_effort, reasoning, thinking, enable_thinking, thinking_budget, chat_template_kwargs } = root.value;
+  const isUsual = reasoning_effort === "default";
+  if (reasoning_effort && !isUsual) return root.word("reasoning_effort", EFFORTS);
   const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
-  const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking];
+  const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking, isUsual || undefined];
   const word = textOf(open.effort ?? template.reasoning_effort) ?? "";
   const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
   const said = some<ThinkingSettings>({
@@ -139,18 +141,25 @@ type PartReader = (part: Fields, from: Source) => ContentPart;
 const PARTS: Readonly<Record<string, PartReader>> = {
   text: (part) => ({ type: "text", text: part.text("text") ?? "" }),
   refusal: (part) => refusalPart(part.text("refusal") ?? ""),
-  thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)) }),
+  thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)), state: spelled(AS_PART) }),
   input_audio(part) {
     const audio = part.inner("input_audio");
     return { type: "media", mediaType: `audio/${audio.text("format") ?? "*"}`, data: audio.name("data") };
   },
   file(part) {
     const file = part.inner("file");
-    const name = file.text("filename");
-    return defined<Media>({ ...fileFromUrl(file.text("file_data"), name), name });
+    const read = readFile(file.text("file_data"), file.text("filename"));
+    return read.url === undefined ? read : asItCame(part, read);
   },
+  document_url: (part) => asItCame(part, readFile(part.text("document_url"), part.text("document_name"), "application/pdf")),
   ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };
+
+const readFile = (url: string | undefined, name: string | undefined, mediaType?: string): Media =>
+  defined<Media>({ ...fileFromUrl(url, name, mediaType), name });
+
+/** A part that only some servers know. */
+const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
 
 /** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
 function linkReaders(kind: string): [string, PartReader][] {

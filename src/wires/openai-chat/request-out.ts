@@ -1,5 +1,5 @@
 /** A request for a server, written. */
-import type { Json, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall } from "../../core/nouns.ts";
+import type { Json, Media, Message, Opaque, Part, Request, Text, Thinking, Tool, ToolCall } from "../../core/nouns.ts";
 import type { Abilities, Out } from "../abilities.ts";
 import { adapt } from "../adapt.ts";
 import { customInput, toolKind } from "../bridge.ts";
@@ -8,11 +8,11 @@ import { type Encoded, encoded } from "../encoded.ts";
 import { mediaKind, urlOfMedia } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
-import { defined, isEmpty, listOf, someOf, written } from "../read.ts";
+import { defined, isEmpty, listOf, objectOf, someOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { DETAILS, OFFICIAL_SAMPLING, SAMPLING, spellingOf, THINKING, THINKS, TOOL, UNCOUNTED, WIRE } from "./tables.ts";
+import { AS_PART, DETAILS, OFFICIAL_SAMPLING, PART, SAMPLING, spellingOf, THINKING, THINKS, TOOL, UNCOUNTED, WIRE } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -34,6 +34,7 @@ const ABLE: Abilities = {
 /** What the official API takes, however many other servers take more. */
 const OFFICIAL: Abilities = {
   ...ABLE,
+  media: (media, role) => ABLE.media(media, role) && !ownState(WIRE, media.state, PART),
   responses: false,
   sampling: OFFICIAL_SAMPLING,
   stops: 4,
@@ -73,7 +74,6 @@ function writeMessage(message: Message, out: Out): Draft {
   const { role, state } = message;
   if (role === "tool") return putState(WIRE, { role, tool_call_id: out.ids.out(message.id), content: message.output }, state);
   if (role !== "assistant") return putState(WIRE, { role, content: writeContent(message.content) }, state);
-  const said = message.content.filter((part) => part.type === "text" || part.type === "media");
   const { official, thinkingField } = out.profile;
   const details: Json[] = [];
   let [thinking, field] = ["", thinkingField] as [string, string | undefined];
@@ -85,10 +85,12 @@ function writeMessage(message: Message, out: Out): Draft {
     if (part.state && !official) details.push(...listOf(ownState(WIRE, part.state, DETAILS)));
   }
   const tool_calls = someOf(message.content.flatMap((part: Part) => (part.type === "tool-call" ? [writeCall(part, out)] : [])));
+  const isPart = field === AS_PART;
+  const said = message.content.filter(({ type }) => type === "text" || type === "media" || (isPart && type === "thinking")) as Said[];
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
   const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
   const thought = { [field ?? THINKING[0]]: thinking || undefined, reasoning_details: someOf(details) };
-  return putState(WIRE, defined<Draft>({ role, content, ...thought, tool_calls, extra_content }), state);
+  return putState(WIRE, defined<Draft>({ role, ...thought, content, tool_calls, extra_content }), state);
 }
 
 /** Gemini's signature; the official API knows of none. */
@@ -97,21 +99,28 @@ function signed(state: readonly Opaque[] | undefined, { profile }: Out): Draft |
   return signature && signatureContent(signature.data);
 }
 
+type Said = Text | Media | Thinking;
+
 /** A text that is alone, and nothing but text, is written as a string. */
-function writeContent(parts: readonly (Text | Media)[]): unknown {
+function writeContent(parts: readonly Said[]): unknown {
   const [first] = parts;
   if (!first) return "";
   if (parts.length === 1 && first.type === "text" && isEmpty(putState(WIRE, {}, first.state))) return first.text;
-  return parts.map((part) => {
-    const isRefusal = ownState(WIRE, part.state, "refusal") !== undefined;
-    const draft = part.type === "media" ? writeMedia(part) : isRefusal ? { type: "refusal" } : { type: "text", text: part.text };
-    return putState<Draft>(WIRE, draft ?? {}, part.state);
-  });
+  return parts.map((part) => putState(WIRE, writePart(part), part.state));
+}
+
+function writePart(part: Said): Draft {
+  if (part.type === "media") return writeMedia(part) ?? {};
+  const text = { type: "text", text: part.text };
+  if (part.type === "thinking") return { type: "thinking", thinking: [text] };
+  return ownState(WIRE, part.state, "refusal") === undefined ? text : { type: "refusal" };
 }
 
 /** `undefined`: there is no way to say it. */
 function writeMedia(media: Media): Draft | undefined {
   const { mediaType, data, name } = media;
+  const given = ownState(WIRE, media.state, PART);
+  if (given) return { ...objectOf(given) };
   const kind = mediaKind(media);
   const url = urlOfMedia(media);
   if (ownState(WIRE, media.state, "file") || (data !== undefined && (kind === "application" || kind === "text")))

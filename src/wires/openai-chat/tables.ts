@@ -12,11 +12,16 @@ export const THINKING = ["reasoning_content", "reasoning", "thinking"] as const;
 export const spelled = (field: string | undefined): Opaque[] =>
   field === undefined || field === THINKING[0] ? [] : [opaque(WIRE, "#spelling", field, true)];
 
+/** Mistral's way: it is a part of the content. */
+export const AS_PART = "content";
+
 export const spellingOf = (state: readonly Opaque[] | undefined): string | undefined => textOf(ownState(WIRE, state, "#spelling"));
 
 /** The kinds of other marks: what stands beside a text, and the signatures and seals of thinking that OpenRouter wants back with its message. */
 export const LOGPROBS = "#logprobs";
 export const DETAILS = "#reasoning_details";
+/** The part of a file as the client wrote it: its link (OpenRouter), or a `document_url` (Mistral). */
+export const PART = "#part";
 /** The client knows `functions` and `function_call` only, as the API had them before there were tools. */
 export const FUNCTIONS = "#functions";
 /** How much thinking is wanted was said in another field than `reasoning_effort`, which goes along. */

@@ -9,9 +9,25 @@ import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
-import { BREAK, flatName, isMinted, itemState, NEXT_SUMMARY, NEXT_TEXT, QUIET, quietState, readReasoning, WIRE } from "./items.ts";
+import {
+  BREAK,
+  flatName,
+  isMinted,
+  itemState,
+  NEXT_SUMMARY,
+  NEXT_TEXT,
+  own,
+  QUIET,
+  quietState,
+  RAW,
+  readReasoning,
+  WIRE,
+} from "./items.ts";
 
 const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
+
+/** All that is left to say of thinking that was followed by something before it was done. */
+const isSeal = ({ kind }: Opaque): boolean => kind === "encrypted_content";
 
 type Kind = "text" | "refusal" | "content" | "summary" | "arguments" | "input";
 
@@ -118,13 +134,11 @@ export class ResponseReader extends AnswerReader {
       found.type = String(item.value.type);
       item.ask("status");
       found.state = itemState(item);
-      if (found.type.endsWith("_call"))
-        this.call({
-          index: found.index,
-          id: item.text("call_id"),
-          name: flatName(item.value.namespace, item.text("name") ?? ""),
-          state: found.state,
-        });
+      if (found.type.endsWith("_call")) {
+        const [name = "", namespace] = [item.text("name"), item.text("namespace")];
+        if (namespace === name) found.state.push(quietState("#namespace", namespace));
+        this.call({ index: found.index, id: item.text("call_id"), name: flatName(namespace, name), state: found.state });
+      }
     }
     return found;
   }
@@ -155,6 +169,7 @@ export class ResponseReader extends AnswerReader {
     } else if (kind === "refusal") this.refusal(delta);
     else if (kind === "arguments" || kind === "input") this.call({ index, [kind]: delta });
     else {
+      if (!item.thinking && kind === "content") item.state.push(quietState(RAW, true));
       item.thinking ??= kind;
       if (item.thinking !== kind) return;
       this.startThinking(item.state);
@@ -183,7 +198,8 @@ export class ResponseReader extends AnswerReader {
     }
     if (type === "reasoning") {
       const { state, call } = readReasoning(item);
-      if (call === undefined) this.endThinking(state);
+      if (open.thinking === "content" && !own(state, RAW)) state.push(quietState(RAW, true));
+      if (call === undefined) this.endThinking(said.size > 0 && !this.isThinking ? state.filter(isSeal) : state);
       else if (call === "") this.text("", state);
     } else if (type !== "message") {
       const kind = type === "function_call" ? "arguments" : "input";

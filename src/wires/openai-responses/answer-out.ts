@@ -3,7 +3,7 @@
  * before its pieces come, codex and the ai SDK act on `output_item.done`, and all want the end with the whole output.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, FinishReason, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
@@ -24,6 +24,7 @@ import {
   NEXT_SUMMARY,
   NEXT_TEXT,
   own,
+  RAW,
   WIRE,
 } from "./items.ts";
 import { ItemAnswer, type Open } from "./items-out.ts";
@@ -33,6 +34,12 @@ import { TURN } from "./turns.ts";
 
 /** What an answer has beside what was said. */
 const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usage", "finish"]);
+
+/** How thinking is told: as the summary that every client shows, or as it is where a server of this API said so. */
+const THOUGHTS = {
+  summary: { part: "reasoning_summary_part", text: "reasoning_summary_text", type: "summary_text" },
+  content: { part: "content_part", text: "reasoning_text", type: "reasoning_text" },
+} as const;
 
 /** Why an answer is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
@@ -47,6 +54,7 @@ export class ResponseAnswer extends ItemAnswer {
   /** At most one of these. */
   #message: Open | undefined;
   #reasoning: Open | undefined;
+  #told: keyof typeof THOUGHTS = "summary";
   /** The next part of the summary begins. */
   #isNext = false;
   #call: Open | undefined;
@@ -184,8 +192,11 @@ export class ResponseAnswer extends ItemAnswer {
     message.text.add(text);
     Object.assign(message.part, rest);
     const type = String(message.part.type);
-    if (logprobs) this.piece(message, `${type}.delta`, { content_index, delta: text, logprobs });
-    else this.delta(message, type, text, "content", isText ? { logprobs: [] } : {});
+    if (logprobs) {
+      this.piece(message, `${type}.delta`, { content_index, delta: text, logprobs });
+      message.part.logprobs ??= [];
+      (message.part.logprobs as unknown[]).push(...listOf(logprobs as Json));
+    } else this.delta(message, type, text, "content", isText ? { logprobs: [] } : {});
   }
 
   #closePart(message: Open): void {
@@ -195,7 +206,11 @@ export class ResponseAnswer extends ItemAnswer {
     const content_index = listOf(item.content).length;
     const field = "text" in part ? "text" : "refusal";
     part[field] = text;
-    this.piece(message, `${part.type}.done`, { content_index, [field]: text, ...(field === "text" ? { logprobs: [] } : {}) });
+    this.piece(message, `${part.type}.done`, {
+      content_index,
+      [field]: text,
+      ...(field === "text" ? { logprobs: part.logprobs ?? [] } : {}),
+    });
     this.piece(message, "content_part.done", { content_index, part });
     item.content = [...listOf(item.content), part];
     message.part = undefined;
@@ -214,7 +229,9 @@ export class ResponseAnswer extends ItemAnswer {
 
   override thinkingStart(state?: readonly Opaque[]): void {
     this.#closeMessage();
-    this.#reasoning ??= this.open("rs", { type: "reasoning", summary: [] }, own(state, "id"));
+    if (this.#reasoning) return;
+    this.#told = own(state, RAW) ? "content" : "summary";
+    this.#reasoning = this.open("rs", { type: "reasoning", summary: [] }, own(state, "id"));
   }
 
   thinking(delta: string): void {
@@ -222,27 +239,29 @@ export class ResponseAnswer extends ItemAnswer {
     const reasoning = this.#reasoning;
     if (!reasoning || delta === "") return;
     if (this.#isNext && delta === BREAK) {
-      this.#closeSummary(reasoning);
+      this.#closeThought(reasoning);
       return;
     }
-    if (reasoning.text.length === 0) this.#summary(reasoning, "part.added", { part: { type: "summary_text", text: "" } });
+    const { part, text, type } = THOUGHTS[this.#told];
+    if (reasoning.text.length === 0) this.#thought(reasoning, `${part}.added`, { part: { type, text: "" } });
     reasoning.text.add(delta);
-    this.delta(reasoning, "reasoning_summary_text", delta, "summary");
+    this.delta(reasoning, text, delta, this.#told);
   }
 
-  #summary(reasoning: Open, type: string, fields: Draft): void {
-    this.piece(reasoning, `reasoning_summary_${type}`, { summary_index: listOf(reasoning.item.summary).length, ...fields });
+  #thought(reasoning: Open, type: string, fields: Draft): void {
+    this.piece(reasoning, type, { [`${this.#told}_index`]: listOf(reasoning.item[this.#told]).length, ...fields });
   }
 
-  #closeSummary(reasoning: Open): void {
+  #closeThought(reasoning: Open): void {
     const { item } = reasoning;
     const text = reasoning.text.toString();
     this.#isNext = false;
     if (text === "") return;
-    const part = { type: "summary_text", text };
-    this.#summary(reasoning, "text.done", { text });
-    this.#summary(reasoning, "part.done", { part });
-    item.summary = [...listOf(item.summary), part];
+    const names = THOUGHTS[this.#told];
+    const part = { type: names.type, text };
+    this.#thought(reasoning, `${names.text}.done`, { text });
+    this.#thought(reasoning, `${names.part}.done`, { part });
+    item[this.#told] = [...listOf(item[this.#told]), part];
     reasoning.text.clear();
   }
 
@@ -254,13 +273,13 @@ export class ResponseAnswer extends ItemAnswer {
     const reasoning = this.#reasoning;
     if (!reasoning) return;
     this.#reasoning = undefined;
-    this.#closeSummary(reasoning);
-    const exact = listOf(own(state, "summary"));
-    const said = listOf(reasoning.item.summary);
+    this.#closeThought(reasoning);
+    const exact = listOf(own(state, this.#told));
+    const said = listOf(reasoning.item[this.#told]);
     const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
     const isSealed = own(state, "encrypted_content") === undefined && this.canSeal(state);
     const sealed = isSealed ? (sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE) : undefined;
-    this.done(reasoning, { summary: exact.length > 0 ? exact : said }, state, sealed);
+    this.done(reasoning, { [this.#told]: exact.length > 0 ? exact : said }, state, sealed);
   }
 
   // Calls
@@ -272,7 +291,13 @@ export class ResponseAnswer extends ItemAnswer {
     if (isNative(tools, name)) return; // it comes whole: the ai SDK refuses an item that lacks any of its arguments
     const custom = toolKind(tools, name) === "custom";
     const [prefix, type, field] = custom ? ["ctc", "custom_tool_call", "input"] : ["fc", "function_call", "arguments"];
-    const fields = { type, status: "in_progress", call_id: id, ...calledBy(tools, name), [field]: "" };
+    const fields = {
+      type,
+      status: "in_progress",
+      call_id: id,
+      ...calledBy(tools, name, undefined, textOf(own(state, "#namespace"))),
+      [field]: "",
+    };
     this.#call = this.open(prefix, fields, own(state, "id"));
     if (custom) this.#call.input = new CustomInput();
   }

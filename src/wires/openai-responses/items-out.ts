@@ -8,7 +8,7 @@ import { putState } from "../opaque.ts";
 import { listOf, textOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
-import { defaultsOf, ENCRYPTED, isMinted, mintedId, own, WIRE } from "./items.ts";
+import { defaultsOf, ENCRYPTED, isMinted, mintedId, WIRE, wished } from "./items.ts";
 
 /** An item being written. */
 export interface Open {
@@ -78,12 +78,12 @@ export abstract class ItemAnswer extends Answer {
 
   /** Whether the client sends back what it does not read. The ai SDK drops a reasoning item that has no such field. */
   get seals(): boolean {
-    const include = own(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
+    const include = wished(this.request.extra, "include") ?? defaultsOf(this.request.thinking).include;
     return listOf(include).includes(ENCRYPTED);
   }
   /** Whether it may name items instead, and they are kept for it. */
   get keeps(): boolean {
-    return this.options.keep !== undefined && own(this.request.extra, "store") !== undefined;
+    return this.options.keep !== undefined && wished(this.request.extra, "store") !== undefined;
   }
 
   canSeal(state: readonly Opaque[]): boolean {

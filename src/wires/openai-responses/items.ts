@@ -68,6 +68,8 @@ export function readReasoning(item: Fields): { text: string; state: Opaque[]; ca
 /** Marks the place between two texts that are parts of their own; and the event before thinking that is the next part of its summary, set off by `BREAK`. */
 export const NEXT_TEXT = "#part";
 export const NEXT_SUMMARY = "response.reasoning_summary_part.added";
+/** Marks thinking that is no summary of itself. */
+export const RAW = "#content";
 export const BREAK = "\n\n";
 
 /** Marks a tool that is not declared, but stands in the item of a search that found it. */
@@ -82,8 +84,9 @@ export function wholeItem(item: JsonObject): Opaque {
 
 // ---- Namespaces: `spawn_agent` of `multi_agent_v1` is one tool, `multi_agent_v1__spawn_agent`
 
+/** A tool that was found in no namespace is called as one of its own, which has its name. */
 export const flatName = (namespace: Json | undefined, name: string): string =>
-  typeof namespace === "string" ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
+  typeof namespace === "string" && namespace !== name ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
 
 const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "#namespace")).name);
 
@@ -94,7 +97,8 @@ export function calledBy(
   otherwise: (name: string) => string = (name) => name,
   namespace = namespaceIn(tools, name),
 ): { name: string; namespace?: string } {
-  return namespace === undefined ? { name: otherwise(name) } : { name: name.slice(flatName(namespace, "").length), namespace };
+  if (namespace === undefined) return { name: otherwise(name) };
+  return { name: namespace === name ? name : name.slice(flatName(namespace, "").length), namespace };
 }
 
 export const namespaceIn = (tools: readonly Tool[] | undefined, name: string): string | undefined =>
@@ -121,6 +125,12 @@ export const defaultsOf = (thinking: Request["thinking"]): JsonObject => ({
   store: false,
   include: thinking && thinking.enabled !== false ? [ENCRYPTED] : null,
 });
+
+/** What the client says of one of them; `null`: it leaves it to the server; `undefined`: it is of another wire, or says the same. */
+export function wished(extra: Request["extra"], key: string): Json | undefined {
+  const said = own(extra, key);
+  return said === undefined ? own(extra, `#${key}`) : said;
+}
 
 /** What a file is called when nobody named it. */
 export const fileName = ({ mediaType }: Media): string => `file.${mediaType.slice(mediaType.indexOf("/") + 1)}`;

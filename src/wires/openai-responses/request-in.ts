@@ -76,7 +76,7 @@ export function decodeRequest({ body, recall }: WireInput): Request {
   };
   for (const [key, value] of Object.entries(defaultsOf(thinking))) {
     const said = root.json(key) ?? null;
-    if (JSON.stringify(said) !== JSON.stringify(value)) from.take(key, said, true);
+    if (JSON.stringify(said) !== JSON.stringify(value)) from.take(key in root.value ? key : `#${key}`, said, true);
   }
   if (recall) from.take(TURN, turnOf(given), true);
   return from.request(request);

@@ -10,9 +10,9 @@ import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
 import { hasOwn, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
-import { defined, objectOf, someOf, textOf, written } from "../read.ts";
+import { defined, isEmpty, objectOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
-import { calledBy, defaultsOf, FOUND, fileName, ITEM, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE } from "./items.ts";
+import { calledBy, defaultsOf, FOUND, fileName, ITEM, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE, wished } from "./items.ts";
 import { isSearch, SEARCH } from "./natives.ts";
 
 /** It goes back as it came. */
@@ -112,9 +112,9 @@ class Items {
   }
 
   #thinking(text: string, state: Opaque[] = []): void {
-    const said = hasOwn(WIRE, { state }) ? {} : { content: [{ type: "reasoning_text", text }] };
-    const { summary = [], ...rest } = putState<Draft>(WIRE, {}, state);
-    this.#put({ type: "reasoning", id: mintedId("rs", this.items.length), summary, ...said, ...rest });
+    const kept = putState<Draft>(WIRE, {}, state);
+    const said = isEmpty(kept) ? { content: [{ type: "reasoning_text", text }] } : {};
+    this.#put({ type: "reasoning", id: mintedId("rs", this.items.length), summary: [], ...said, ...kept });
   }
 
   #call({ id, name, arguments: args, json, truncated, state = [] }: ToolCall): void {
@@ -184,7 +184,9 @@ function settings(out: Out): Draft {
       }),
     text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.
-    ...Object.fromEntries(Object.entries(defaultsOf(thinking)).filter(([key, value]) => value !== null && own(extra, key) === undefined)),
+    ...Object.fromEntries(
+      Object.entries(defaultsOf(thinking)).filter(([key, value]) => value !== null && wished(extra, key) === undefined),
+    ),
   });
 }
 
