@@ -2,6 +2,7 @@
 import { createFold } from "../core/fold.ts";
 import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
+import { ABORTED, failed } from "../engines/finish.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
@@ -59,8 +60,8 @@ interface Question {
 }
 
 const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
-  client: { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } },
-  gateway: { type: "finish", reason: "error", error: CLOSING },
+  client: failed(ABORTED),
+  gateway: failed(CLOSING),
 };
 
 /** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
