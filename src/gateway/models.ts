@@ -1,4 +1,5 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
+import { bounded, unlessAborted } from "../engines/bounded.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { ModelInfo } from "../wires/wire.ts";
 import { layered } from "./modes.ts";
@@ -214,17 +215,9 @@ export class Models {
 const afterwards = <T, U>(value: T | Promise<T>, make: (value: T) => U): U | Promise<U> =>
   value instanceof Promise ? value.then(make) : make(value);
 
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** `undefined`: it takes longer. */
+const within = <T>(ms: number, work: Promise<T>): Promise<T | undefined> =>
+  bounded({ signals: [], ms }, (signal) => unlessAborted(signal, work)).catch(() => undefined);
 
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");
