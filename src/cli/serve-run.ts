@@ -1,18 +1,17 @@
 /** What `dragoman serve` does. In a file of its own, so that no other command loads a server. */
 import type { Logger } from "pino";
 import type { Warning } from "../core/nouns.ts";
-import { MissingRuntime } from "../engines/llama/index.ts";
 import { type Changes, createGateway, createMetrics, type Gateway, type GatewayOptions, type Settings } from "../gateway/index.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
-import { describeModel, hasEmbedded, type Opened, openModel } from "./local-model.ts";
+import { describeModel, hasEmbedded, modelHere, NoRuntime, type Opened, openModel } from "./local-model.ts";
 import { endWithGrace, listen } from "./running.ts";
 import { check, unlisted } from "./serve-check.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 import { type Local, Locals } from "./serve-local.ts";
 import { createLog } from "./serve-log.ts";
 import { openRecorder, secretsOf } from "./serve-record.ts";
-import { configOf, isLocal, readSettings } from "./serve-settings.ts";
+import { configOf, readSettings } from "./serve-settings.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
 import { connectAll, dialectLines, NOT_FOUND, shownUrl, type Upstream } from "./upstreams.ts";
@@ -65,14 +64,15 @@ export async function serve(flags: ServeFlags): Promise<void> {
 /** The model that a flag gives; or, where there is nothing else, the embedded one. */
 async function openGiven({ upstreams, locals }: Settings, flags: ServeFlags): Promise<Local[]> {
   const named = (opened: Opened): Local[] => [{ name: opened.engine.facts.id, engine: opened.engine, opened }];
-  if (isLocal(flags)) return openModel(flags.model!, flags).then(named, complain);
+  const here = modelHere(flags);
+  if (here !== undefined) return openModel(here, flags).then(named);
   if (Object.keys({ ...upstreams, ...locals }).length > 0) return [];
   if (flags.model !== undefined)
     throw new Complaint(`${NOT_FOUND}; ${visible(flags.model)} must be a model of it, or a file that ends in .gguf`);
   if (!hasEmbedded()) throw new Complaint(NOT_FOUND);
   const alone = ({ engine, warnings }: Opened): Local[] => named({ engine, warnings: [...warnings, ALONE] });
   return openModel("embedded", flags).then(alone, (error: unknown) => {
-    throw error instanceof MissingRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
+    throw error instanceof NoRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
   });
 }
 
@@ -81,10 +81,6 @@ const ALONE: Warning = {
   message:
     "no server of a model was found on this machine: the embedded one answers, which writes tool calls and knows nothing; --upstream and --model bring another",
 };
-
-function complain(error: unknown): never {
-  throw error instanceof MissingRuntime ? new Complaint(error.message, { cause: error }) : error;
-}
 
 // ---- Upstreams
 
