@@ -13,7 +13,7 @@ import { isRecording, type Recording, readRecording } from "../gateway/recording
 import { Complaint } from "./complaint.ts";
 import { readPort, readText } from "./input.ts";
 import { partLines } from "./show.ts";
-import { Flow, type Output, type Palette, padded, paletteOf, TWO_COLUMNS, visible, widthOfScreen } from "./terminal.ts";
+import { beside, Flow, type Output, type Palette, paletteOf, TWO_COLUMNS, visible, widthOfScreen } from "./terminal.ts";
 
 export function addRecordings(program: Command): void {
   program
@@ -210,7 +210,5 @@ function printed(columns: Columns, palette: Palette, width: number): string[] {
     ...(note === "" ? partsOf(response, palette, each) : [`  ${new Flow({ palette, width: each, indent: 2 }).add(note, palette.dim)}`]),
   ]);
   if (!isWide) return blocks.flatMap((block, i) => (i > 0 ? ["", ...block] : block));
-  const [left = [], right = []] = blocks;
-  const height = Math.max(left.length, right.length);
-  return Array.from({ length: height }, (_, i) => `${padded(left[i] ?? "", each)} ${palette.dim("│")} ${right[i] ?? ""}`.trimEnd());
+  return beside(blocks, [each, each], palette);
 }
