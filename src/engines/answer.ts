@@ -43,7 +43,6 @@ class Reading implements Listener, Telling {
   /** What came since it said something. */
   #unheard = 0;
   #finished = false;
-  #stopped = false;
 
   constructor(options: AnswerOptions, hear: Hear) {
     this.#options = options;
@@ -53,7 +52,6 @@ class Reading implements Listener, Telling {
     } catch (error) {
       this.#break(error);
     }
-    if (this.#stopped) this.#asking?.abort();
   }
 
   pause(): void {
@@ -65,7 +63,6 @@ class Reading implements Listener, Telling {
   stop(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#stopped = true;
     this.#asking?.abort();
   }
 

@@ -295,8 +295,8 @@ class Whole extends Answering {
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
     if (passage.gone) passage.drop();
-    else if (sink.opened && failed) this.breakOff(printed(body()));
-    else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
+    else if (sink.opened && failed) this.breakOff(printBody(body()));
+    else if (sink.opened) sink.close(printBody(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
     else passage.sendJson(body(), { ...back, ...passage.warningHeader() });
   }
@@ -319,5 +319,3 @@ class Whole extends Answering {
     return this.passage.state.patience.wholeMs;
   }
 }
-
-const printed = (body: unknown): string => (typeof body === "string" ? body : printBody(body));

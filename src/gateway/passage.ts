@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
-import { isObject } from "../core/json.ts";
 import type { ErrorInfo, JsonObject, Request, WireId } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
@@ -239,8 +238,5 @@ export class Passage implements Seated {
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;
-  const status = isObject(error) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : undefined;
-  if (typeof status === "number" && status < 500)
-    return { code: status === 413 ? "too-large" : "bad-request", message: String((error as Error).message) };
   return { code: "internal", message: "the gateway has a fault; its log says more" };
 }
