@@ -14,7 +14,7 @@ import { openRecorder, secretsOf } from "./serve-record.ts";
 import { configOf, readSettings } from "./serve-settings.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
-import { connectAll, dialectLines, NOT_FOUND, shownUrl, type Upstream } from "./upstreams.ts";
+import { connectAll, dialectLines, NOT_FOUND, type Upstream } from "./upstreams.ts";
 import { watchFile } from "./watch.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
@@ -35,16 +35,9 @@ export async function serve(flags: ServeFlags): Promise<void> {
   });
   const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
   const readyMs = Math.round(performance.now()); // since the process began
-  for (const upstream of upstreams)
-    log[upstream.certain ? "info" : "warn"](
-      shown(upstream),
-      `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`,
-    );
+  for (const upstream of upstreams) tellUpstream(upstream, log);
   if (flags.dialect === undefined) for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
-  for (const { name, opened } of locals) {
-    log.info({ upstream: name, path: opened.engine.facts.path }, describeModel(opened.engine));
-    for (const { code, message } of opened.warnings) log.warn({ warning: code }, message);
-  }
+  for (const local of locals) tellLocal(local, log);
   log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${url}/v1`);
   endWithGrace(gateway, {
     tell: (line) => log.info(line),
@@ -84,12 +77,15 @@ const ALONE: Warning = {
 
 // ---- Upstreams
 
-const shown = ({ name, wire, urls, hasKey }: Upstream) => ({
-  upstream: name,
-  wire,
-  urls: urls.map(shownUrl),
-  key: hasKey ? "set" : "none",
-});
+function tellUpstream({ name, wire, urls, hasKey, how, certain }: Upstream, log: Logger): void {
+  const fields = { upstream: name, wire, urls, key: hasKey ? "set" : "none" };
+  log[certain ? "info" : "warn"](fields, `upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how})`);
+}
+
+function tellLocal({ name, opened: { engine, warnings } }: Local, log: Logger): void {
+  log.info({ upstream: name, path: engine.facts.path }, describeModel(engine));
+  for (const { code, message } of warnings) log.warn({ warning: code }, message);
+}
 
 const enginesOf = (
   { models }: Settings,
