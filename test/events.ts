@@ -1,5 +1,12 @@
-// Comparing events, whatever the cut.
+// Events: all of an answer, and comparing them, whatever the cut.
 import type { Event } from "../src/core/nouns.ts";
+
+/** All that comes, when it is over. */
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
 
 /** Neighbouring deltas are one: where a text was cut must not show. */
 export function merged(events: Iterable<Event>): Event[] {

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 // @ts-expect-error an example is plain JavaScript
 import { transformersRuntime } from "../examples/transformers.mjs";
 import { collect } from "../src/core/fold.ts";
-import type { Event } from "../src/core/nouns.ts";
 import { hermes } from "../src/dialects/hermes.ts";
 import { createTextEngine } from "../src/engines/text/text.ts";
+import { all } from "./events.ts";
 
 interface StreamerOptions {
   skip_special_tokens: boolean;
@@ -44,7 +44,6 @@ function standIn(pieces: readonly string[]) {
 }
 
 async function ask(runtime: unknown, more: object = {}) {
-  const events: Event[] = [];
   const engine = createTextEngine(runtime as Parameters<typeof createTextEngine>[0], { dialect: hermes });
   const tools = [{ name: "multiply", parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } } }];
   const request = {
@@ -53,8 +52,7 @@ async function ask(runtime: unknown, more: object = {}) {
     tools,
     ...more,
   };
-  for await (const event of engine.generate(request)) events.push(event);
-  return collect(events);
+  return collect(await all(engine.generate(request)));
 }
 
 test("special tokens stay, blanks stay, and none is added to the prompt", async () => {

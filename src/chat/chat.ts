@@ -9,7 +9,7 @@
  */
 import { createFold } from "../core/fold.ts";
 import type { Event, Media, Message, Request, Text, ToolChoice, ToolResult, Usage, Warning } from "../core/nouns.ts";
-import { onAbort } from "../engines/bounded.ts";
+import { onAbort, unlessAborted } from "../engines/bounded.ts";
 import type { Answer, Engine, Preview } from "../engines/engine.ts";
 import { estimateTokens } from "../engines/estimate.ts";
 import { explainError, NO_FINISH } from "../engines/finish.ts";
@@ -19,7 +19,7 @@ import { History, type OpenResult } from "./history.ts";
 import { FreshIds } from "./ids.ts";
 import { brokenOff, CANCELLED, contentOf, type Finished, type Outcome, outcomeOf } from "./outcome.ts";
 import { Reply } from "./reply.ts";
-import { type Approve, type Asked, decide, type Fate, failure, isAsked, run, unlessAborted } from "./run.ts";
+import { type Approve, type Asked, decide, type Fate, failure, isAsked, run } from "./run.ts";
 import type { ChatTool, ToolSet } from "./tool.ts";
 import { Toolbox } from "./toolbox.ts";
 
@@ -322,7 +322,7 @@ export class Chat {
 
   // ---- Requests
 
-  async #request({ tools, signal }: Pick<TurnState, "tools" | "signal">): Promise<Request> {
+  async #request({ tools, signal }: SendOptions = {}): Promise<Request> {
     const { engine, thinking, sampling, maxTokens, stop, toolChoice, parallelCalls, output, extra } = this.#options;
     this.#model ??= (await unlessAborted(signal, engine.models({ signal })))[0]?.id ?? "default";
     const set = { thinking, sampling, maxTokens, stop, parallelCalls, output, extra };
@@ -370,7 +370,7 @@ export class Chat {
   async #stepOf(turn: Turn, step: number): Promise<Step> {
     if (!this.#turns.includes(turn)) throw new Error("this is no turn of the chat: chat.turns has them");
     const answers = this.history.flatMap(({ role }, i) => (role === "assistant" && i >= turn.from && i < turn.to ? [i] : []));
-    const { messages: _, ...settings } = await this.#request({ signal: AbortSignal.any([]) });
+    const { messages: _, ...settings } = await this.#request();
     return { engine: this.#options.engine, settings, messages: this.history, count: answers.at(step) ?? turn.to };
   }
 

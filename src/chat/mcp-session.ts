@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import type { Json, JsonObject } from "../core/nouns.ts";
-import { bounded } from "../engines/bounded.ts";
+import { bounded, unlessAborted } from "../engines/bounded.ts";
 import { schemaProblems } from "../engines/schema-check.ts";
 import { checkOfJsonSchema } from "./check.ts";
 import type { McpSettings, McpTools } from "./mcp.ts";
@@ -194,13 +194,7 @@ class Session implements McpTools {
   /** What is waited for, but not for ever: a server may say nothing, or never come to the end of its list. */
   async #inTime<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
     const { connectTimeout: ms = CONNECT_TIMEOUT_MS } = this.#settings;
-    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => {
-      const late = new Promise<never>((_, reject) => {
-        ends.onabort = () => reject(ends.reason);
-        if (ends.aborted) reject(ends.reason);
-      });
-      return Promise.race([work, late]);
-    });
+    return bounded({ signals: [this.#closing.signal, signal], ms }, (ends) => unlessAborted(ends, work));
   }
 }
 

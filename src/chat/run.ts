@@ -3,7 +3,7 @@
  * cut, cannot be read, or has arguments that its tool does not take is never run; its result says so, and the model may try again.
  */
 import type { Malformed, Message, Part, ToolCall, ToolResult } from "../core/nouns.ts";
-import { onAbort } from "../engines/bounded.ts";
+import { unlessAborted } from "../engines/bounded.ts";
 import { readMalformed } from "../wires/accumulate.ts";
 import { type ChatTool, ToolAnswer } from "./tool.ts";
 
@@ -67,21 +67,6 @@ export async function run({ call, arguments: args, tool }: Extract<Fate, { type:
     return resultOf(call, await unlessAborted(signal, tool.run?.(args, { call, signal, history })));
   } catch (error) {
     return failure(call, signal.aborted ? ABORTED : messageOf(error));
-  }
-}
-
-/** Rejects as soon as the signal says so, whatever becomes of the work. */
-export async function unlessAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
-  let back = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(new Error(ABORTED));
-    back = onAbort(signal, stop);
-    if (signal.aborted) stop();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    back();
   }
 }
 

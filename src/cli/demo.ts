@@ -5,7 +5,7 @@ import { bytesOf } from "../dialects/scan/scan.ts";
 import { createFold, type Event, getDialect } from "../index.ts";
 import { question, tokens, tools } from "./demo-answer.ts";
 import { EventPrinter, partLines } from "./show.ts";
-import { Flow, type Output, type Palette, padded, paletteOf, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
+import { beside, Flow, type Output, type Palette, paletteOf, ruled, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
 
 /** The whole answer plays in about this time. */
 const DURATION_MS = 10_000;
@@ -72,7 +72,7 @@ const NEXT = [
 function heading({ palette, width, left, right, isWide }: Screen): string {
   const { bold, dim } = palette;
   const titles = isWide
-    ? `${bold("the model writes".padEnd(left))} ${dim("│")} ${bold("the scanner says")}\n${dim(`${"─".repeat(left)}─┼─${"─".repeat(right)}`)}`
+    ? [...beside([[bold("the model writes")], [bold("the scanner says")]], [left, right], palette), dim(ruled([left, right]))].join("\n")
     : `${bold("the model writes")}\n${dim("│")} ${bold("the scanner says")}\n`;
   return `\n${bold("Dragoman")}: Gemma 4's dialect, token by token\n${new Flow({ palette, width, indent: 0 }).add(`asked: ${question}`, dim)}\n\n${titles}\n`;
 }
@@ -144,10 +144,7 @@ class Pairs {
     const model = markedUp(text, flow, palette).split("\n");
     const printer = new EventPrinter({ palette, width: right, brief: true });
     const said = (events.map((event) => printer.print(event)).join("") + printer.end()).split("\n").slice(0, -1);
-    const bar = palette.dim("│");
-    if (!isWide) return [...model, ...said.map((line) => `${bar} ${line}`)];
-    const height = Math.max(model.length, said.length);
-    return Array.from({ length: height }, (_, i) => `${padded(model[i] ?? "", left)} ${bar} ${said[i] ?? ""}`);
+    return isWide ? beside([model, said], [left, right], palette) : [...model, ...said.map((line) => `${palette.dim("│")} ${line}`)];
   }
 }
 

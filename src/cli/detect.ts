@@ -1,9 +1,9 @@
 /** `dragoman detect`: a model's name or file in, its dialect out. */
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { isObject } from "../core/json.ts";
-import { GgufError, readGguf, templateOf, textIn } from "../engines/gguf.ts";
+import { cluesIn as cluesInGguf, GgufError, readGguf, textIn } from "../engines/gguf.ts";
 import { type Clues, type Detection, detectDialect } from "../index.ts";
 import { Complaint } from "./complaint.ts";
 import { parseJson, readText, unreadable } from "./input.ts";
@@ -90,16 +90,8 @@ async function cluesIn(path: string): Promise<FileClues> {
   try {
     const gguf = await readGguf(path);
     if (gguf) {
-      const name = textIn(gguf.metadata, "general.name");
       const architecture = textIn(gguf.metadata, "general.architecture");
-      const template = templateOf(gguf);
-      // The file's own name has gone through more hands than the one inside, but also says more: what was quantized, and from what.
-      const known = detectDialect({ model: basename(path) });
-      return {
-        model: known || !name ? resolve(path) : name,
-        ...(template !== undefined && { template }),
-        ...(architecture !== undefined && { architecture }),
-      };
+      return { ...cluesInGguf(resolve(path), gguf), ...(architecture !== undefined && { architecture }) };
     }
   } catch (error) {
     if (error instanceof GgufError) throw new Complaint(`cannot read ${visible(path)}: ${error.message}`, { cause: error });

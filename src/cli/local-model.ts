@@ -20,7 +20,11 @@ export interface ModelFlags {
 }
 
 /** A model to load, and not the name of one that a server has. */
-export const isModelFile = (model: string): boolean => model === "embedded" || /^(hf:|https?:\/\/)|\.gguf$/i.test(model);
+const isModelFile = (model: string): boolean => model === "embedded" || /^(hf:|https?:\/\/)|\.gguf$/i.test(model);
+
+/** The model that was asked for, if it is one to run in this process. */
+export const modelHere = ({ upstream, model }: { upstream?: string; model?: string }): string | undefined =>
+  upstream === undefined && model !== undefined && isModelFile(model) ? model : undefined;
 
 export const hasEmbedded = (): boolean => existsSync(EMBEDDED);
 
@@ -30,7 +34,9 @@ export interface Opened {
   warnings: readonly Warning[];
 }
 
-/** `MissingRuntime` goes through where nobody can be asked, or said no: some can go on without. */
+/** What models in this process need is not installed, and nobody could be asked, or said no: some can go on without. */
+export class NoRuntime extends Complaint {}
+
 export async function openModel(model: string, flags: ModelFlags = {}, output: NodeJS.WriteStream = process.stderr): Promise<Opened> {
   const bar = new Bar(output);
   try {
@@ -46,8 +52,10 @@ export async function openModel(model: string, flags: ModelFlags = {}, output: N
     return { engine, warnings: [...engine.warnings, ...(await templateWarnings(engine))] };
   } catch (error) {
     bar.clear();
-    if (error instanceof MissingRuntime) await offerRuntime(output);
-    throw error instanceof EngineError && !(error instanceof MissingRuntime) ? new Complaint(error.message, { cause: error }) : error;
+    if (!(error instanceof EngineError)) throw error;
+    if (!(error instanceof MissingRuntime)) throw new Complaint(error.message, { cause: error });
+    await offerRuntime(output);
+    throw new NoRuntime(error.message, { cause: error });
   }
 }
 

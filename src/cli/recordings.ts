@@ -5,7 +5,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Command } from "commander";
-import type { Part, Response } from "../core/nouns.ts";
+import type { Response } from "../core/nouns.ts";
 import { accountOf } from "../gateway/recordings/account.ts";
 import type { Comparison, Heard } from "../gateway/recordings/compare.ts";
 import { type Prefix, Prefixes } from "../gateway/recordings/prefix.ts";
@@ -13,7 +13,7 @@ import { isRecording, type Recording, readRecording } from "../gateway/recording
 import { Complaint } from "./complaint.ts";
 import { readPort, readText } from "./input.ts";
 import { partLines } from "./show.ts";
-import { Flow, type Output, type Palette, padded, paletteOf, TWO_COLUMNS, visible, widthOfScreen } from "./terminal.ts";
+import { beside, Flow, type Output, type Palette, paletteOf, TWO_COLUMNS, visible, widthOfScreen } from "./terminal.ts";
 
 export function addRecordings(program: Command): void {
   program
@@ -160,11 +160,11 @@ export function show(recording: Recording, output: Output): void {
   const width = Math.min(MAX_WIDTH, widthOfScreen(output));
   const account = accountOf(recording);
   const { text, upstream, events, client, anomalies } = account;
-  const said = text === undefined ? (upstream ?? { content: [] }) : { content: [{ type: "text" as const, text }] };
-  const columns = columnsOf([
-    ["the model wrote", said, upstream === undefined && text === undefined ? "nothing that can be read" : ""],
-    ["the client got", client ?? { content: [] }, client ? "" : statusOf(recording)],
-  ]);
+  const said: Response | undefined = text === undefined ? upstream : { content: [{ type: "text", text }] };
+  const columns: readonly Column[] = [
+    { title: "the model wrote", response: said, note: "nothing that can be read" },
+    { title: "the client got", response: client, note: statusOf(recording) },
+  ];
   const lines = [
     ...heading(recording, palette),
     "",
@@ -192,25 +192,25 @@ function heading({ at, exchange, upstream }: Recording, { bold, dim }: Palette):
 
 const statusOf = ({ client }: Recording): string => (client.response ? `status ${client.response.status}` : "nothing");
 
-type Columns = readonly { title: string; response: Response; note: string }[];
-const columnsOf = (list: readonly (readonly [string, Response, string])[]): Columns =>
-  list.map(([title, response, note]) => ({ title, response, note }));
+/** `note`: what is said where there is none. */
+interface Column {
+  readonly title: string;
+  readonly response: Response | undefined;
+  readonly note: string;
+}
 
 const partsOf = ({ content, finish }: Response, palette: Palette, width: number): string[] => {
-  const parts: readonly Part[] = content;
   const end = finish ? [palette.dim(`  ${finish.reason}${finish.error ? `: ${visible(finish.error.message)}` : ""}`)] : [];
-  return [...partLines(parts, { palette, width }).split("\n").slice(0, -1), ...end];
+  return [...partLines(content, { palette, width }).split("\n").slice(0, -1), ...end];
 };
 
-function printed(columns: Columns, palette: Palette, width: number): string[] {
+function printed(columns: readonly Column[], palette: Palette, width: number): string[] {
   const isWide = width >= TWO_COLUMNS;
   const each = isWide ? Math.floor((width - 3) / 2) : width;
   const blocks = columns.map(({ title, response, note }) => [
     palette.bold(title),
-    ...(note === "" ? partsOf(response, palette, each) : [`  ${new Flow({ palette, width: each, indent: 2 }).add(note, palette.dim)}`]),
+    ...(response ? partsOf(response, palette, each) : [`  ${new Flow({ palette, width: each, indent: 2 }).add(note, palette.dim)}`]),
   ]);
   if (!isWide) return blocks.flatMap((block, i) => (i > 0 ? ["", ...block] : block));
-  const [left = [], right = []] = blocks;
-  const height = Math.max(left.length, right.length);
-  return Array.from({ length: height }, (_, i) => `${padded(left[i] ?? "", each)} ${palette.dim("│")} ${right[i] ?? ""}`.trimEnd());
+  return beside(blocks, [each, each], palette);
 }

@@ -1,7 +1,6 @@
 /** Models in the gateway's process: loaded once, and kept as long as the configuration asks for them. */
 import type { Engine } from "../engines/index.ts";
 import { createLimited } from "../engines/limited.ts";
-import { MissingRuntime } from "../engines/llama/index.ts";
 import type { LocalSettings, Settings } from "../gateway/index.ts";
 import { Complaint } from "./complaint.ts";
 import { type Opened, openModel } from "./local-model.ts";
@@ -43,8 +42,6 @@ async function openOne(name: string, { model, gpu, context, parallel, limits }: 
     });
     return { name, engine: limits ? createLimited(opened.engine, limits) : opened.engine, opened };
   } catch (error) {
-    if (error instanceof Complaint || error instanceof MissingRuntime)
-      throw new Complaint(`upstream ${name}: ${error.message}`, { cause: error });
-    throw error;
+    throw error instanceof Complaint ? new Complaint(`upstream ${name}: ${error.message}`, { cause: error }) : error;
   }
 }

@@ -1,21 +1,20 @@
 /** What `dragoman serve` does. In a file of its own, so that no other command loads a server. */
 import type { Logger } from "pino";
 import type { Warning } from "../core/nouns.ts";
-import { MissingRuntime } from "../engines/llama/index.ts";
 import { type Changes, createGateway, createMetrics, type Gateway, type GatewayOptions, type Settings } from "../gateway/index.ts";
 import { Refusal } from "../gateway/refusal.ts";
 import { Complaint } from "./complaint.ts";
-import { describeModel, hasEmbedded, type Opened, openModel } from "./local-model.ts";
+import { describeModel, hasEmbedded, modelHere, NoRuntime, type Opened, openModel } from "./local-model.ts";
 import { endWithGrace, listen } from "./running.ts";
 import { check, unlisted } from "./serve-check.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 import { type Local, Locals } from "./serve-local.ts";
 import { createLog } from "./serve-log.ts";
 import { openRecorder, secretsOf } from "./serve-record.ts";
-import { configOf, isLocal, readSettings } from "./serve-settings.ts";
+import { configOf, readSettings } from "./serve-settings.ts";
 import { verboseTap } from "./serve-verbose.ts";
 import { visible } from "./terminal.ts";
-import { connectAll, dialectLines, NOT_FOUND, shownUrl, type Upstream } from "./upstreams.ts";
+import { connectAll, dialectLines, NOT_FOUND, type Upstream } from "./upstreams.ts";
 import { watchFile } from "./watch.ts";
 
 export async function serve(flags: ServeFlags): Promise<void> {
@@ -36,16 +35,9 @@ export async function serve(flags: ServeFlags): Promise<void> {
   });
   const url = await listen(gateway, settings.server.port, (line) => log.warn(line));
   const readyMs = Math.round(performance.now()); // since the process began
-  for (const upstream of upstreams)
-    log[upstream.certain ? "info" : "warn"](
-      shown(upstream),
-      `upstream ${upstream.name}: ${upstream.urls.join(", ")} speaks ${upstream.wire} (${upstream.how})`,
-    );
+  for (const upstream of upstreams) tellUpstream(upstream, log);
   if (flags.dialect === undefined) for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
-  for (const { name, opened } of locals) {
-    log.info({ upstream: name, path: opened.engine.facts.path }, describeModel(opened.engine));
-    for (const { code, message } of opened.warnings) log.warn({ warning: code }, message);
-  }
+  for (const local of locals) tellLocal(local, log);
   log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${url}/v1`);
   endWithGrace(gateway, {
     tell: (line) => log.info(line),
@@ -65,14 +57,15 @@ export async function serve(flags: ServeFlags): Promise<void> {
 /** The model that a flag gives; or, where there is nothing else, the embedded one. */
 async function openGiven({ upstreams, locals }: Settings, flags: ServeFlags): Promise<Local[]> {
   const named = (opened: Opened): Local[] => [{ name: opened.engine.facts.id, engine: opened.engine, opened }];
-  if (isLocal(flags)) return openModel(flags.model!, flags).then(named, complain);
+  const here = modelHere(flags);
+  if (here !== undefined) return openModel(here, flags).then(named);
   if (Object.keys({ ...upstreams, ...locals }).length > 0) return [];
   if (flags.model !== undefined)
     throw new Complaint(`${NOT_FOUND}; ${visible(flags.model)} must be a model of it, or a file that ends in .gguf`);
   if (!hasEmbedded()) throw new Complaint(NOT_FOUND);
   const alone = ({ engine, warnings }: Opened): Local[] => named({ engine, warnings: [...warnings, ALONE] });
   return openModel("embedded", flags).then(alone, (error: unknown) => {
-    throw error instanceof MissingRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
+    throw error instanceof NoRuntime ? new Complaint(`${NOT_FOUND}; ${error.message}`, { cause: error }) : error;
   });
 }
 
@@ -82,18 +75,17 @@ const ALONE: Warning = {
     "no server of a model was found on this machine: the embedded one answers, which writes tool calls and knows nothing; --upstream and --model bring another",
 };
 
-function complain(error: unknown): never {
-  throw error instanceof MissingRuntime ? new Complaint(error.message, { cause: error }) : error;
-}
-
 // ---- Upstreams
 
-const shown = ({ name, wire, urls, hasKey }: Upstream) => ({
-  upstream: name,
-  wire,
-  urls: urls.map(shownUrl),
-  key: hasKey ? "set" : "none",
-});
+function tellUpstream({ name, wire, urls, hasKey, how, certain }: Upstream, log: Logger): void {
+  const fields = { upstream: name, wire, urls, key: hasKey ? "set" : "none" };
+  log[certain ? "info" : "warn"](fields, `upstream ${name}: ${urls.join(", ")} speaks ${wire} (${how})`);
+}
+
+function tellLocal({ name, opened: { engine, warnings } }: Local, log: Logger): void {
+  log.info({ upstream: name, path: engine.facts.path }, describeModel(engine));
+  for (const { code, message } of warnings) log.warn({ warning: code }, message);
+}
 
 const enginesOf = (
   { models }: Settings,

@@ -5,7 +5,7 @@ import type { ModelRule } from "../gateway/rules.ts";
 import { ConfigError } from "../gateway/toml.ts";
 import { Complaint } from "./complaint.ts";
 import { unreadable } from "./input.ts";
-import { isModelFile } from "./local-model.ts";
+import { modelHere } from "./local-model.ts";
 import { CONFIG, type ServeFlags } from "./serve-flags.ts";
 import { fromFlags, fromMachine, secret } from "./upstreams.ts";
 
@@ -19,9 +19,10 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
   const { host, port, insecure, key, model, dialect, context } = flags;
   const upstreams = flags.upstream === undefined ? base.upstreams : fromFlags(flags.upstream, flags);
   const locals = flags.upstream === undefined ? base.locals : {};
-  const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isLocal(flags);
+  const isHere = modelHere(flags) !== undefined;
+  const hasSome = Object.keys({ ...upstreams, ...locals }).length > 0 || isHere;
   const found = hasSome ? upstreams : await fromMachine();
-  const isRule = !isLocal(flags) && (model !== undefined || (flags.upstream !== undefined && (dialect ?? context) !== undefined));
+  const isRule = !isHere && (model !== undefined || (flags.upstream !== undefined && (dialect ?? context) !== undefined));
   // Rules for upstreams that a flag has replaced are none.
   const isAnswered = ({ upstream }: ModelRule): boolean =>
     flags.upstream === undefined || upstream === undefined || Object.hasOwn(found, upstream);
@@ -40,9 +41,6 @@ export async function readSettings(flags: ServeFlags): Promise<Settings> {
       : base.models.filter(isAnswered),
   };
 }
-
-/** Whether the model that was asked for runs in this process. */
-export const isLocal = ({ upstream, model }: ServeFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
 
 function fromFile(file: string): Settings {
   let text: string;

@@ -2,7 +2,7 @@
 import type { WireId } from "../core/nouns.ts";
 import { EMBEDDED, type Llama } from "../engines/llama/index.ts";
 import { sizeOf } from "./local-model.ts";
-import { Flow, type Output, type Palette, padded, paletteOf, widthOfScreen } from "./terminal.ts";
+import { beside, Flow, type Output, type Palette, paletteOf, ruled, widthOfScreen } from "./terminal.ts";
 import { curlOf, QUESTION, TOOL, TRYOUTS, usualShell } from "./tryout.ts";
 
 /** A call as it went through: what the model wrote, and what the client got for it. */
@@ -137,12 +137,10 @@ class Page {
     const { dim } = this.palette;
     const room = this.#width - 2 - 3 * (columns.length - 1);
     const widths = shares.map((share) => Math.floor(share * room));
-    const cells = columns.map(({ title, lines }, i) => [dim(title), dim("─".repeat(widths[i]!)), ...lines(widths[i]!)]);
-    const height = Math.max(...cells.map((lines) => lines.length));
-    for (let at = 0; at < height; at++) {
-      const parts = cells.map((lines, i) => padded(lines[at] ?? "", widths[i]!));
-      this.line(`  ${parts.join(at === 1 ? dim("─┼─") : dim(" │ "))}`.trimEnd());
-    }
+    const titles = columns.map(({ title }) => [dim(title)]);
+    const cells = columns.map(({ lines }, i) => lines(widths[i]!));
+    const rows = [...beside(titles, widths, this.palette), dim(ruled(widths)), ...beside(cells, widths, this.palette)];
+    for (const row of rows) this.line(`  ${row}`);
   }
 
   /** What a format marks is in colour: control tokens, and where a call stands in the client's JSON. */

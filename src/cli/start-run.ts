@@ -2,10 +2,9 @@
 import { readFileSync } from "node:fs";
 import type { Event } from "../core/nouns.ts";
 import { bytesOf } from "../dialects/scan/scan.ts";
-import { type Llama, MissingRuntime } from "../engines/llama/index.ts";
+import type { Llama } from "../engines/llama/index.ts";
 import { createGateway, createMetrics, discover } from "../gateway/index.ts";
-import { Complaint } from "./complaint.ts";
-import { openModel } from "./local-model.ts";
+import { NoRuntime, openModel } from "./local-model.ts";
 import { endWithGrace, listen } from "./running.ts";
 import { createLog } from "./serve-log.ts";
 import type { StartFlags } from "./start.ts";
@@ -17,8 +16,7 @@ export async function start(flags: StartFlags): Promise<void> {
   const output = process.stdout;
   const looking = discover();
   const opened = await openModel(flags.model, flags).catch(async (error: unknown) => {
-    if (!(error instanceof MissingRuntime)) throw error;
-    if ((await looking).length === 0) throw new Complaint(error.message, { cause: error });
+    if (!(error instanceof NoRuntime) || (await looking).length === 0) throw error;
     process.stderr.write(`${paletteOf(process.stderr).yellow("dragoman:")} ${error.message}\n`);
     return undefined;
   });

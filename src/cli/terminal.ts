@@ -112,6 +112,16 @@ export const TWO_COLUMNS = 72;
 export const padded = (text: string, width: number): string =>
   text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));
 
+/** Blocks of lines side by side, each in a column of its width. */
+export function beside(blocks: readonly (readonly string[])[], widths: readonly number[], { dim }: Palette): string[] {
+  const height = Math.max(...blocks.map(({ length }) => length));
+  const row = (at: number): string => blocks.map((lines, i) => padded(lines[at] ?? "", widths[i] ?? 0)).join(` ${dim("│")} `);
+  return Array.from({ length: height }, (_, at) => row(at).trimEnd());
+}
+
+/** What stands between the heads of such columns and the rest. */
+export const ruled = (widths: readonly number[]): string => widths.map((width) => "─".repeat(width)).join("─┼─");
+
 // ---- text in a column
 
 /** A line may break at blanks, and in JSON and code also behind what separates or opens. */

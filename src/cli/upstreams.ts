@@ -66,7 +66,7 @@ export async function fromMachine(): Promise<Upstreams> {
 }
 
 /** For everybody to read: what a query says may be nobody's business. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   const names = [...searchParams.keys()];
   return origin + pathname + (names.length === 0 ? "" : `?${names.map((name) => `${name}=…`).join("&")}`);

@@ -3,6 +3,7 @@
  * a generator around a generator around a stream costs several turns of the loop for each event.
  */
 import { StringDecoder } from "node:string_decoder";
+import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event } from "../core/nouns.ts";
 import type { Headers, StreamDecoder } from "../wires/wire.ts";
 import type { Asking, Listener } from "./asked.ts";
@@ -30,7 +31,6 @@ const MAX_BEHIND = 65_536;
 /** What one thing that a server says may take: as much as a client may send. */
 export const MAX_BYTES = 64 * 1024 * 1024;
 export const TOO_LONG: ErrorInfo = { code: "upstream", message: "what the upstream says has no end: it is more than 64 MiB by now" };
-const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 const NOTHING: StreamDecoder = { feed: () => [], flush: () => [] };
 
 class Reading implements Listener, Telling {
@@ -43,7 +43,6 @@ class Reading implements Listener, Telling {
   /** What came since it said something. */
   #unheard = 0;
   #finished = false;
-  #stopped = false;
 
   constructor(options: AnswerOptions, hear: Hear) {
     this.#options = options;
@@ -53,7 +52,6 @@ class Reading implements Listener, Telling {
     } catch (error) {
       this.#break(error);
     }
-    if (this.#stopped) this.#asking?.abort();
   }
 
   pause(): void {
@@ -65,7 +63,6 @@ class Reading implements Listener, Telling {
   stop(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#stopped = true;
     this.#asking?.abort();
   }
 
@@ -113,7 +110,7 @@ class Reading implements Listener, Telling {
       this.#break(error);
     }
     this.#tell(problem ? last.map((event) => (event.type === "finish" ? failed(problem) : event)) : last);
-    if (!this.#finished) this.#tell([failed(problem ?? CUT)]);
+    if (!this.#finished) this.#tell([failed(problem ?? CUT_OFF)]);
   }
 
   #tell(events: readonly Event[]): void {

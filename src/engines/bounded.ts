@@ -21,6 +21,21 @@ function listen(signal: AbortSignal): Set<() => void> {
   return all;
 }
 
+/** Rejects as soon as the signal says so, whatever becomes of the work. */
+export async function unlessAborted<T>(signal: AbortSignal | undefined, work: T | Promise<T>): Promise<T> {
+  let back = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(signal?.reason);
+    back = onAbort(signal, stop);
+    if (signal?.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    back();
+  }
+}
+
 export interface Bounds {
   readonly signals: readonly (AbortSignal | undefined)[];
   readonly ms?: number | undefined;

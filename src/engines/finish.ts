@@ -1,11 +1,11 @@
 /** What all engines promise of their events: one `finish`, last, and nothing thrown. */
+import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event } from "../core/nouns.ts";
 import { EngineError } from "./error.ts";
 
-const ABORTED: ErrorInfo = { code: "aborted", message: "the request was aborted" };
+export const ABORTED: ErrorInfo = { code: "aborted", message: "the request was aborted" };
 /** What an engine that keeps its contract never gives. */
 export const NO_FINISH: ErrorInfo = { code: "internal", message: "the engine gave no finish" };
-const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 
 export const failed = (error: ErrorInfo): Event => ({ type: "finish", reason: "error", error });
 
@@ -37,7 +37,7 @@ export async function* closing(
     return;
   }
   yield* open.close();
-  yield failed(signal?.aborted ? ABORTED : CUT);
+  yield failed(signal?.aborted ? ABORTED : CUT_OFF);
 }
 
 export function explainError(error: unknown): ErrorInfo {

@@ -5,6 +5,8 @@
  *     GGUF  version u32  tensors u64  pairs u64  { key string  type u32  value }*  { name string  dims u32 u64*  type u32  offset u64 }*
  */
 import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import { type Clues, detectDialect } from "../dialects/detect.ts";
 
 /** `message` completes the sentence "cannot read the file: …". */
 export class GgufError extends Error {
@@ -44,6 +46,17 @@ export interface Gguf {
 /** Some models have a second template, for tools. */
 export const templateOf = ({ metadata }: Gguf): string | undefined =>
   textIn(metadata, "tokenizer.chat_template.tool_use") ?? textIn(metadata, "tokenizer.chat_template");
+
+/**
+ * What tells the dialect of the model in a file. The file's own name has gone through more hands than the one inside, but also says more: what
+ * was quantized, and from what.
+ */
+export function cluesIn(path: string, file: Gguf): Clues {
+  const inside = textIn(file.metadata, "general.name");
+  const template = templateOf(file);
+  const model = !inside || detectDialect({ model: basename(path) }) ? path : inside;
+  return { model, ...(template === undefined ? {} : { template }) };
+}
 
 export function textIn(metadata: Gguf["metadata"], key: string): string | undefined {
   const value = metadata.get(key);

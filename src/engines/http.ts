@@ -4,12 +4,14 @@
  */
 import { type Dispatcher, Pool } from "undici/index.js"; // by its file: Bun puts one of its own, without pools, in the place of `undici`
 import type { ErrorInfo } from "../core/nouns.ts";
-import type { Headers } from "../wires/wire.ts";
-import { MAX_BYTES, TOO_LONG } from "./answer.ts";
+import { readError } from "../wires/errors.ts";
+import type { Headers, StreamDecoder, Wire } from "../wires/wire.ts";
+import { MAX_BYTES, TOO_LONG, whole } from "./answer.ts";
 import { Asked, type Asking, type Base, type Listener, type Patience } from "./asked.ts";
 import { bounded } from "./bounded.ts";
 import type { CallOptions } from "./engine.ts";
 import { EngineError } from "./error.ts";
+import { failed } from "./finish.ts";
 import { Inbox } from "./inbox.ts";
 import { Places } from "./places.ts";
 import { codeOf, PROBLEMS } from "./problems.ts";
@@ -39,6 +41,8 @@ export interface ServerOptions {
   credentials?: Headers | undefined;
   /** What may not be read in an error: servers quote keys. */
   secret?: string | undefined;
+  /** How its errors are written. */
+  readError?: Wire["decodeError"] | undefined;
   timeouts?: Timeouts | undefined;
   /** How many at a time, to each URL. */
   connections?: number | undefined;
@@ -166,15 +170,27 @@ export class HttpServer {
     return this.clean({ code: "upstream", message: `the connection to the upstream failed: ${code} (${where})` });
   }
 
-  /** What a server said. If it refused the key, it was ours, not the client's; if it is elsewhere, that is all that helps. */
-  refusal(error: ErrorInfo, { location }: Headers): ErrorInfo {
-    const { status = 0 } = error;
+  /** The same, for whoever has no events to say it with. */
+  thrown(error: unknown): EngineError {
+    return error instanceof EngineError ? error : new EngineError(this.explain(error), { cause: error });
+  }
+
+  /** What a server said that refuses. If it refused the key, it was ours, not the client's; if it is elsewhere, that is all that helps. */
+  refusal({ status, headers, text }: BriefAnswer): ErrorInfo {
+    const { readError: read = readError } = this.#options;
+    const error = read(status, headers, text.slice(0, MAX_ERROR_CHARS));
+    const { location } = headers;
     if (status >= 300 && status < 400 && location !== undefined) {
       return this.clean({ ...error, message: `the upstream answered ${status} and points to ${location}: its URL must be that one` });
     }
     if (error.code !== "auth") return this.clean(error);
     const { native: _native, param: _param, ...rest } = error;
     return this.clean({ ...rest, code: "upstream", message: `the upstream refused the key that it was given: ${error.message}` });
+  }
+
+  /** The same as the end of an answer, while it comes. */
+  refusing(status: number, headers: Headers): StreamDecoder {
+    return whole((text) => [failed(this.refusal({ status, headers, text }))], MAX_ERROR_CHARS);
   }
 
   /** Without the key: a server may say what it was given. */
@@ -212,7 +228,7 @@ export function travelling(headers: Headers): Headers {
 }
 
 /** More of an error nobody reads. */
-export const MAX_ERROR_CHARS = 65_536;
+const MAX_ERROR_CHARS = 65_536;
 
 export async function bodyText({ body }: ServerAnswer): Promise<string> {
   const decoder = new TextDecoder();

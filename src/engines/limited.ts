@@ -7,7 +7,7 @@ import { around } from "./around.ts";
 import { onAbort } from "./bounded.ts";
 import type { Engine } from "./engine.ts";
 import { EngineError } from "./error.ts";
-import { closing } from "./finish.ts";
+import { ABORTED, closing } from "./finish.ts";
 
 export interface Limits {
   /** Answers at a time. */
@@ -81,7 +81,7 @@ class Gate {
       };
       const gone = (): void => {
         over();
-        reject(new EngineError({ code: "aborted", message: "the request was aborted" }));
+        reject(new EngineError(ABORTED));
       };
       const timer = setTimeout(() => {
         over();

@@ -1,5 +1,6 @@
 /** What breaks between us and a server, and what is said of it. */
 import type { ErrorInfo } from "../core/nouns.ts";
+import { ABORTED } from "./finish.ts";
 
 /** The connection broke before an answer came. */
 export const LOST: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
@@ -37,8 +38,8 @@ export const PROBLEMS: Readonly<Record<string, ErrorInfo>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
   ERR_TLS_CERT_ALTNAME_INVALID: { code: "upstream", message: "the upstream's certificate is for another name" },
-  UND_ERR_ABORTED: { code: "aborted", message: "the request was aborted" },
-  ABORT_ERR: { code: "aborted", message: "the request was aborted" },
+  UND_ERR_ABORTED: ABORTED,
+  ABORT_ERR: ABORTED,
   23: { code: "timeout", message: "the upstream did not answer in time" }, // what AbortSignal.timeout throws
 };
 

@@ -8,7 +8,7 @@
  */
 
 import { isObject } from "../core/json.ts";
-import type { ErrorInfo, Event, Request, WireId } from "../core/nouns.ts";
+import type { Event, Request, WireId } from "../core/nouns.ts";
 import { eventsOf } from "../core/unfold.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
@@ -37,7 +37,7 @@ import type {
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { bodyText, HttpServer, MAX_ERROR_CHARS, type Timeouts, travelling } from "./http.ts";
+import { bodyText, HttpServer, type Timeouts, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 import { takeEvents } from "./take.ts";
 
@@ -124,7 +124,8 @@ export class Remote implements Engine {
     const bases = this.urls.map((one) => baseOf(wire, one));
     this.#profile = { ...usualProfile(wire, first), ...profile };
     const credentials = key === undefined ? undefined : credentialsOf(wire, key);
-    this.#server = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
+    const readError: Wire["decodeError"] = (status, received, body) => this.#wire.decodeError(status, received, body);
+    this.#server = new HttpServer({ bases, headers, credentials, secret: key, readError, timeouts, connections });
     if (!(cloud ?? knownByUrl(first)) && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);
   }
 
@@ -153,7 +154,7 @@ export class Remote implements Engine {
         const answered = (ok: boolean) => options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
         if (status < 200 || status >= 300) {
           answered(false);
-          return whole((text) => [failed(this.#readError(status, headers, text))], MAX_ERROR_CHARS);
+          return this.#server.refusing(status, headers);
         }
         const streamed = (): StreamDecoder => {
           answered(true);
@@ -198,7 +199,7 @@ export class Remote implements Engine {
       const tokens = (await this.#countOnWire(request, options)) ?? (await this.#countOnServer(request, options));
       if (tokens !== undefined) return { tokens, exact: true };
     } catch (error) {
-      if (options.signal?.aborted) throw this.#thrown(error);
+      if (options.signal?.aborted) throw this.#server.thrown(error);
       // Compatible servers often lack it.
     }
     return { tokens: estimateTokens(request), exact: false };
@@ -221,11 +222,11 @@ export class Remote implements Engine {
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {
     const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
     try {
-      const { status, headers, text } = await this.#server.brief("GET", path, options);
-      if (status !== 200) throw new EngineError(this.#readError(status, headers, text));
-      return this.#wire.decodeModels(JSON.parse(text));
+      const answer = await this.#server.brief("GET", path, options);
+      if (answer.status !== 200) throw new EngineError(this.#server.refusal(answer));
+      return this.#wire.decodeModels(JSON.parse(answer.text));
     } catch (error) {
-      throw this.#thrown(error);
+      throw this.#server.thrown(error);
     }
   }
 
@@ -234,11 +235,11 @@ export class Remote implements Engine {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
       if (status === 401 || (status >= 300 && status < 400))
-        throw new EngineError(this.#readError(status, headers, await bodyText(answer)));
+        throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
       const type = headers["content-type"];
       return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {
-      throw this.#thrown(error);
+      throw this.#server.thrown(error);
     }
   }
 
@@ -256,14 +257,6 @@ export class Remote implements Engine {
 
   async close(): Promise<void> {
     await this.#server.close();
-  }
-
-  #thrown(error: unknown): EngineError {
-    return error instanceof EngineError ? error : new EngineError(this.#server.explain(error), { cause: error });
-  }
-
-  #readError(status: number, headers: Headers, text: string): ErrorInfo {
-    return this.#server.refusal(this.#wire.decodeError(status, headers, text.slice(0, MAX_ERROR_CHARS)), headers);
   }
 
   /** Without the key in its errors. */

@@ -6,7 +6,7 @@
 
 import type { Event, Request } from "../core/nouns.ts";
 import type { ModelInfo } from "../wires/wire.ts";
-import { onAbort } from "./bounded.ts";
+import { unlessAborted } from "./bounded.ts";
 import { type Disposing, disposing } from "./disposing.ts";
 import type { Engine, GenerateOptions, TokenCount } from "./engine.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -49,18 +49,10 @@ const OVER: Event = { type: "finish", reason: "error", error: { code: "internal"
 
 /** The events of a script, until the signal: a script may wait for ever. */
 async function* until(signal: AbortSignal | undefined, script: Script): AsyncGenerator<Event[], void, undefined> {
-  let forget = (): void => {};
-  const gone = new Promise<"gone">((resolve) => {
-    forget = onAbort(signal, () => resolve("gone"));
-  });
   const events = Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
-  try {
-    for (;;) {
-      const step = await Promise.race([gone, events.next()]);
-      if (step === "gone" || step.done) return;
-      yield [step.value];
-    }
-  } finally {
-    forget();
+  for (;;) {
+    const step = await unlessAborted(signal, events.next());
+    if (step.done) return;
+    yield [step.value];
   }
 }

@@ -2,6 +2,7 @@
 import { createFold } from "../core/fold.ts";
 import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
+import { ABORTED, failed } from "../engines/finish.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
@@ -59,8 +60,8 @@ interface Question {
 }
 
 const STOPPED: Readonly<Record<NonNullable<Exchange["brokenOff"]>, Event>> = {
-  client: { type: "finish", reason: "error", error: { code: "aborted", message: "the request was aborted" } },
-  gateway: { type: "finish", reason: "error", error: CLOSING },
+  client: failed(ABORTED),
+  gateway: failed(CLOSING),
 };
 
 /** An answer under way. The engine tells its events as they come: nobody waits for one, and so nobody need be woken for it. */
@@ -294,8 +295,8 @@ class Whole extends Answering {
       failed ? wire.encodeError(failed, asked, passage.encoderOptions).body : wire.encodeResponse(response, asked, passage.encoderOptions);
     sink.leave();
     if (passage.gone) passage.drop();
-    else if (sink.opened && failed) this.breakOff(printed(body()));
-    else if (sink.opened) sink.close(printed(body()), passage.warningHeader());
+    else if (sink.opened && failed) this.breakOff(printBody(body()));
+    else if (sink.opened) sink.close(printBody(body()), passage.warningHeader());
     else if (failed) passage.sendError(failed, { request: asked, headers: back });
     else passage.sendJson(body(), { ...back, ...passage.warningHeader() });
   }
@@ -318,5 +319,3 @@ class Whole extends Answering {
     return this.passage.state.patience.wholeMs;
   }
 }
-
-const printed = (body: unknown): string => (typeof body === "string" ? body : printBody(body));

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../core/nouns.ts";
+import { LastUsed } from "../engines/last-used.ts";
 import { keysOf } from "./edge.ts";
 import type { Visit } from "./routes.ts";
 
@@ -13,43 +14,27 @@ const MAX_ITEMS = 20_000;
 const MAX_CHARS = 16 * 1024 * 1024;
 
 export class Kept {
-  /** JSON texts, by owner and id; the first was not used for the longest time. */
-  readonly #items = new Map<string, string>();
-  readonly #maxItems: number;
-  readonly #maxChars: number;
-  #chars = 0;
+  /** JSON texts, by owner and id. Whole turns are long, and drive no item out. */
+  readonly #items: LastUsed<string>;
+  readonly #turns: LastUsed<string>;
 
   constructor(maxItems = MAX_ITEMS, maxChars = MAX_CHARS) {
-    this.#maxItems = maxItems;
-    this.#maxChars = maxChars;
+    this.#items = new LastUsed(maxChars, maxItems);
+    this.#turns = new LastUsed(maxChars, maxItems);
   }
 
-  /** What is longer than there is room drives nothing out. */
   keep(owner: string, id: string, item: unknown): void {
     const text = JSON.stringify(item);
-    if (text.length > this.#maxChars) return;
-    this.#put(owner + id, text);
-    for (const oldest of this.#items.keys()) {
-      if (this.#items.size <= this.#maxItems && this.#chars <= this.#maxChars) break;
-      this.#drop(oldest);
-    }
+    this.#placeOf(id).set(owner + id, text, text.length);
   }
 
   recall(owner: string, id: string): JsonObject | undefined {
-    const text = this.#items.get(owner + id);
-    if (text === undefined) return undefined;
-    this.#put(owner + id, text);
-    return JSON.parse(text) as JsonObject;
+    const text = this.#placeOf(id).get(owner + id);
+    return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
   }
 
-  #put(key: string, text: string): void {
-    this.#drop(key);
-    this.#items.set(key, text);
-    this.#chars += text.length;
-  }
-  #drop(key: string): void {
-    this.#chars -= this.#items.get(key)?.length ?? 0;
-    this.#items.delete(key);
+  #placeOf(id: string): LastUsed<string> {
+    return id.startsWith("resp_") ? this.#turns : this.#items;
   }
 }
 

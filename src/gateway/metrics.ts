@@ -26,92 +26,100 @@ interface Tally {
   fragments: number;
 }
 
-export function createMetrics(): Metrics {
-  const registry = new Registry();
-  const registers = [registry];
-  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
-    new Counter({ name: `dragoman_${name}`, help, labelNames, registers });
+export const createMetrics = (): Metrics => new Prometheus();
 
-  const requests = counter("requests_total", "Exchanges that have ended", [...PLACE, "kind", "outcome"]);
-  let streams = 0;
-  new Gauge({
-    name: "dragoman_streams_open",
-    help: "Streams to clients that are open",
-    registers,
-    collect() {
-      this.set(streams);
-    },
-  });
-  const tokens = counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
-  const calls = counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
-  const fragments = counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
-  const warnings = counter("warnings_total", "What was said in x-dragoman-warnings or in the log; rescued: calls read in the text", [
-    "wire",
-    "upstream",
-    "code",
-  ]);
-  const outside = counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
-  const errors = counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
+class Prometheus implements Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter("requests_total", "Exchanges that have ended", [...PLACE, "kind", "outcome"]);
+  readonly #tokens = this.#counter("tokens_total", "Tokens that the upstreams counted", [...PLACE, "direction"]);
+  readonly #calls = this.#counter("calls_total", "Tool calls", [...PLACE, "outcome"]);
+  readonly #fragments = this.#counter("call_fragments_total", "Pieces that the arguments of tool calls came in", PLACE);
+  readonly #warnings = this.#counter(
+    "warnings_total",
+    "What was said in x-dragoman-warnings or in the log; rescued: calls read in the text",
+    ["wire", "upstream", "code"],
+  );
+  readonly #outside = this.#counter("calls_outside_schema_total", "Tool calls whose arguments are not what the schema asks for", PLACE);
+  readonly #errors = this.#counter("errors_total", "Exchanges that ended with an error", ["wire", "upstream", "code"]);
+  readonly #tallies: Tally[] = [];
+  readonly #places = new Lazy((wire) => new Lazy((upstream) => new Lazy((rule) => this.#newTally({ wire, upstream, rule }))));
+  #streams = 0;
 
-  const tallies: Tally[] = [];
-  const places = new Lazy((wire) => new Lazy((upstream) => new Lazy((rule) => newTally({ wire, upstream, rule }, tallies))));
-  const seconds = (name: string, help: string, which: "first" | "total") =>
-    new Told({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers }, () =>
-      tallies.map(({ place, [which]: times }) => ({ place, times })),
-    );
-  seconds("first_event_seconds", "Until the first event with content", "first");
-  seconds("exchange_seconds", "Until the end of the exchange", "total");
+  constructor() {
+    const open = (): number => this.#streams;
+    new Gauge({
+      name: "dragoman_streams_open",
+      help: "Streams to clients that are open",
+      registers: [this.#registry],
+      collect() {
+        this.set(open());
+      },
+    });
+    this.#seconds("first_event_seconds", "Until the first event with content", "first");
+    this.#seconds("exchange_seconds", "Until the end of the exchange", "total");
+  }
 
-  const tell = (tally: Tally): void => {
+  #counter<T extends string>(name: string, help: string, labelNames: readonly T[]): Counter<T> {
+    return new Counter({ name: `dragoman_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #seconds(name: string, help: string, which: "first" | "total"): void {
+    const told = () => this.#tallies.map(({ place, [which]: times }) => ({ place, times }));
+    new Told({ name: `dragoman_${name}`, help, labelNames: PLACE, buckets: SECONDS, registers: [this.#registry] }, told);
+  }
+
+  #newTally(place: Place): Tally {
+    const ended = new Lazy(() => new Lazy(() => ({ count: 0 })));
+    const tally: Tally = { place, ended, first: new Times(), total: new Times(), tokensIn: 0, tokensOut: 0, fragments: 0 };
+    this.#tallies.push(tally);
+    return tally;
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  print(): Promise<string> {
+    for (const tally of this.#tallies) this.#tell(tally);
+    return this.#registry.metrics();
+  }
+
+  streams(change: 1 | -1): void {
+    this.#streams += change;
+  }
+
+  see(exchange: Exchange): void {
+    const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs, calls, outside, fragments, warnings } = exchange;
+    const tally = this.#places.at(wire).at(upstream).at(rule);
+    tally.ended.at(kind).at(outcome).count++;
+    if (error && outcome === "error") this.#errors.inc({ wire, upstream, code: error.code });
+    for (const { code } of warnings) this.#warnings.inc({ wire, upstream, code });
+    if (kind !== "generate") return;
+    tally.total.add(ms / 1000);
+    if (firstMs !== undefined) tally.first.add(firstMs / 1000);
+    tally.tokensIn += usage?.inputTokens ?? 0;
+    tally.tokensOut += usage?.outputTokens ?? 0;
+    tally.fragments += fragments;
+    if (outside.length > 0) this.#outside.inc({ wire, upstream, rule }, outside.length);
+    for (const how in calls) {
+      const many = calls[how as keyof typeof calls];
+      if (many > 0) this.#calls.inc({ wire, upstream, rule, outcome: how }, many);
+    }
+  }
+
+  #tell(tally: Tally): void {
     const { place, ended } = tally;
     ended.each((outcomes, kind) =>
       outcomes.each((exchanges, outcome) => {
-        requests.inc({ ...place, kind, outcome }, exchanges.count);
+        this.#requests.inc({ ...place, kind, outcome }, exchanges.count);
         exchanges.count = 0;
       }),
     );
-    if (tally.tokensIn > 0) tokens.inc({ ...place, direction: "in" }, tally.tokensIn);
-    if (tally.tokensOut > 0) tokens.inc({ ...place, direction: "out" }, tally.tokensOut);
-    if (tally.fragments > 0) fragments.inc(place, tally.fragments);
+    if (tally.tokensIn > 0) this.#tokens.inc({ ...place, direction: "in" }, tally.tokensIn);
+    if (tally.tokensOut > 0) this.#tokens.inc({ ...place, direction: "out" }, tally.tokensOut);
+    if (tally.fragments > 0) this.#fragments.inc(place, tally.fragments);
     tally.tokensIn = tally.tokensOut = tally.fragments = 0;
-  };
-
-  return {
-    contentType: registry.contentType,
-    print() {
-      tallies.forEach(tell);
-      return registry.metrics();
-    },
-    streams(change) {
-      streams += change;
-    },
-    see(exchange) {
-      const { wire, upstream = "", rule = "", kind, outcome, error, usage, ms, firstMs } = exchange;
-      const { calls: made, outside: wrong, fragments: pieces, warnings: warned } = exchange;
-      const tally = places.at(wire).at(upstream).at(rule);
-      tally.ended.at(kind).at(outcome).count++;
-      if (error && outcome === "error") errors.inc({ wire, upstream, code: error.code });
-      for (const { code } of warned) warnings.inc({ wire, upstream, code });
-      if (kind !== "generate") return;
-      tally.total.add(ms / 1000);
-      if (firstMs !== undefined) tally.first.add(firstMs / 1000);
-      tally.tokensIn += usage?.inputTokens ?? 0;
-      tally.tokensOut += usage?.outputTokens ?? 0;
-      tally.fragments += pieces;
-      if (wrong.length > 0) outside.inc({ wire, upstream, rule }, wrong.length);
-      for (const how in made) {
-        const many = made[how as keyof typeof made];
-        if (many > 0) calls.inc({ wire, upstream, rule, outcome: how }, many);
-      }
-    },
-  };
-}
-
-function newTally(place: Place, tallies: Tally[]): Tally {
-  const ended = new Lazy(() => new Lazy(() => ({ count: 0 })));
-  const tally: Tally = { place, ended, first: new Times(), total: new Times(), tokensIn: 0, tokensOut: 0, fragments: 0 };
-  tallies.push(tally);
-  return tally;
+  }
 }
 
 /** How long things took: how many of them no longer than each of the limits. */

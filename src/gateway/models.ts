@@ -1,9 +1,9 @@
 /** Which upstream answers for a model, and under which name: by rules with globs, by what the upstreams list, or because there is only one. */
 import type { Engine } from "../engines/engine.ts";
 import type { ModelInfo } from "../wires/wire.ts";
-import { layered } from "./modes.ts";
 import { Refusal } from "./refusal.ts";
 import { circleOf, type ModelRule, ruleFor } from "./rules.ts";
+import { Upstream } from "./upstream.ts";
 
 export interface Target {
   readonly upstream: string;
@@ -14,39 +14,15 @@ export interface Target {
   readonly rule?: ModelRule | undefined;
 }
 
-/** How long a list counts, and how long the lack of one. */
-const FRESH_MS = 30_000;
-const FAILED_MS = 5_000;
-
-/** An exchange does not wait longer for a list: the name is then taken as it is. */
-const WAIT_MS = 2_000;
-
-type List = readonly ModelInfo[] | undefined;
-
-interface Listing {
-  /** The last one that came, however old. */
-  last: List;
-  until: number;
-  coming: Promise<List> | undefined;
-}
-
 export class Models {
-  readonly upstreams: Readonly<Record<string, Engine>>;
-  readonly #names: readonly string[];
+  readonly #upstreams: ReadonlyMap<string, Upstream>;
   readonly #rules: readonly ModelRule[];
-  readonly #listings = new Map<string, Listing>();
-  /** By upstream and model, as far as servers were asked; and who is being asked. */
-  readonly #contexts = new Map<string, number | undefined>();
-  readonly #asking = new Map<string, Promise<void>>();
-  /** By rule, then by upstream. */
-  readonly #layered = new Map<ModelRule | undefined, Map<string, Engine>>();
 
-  constructor(upstreams: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
-    this.upstreams = upstreams;
-    this.#names = Object.keys(upstreams);
+  constructor(engines: Readonly<Record<string, Engine>>, rules: readonly ModelRule[] = []) {
+    this.#upstreams = new Map(Object.entries(engines).map(([name, engine]) => [name, new Upstream(name, engine)]));
     this.#rules = rules;
     for (const { name, upstream } of rules) {
-      if (upstream !== undefined && !Object.hasOwn(upstreams, upstream))
+      if (upstream !== undefined && !this.#upstreams.has(upstream))
         throw new Error(`the model "${name}" names an unknown upstream "${upstream}"`);
     }
     const circle = circleOf(rules);
@@ -57,86 +33,58 @@ export class Models {
   resolve(asked: string): Target | Promise<Target> {
     const rule = ruleFor(asked, this.#rules);
     if (rule?.alias !== undefined) return afterwards(this.resolve(rule.alias), (target) => ({ ...target, rule: target.rule ?? rule }));
-    if (rule?.upstream === undefined) return this.#unruled(asked, rule);
-    const { upstream, model } = rule;
-    if (model !== undefined || !rule.name.includes("*")) return this.#target(upstream, model ?? asked, rule);
-    return afterwards(this.#onlyModel(upstream, asked), (only) => this.#target(upstream, only, rule));
+    const upstream = rule?.upstream === undefined ? undefined : this.#upstreams.get(rule.upstream);
+    if (!rule || !upstream) return this.#unruled(asked, rule);
+    if (rule.model !== undefined || !rule.name.includes("*")) return targetOf(upstream, rule.model ?? asked, rule);
+    return afterwards(onlyModel(upstream, asked), (only) => targetOf(upstream, only, rule));
   }
 
   #unruled(asked: string, rule: ModelRule | undefined): Target | Promise<Target> {
-    const [only, ...others] = this.#names;
-    if (only !== undefined && others.length === 0) {
-      return afterwards(rule?.model ?? this.#onlyModel(only, asked), (model) => this.#target(only, model, rule));
+    const [only, ...others] = this.#upstreams.values();
+    if (only && others.length === 0) {
+      return afterwards(rule?.model ?? onlyModel(only, asked), (model) => targetOf(only, model, rule));
     }
     const slash = asked.indexOf("/");
-    if (slash > 0 && Object.hasOwn(this.upstreams, asked.slice(0, slash)))
-      return this.#target(asked.slice(0, slash), asked.slice(slash + 1), rule);
-    return this.#listed(asked, rule);
+    const named = slash > 0 ? this.#upstreams.get(asked.slice(0, slash)) : undefined;
+    return named ? targetOf(named, asked.slice(slash + 1), rule) : this.#listed(asked, rule);
   }
 
   async #listed(asked: string, rule: ModelRule | undefined): Promise<Target> {
-    const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
-    for (const [name, models = []] of lists) if (models.some(({ id }) => id === asked)) return this.#target(name, asked, rule);
-    const all = lists.flatMap(([name, models = []]) => models.map(({ id }) => ({ name, id })));
-    const known = all.map(({ name, id }) => (all.filter((other) => other.id === id).length > 1 ? `${name}/${id}` : id));
+    const all = (await this.#all((upstream) => upstream.list())).flatMap(([upstream, models = []]) =>
+      models.map(({ id }) => ({ upstream, id })),
+    );
+    const found = all.find(({ id }) => id === asked);
+    if (found) return targetOf(found.upstream, asked, rule);
+    const known = all.map(({ upstream, id }) => (all.filter((other) => other.id === id).length > 1 ? `${upstream.name}/${id}` : id));
     throw new Refusal(404, `no upstream has the model "${asked}"${known.length > 0 ? `; there are: ${shortList(known)}` : ""}`);
   }
 
-  /** Where an upstream has one model, clients that ask for another by habit mean that one. */
-  #onlyModel(upstream: string, asked: string): string | Promise<string> {
-    return afterwards(this.#list(upstream), (models = []) => (models.length === 1 && models[0] ? models[0].id : asked));
+  #all<T>(ask: (upstream: Upstream) => T | Promise<T>): Promise<(readonly [Upstream, T])[]> {
+    return Promise.all([...this.#upstreams.values()].map(async (upstream) => [upstream, await ask(upstream)] as const));
   }
 
   /** What to ask for instead, where an upstream does not list what it was asked for. */
   instead({ upstream, model }: Target): string | undefined {
-    const names = (this.#listings.get(upstream)?.last ?? []).map(({ id }) => id);
+    const names = (this.#upstreams.get(upstream)?.last ?? []).map(({ id }) => id);
     if (names.length === 0 || names.includes(model)) return undefined;
     return `${upstream} has: ${shortList(names)}; --model, or an alias, chooses one`;
   }
 
-  /** How many tokens a target takes, if that is known by now: nobody waits for it, but the next one will know. */
+  /** How many tokens a target takes, if that is known by now. */
   contextOf({ upstream, model, rule }: Target): number | undefined {
-    if (rule?.context !== undefined) return rule.context;
-    const known = this.#listings.get(upstream)?.last?.find(({ id }) => id === model);
-    this.#list(upstream);
-    if (known && known.contextLength === undefined) this.#ask(upstream, model);
-    return known && this.#sizeOf(upstream, known);
-  }
-
-  #sizeOf(upstream: string, { id, contextLength }: ModelInfo): number | undefined {
-    return contextLength ?? this.#contexts.get(`${upstream}\n${id}`);
-  }
-
-  /** Servers that do not say it in their list say it when they are asked for the model; each is asked once for a list, and only for what it lists. */
-  #ask(upstream: string, model: string): Promise<void> {
-    const key = `${upstream}\n${model}`;
-    const before = this.#asking.get(key);
-    if (before) return before;
-    const asking = (this.upstreams[upstream]?.about?.(model) ?? Promise.resolve(undefined)).then(
-      (about) => void this.#contexts.set(key, about?.context ?? this.#contexts.get(key)),
-      () => void this.#asking.delete(key),
-    );
-    this.#asking.set(key, asking);
-    return asking;
-  }
-
-  /** A server that has one model, as llama-server does, is asked for it before anybody is told of it. */
-  async #learn(upstream: string, [only, ...others]: readonly ModelInfo[]): Promise<void> {
-    if (only && others.length === 0 && only.contextLength === undefined) await within(WAIT_MS, this.#ask(upstream, only.id));
+    return rule?.context ?? this.#upstreams.get(upstream)?.contextOf(model);
   }
 
   /** What clients can ask for: the names of the rules, then what the upstreams list; what another one lists, too, with the upstream's name. */
   async list(): Promise<ModelInfo[]> {
-    const lists = await Promise.all(this.#names.map(async (name) => [name, await this.#list(name)] as const));
-    await Promise.all(lists.map(([name, models = []]) => this.#learn(name, models)));
+    const lists = await this.#all((upstream) => upstream.described());
     const ruled = this.#rules.filter(({ name }) => !name.includes("*")).map(({ name }) => name);
     const found = new Map<string, ModelInfo>();
     for (const id of ruled) found.set(id, this.#described(id, await this.#targetOf(id)));
-    for (const [name, models = []] of lists) {
+    for (const [{ name }, models] of lists) {
       for (const model of models) {
         const id = found.has(model.id) && !ruled.includes(model.id) ? `${name}/${model.id}` : model.id;
-        const contextLength = this.#sizeOf(name, model);
-        if (!found.has(id)) found.set(id, { ...model, id, ...(contextLength === undefined ? {} : { contextLength }) });
+        if (!found.has(id)) found.set(id, { ...model, id });
       }
     }
     return [...found.values()];
@@ -148,7 +96,7 @@ export class Models {
     if (listed) return listed;
     const target = await this.#targetOf(id);
     if (!target) return undefined;
-    const models = (await this.#list(target.upstream)) ?? [];
+    const models = (await this.#upstreams.get(target.upstream)?.list()) ?? [];
     const isThere = models.length === 0 ? target.rule !== undefined : models.some((model) => model.id === target.model);
     return isThere ? this.#described(id, target) : undefined;
   }
@@ -169,62 +117,25 @@ export class Models {
 
   /** Whether any upstream answers. */
   async ready(): Promise<boolean> {
-    const lists = await Promise.all(this.#names.map((name) => this.#list(name)));
-    return lists.some((models) => models !== undefined);
-  }
-
-  #target(upstream: string, model: string, rule: ModelRule | undefined): Target {
-    return { upstream, engine: this.#engine(upstream, rule), model, rule };
-  }
-
-  /** The upstream's engine in the modes of a rule. */
-  #engine(upstream: string, rule: ModelRule | undefined): Engine {
-    const known = this.#layered.get(rule);
-    const engines = known ?? new Map<string, Engine>();
-    if (!known) this.#layered.set(rule, engines);
-    const made = engines.get(upstream);
-    if (made) return made;
-    const engine = layered(this.upstreams[upstream]!, rule ?? {});
-    engines.set(upstream, engine);
-    return engine;
-  }
-
-  /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
-  #list(upstream: string): List | Promise<List> {
-    const known = this.#listings.get(upstream);
-    const listing = known ?? { last: undefined, until: 0, coming: undefined };
-    if (!known) this.#listings.set(upstream, listing);
-    if (listing.until > Date.now()) return listing.last;
-    listing.coming ??= this.#fetch(upstream, listing);
-    return listing.last ?? within(WAIT_MS, listing.coming);
-  }
-
-  async #fetch(upstream: string, listing: Listing): Promise<List> {
-    const models = await this.upstreams[upstream]!.models().catch(() => undefined);
-    listing.last = models;
-    // It may have loaded since then what it did not have at hand, or run with another context by now.
-    for (const key of this.#asking.keys()) if (key.startsWith(`${upstream}\n`)) this.#asking.delete(key);
-    listing.until = Date.now() + (models ? FRESH_MS : FAILED_MS);
-    listing.coming = undefined;
-    return models;
+    const lists = await this.#all((upstream) => upstream.list());
+    return lists.some(([, models]) => models !== undefined);
   }
 }
+
+const targetOf = (upstream: Upstream, model: string, rule: ModelRule | undefined): Target => ({
+  upstream: upstream.name,
+  engine: upstream.engineFor(rule),
+  model,
+  rule,
+});
+
+/** Where an upstream has one model, clients that ask for another by habit mean that one. */
+const onlyModel = (upstream: Upstream, asked: string): string | Promise<string> =>
+  afterwards(upstream.list(), (models = []) => (models.length === 1 && models[0] ? models[0].id : asked));
 
 /** What comes of a value, at once if it is here. */
 const afterwards = <T, U>(value: T | Promise<T>, make: (value: T) => U): U | Promise<U> =>
   value instanceof Promise ? value.then(make) : make(value);
-
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 const shortList = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ");

@@ -65,8 +65,6 @@ export class State {
   readonly patience: { readonly [name in keyof typeof PATIENCE]: number };
   readonly ticker: Ticker;
   readonly kept: Kept;
-  /** Whole turns, which are long: they drive no item out. */
-  readonly turns: Kept;
   /** Requests that are under way. */
   users = 0;
 
@@ -77,7 +75,6 @@ export class State {
     this.keys = new Keys(keys);
     this.models = new Models(options.upstreams, options.models);
     this.kept = former?.kept ?? new Kept();
-    this.turns = former?.turns ?? new Kept();
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
     this.patience = {
       requestMs: patience.requestMs ?? PATIENCE.requestMs,

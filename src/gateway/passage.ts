@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { BadRequest } from "../core/errors.ts";
-import { isObject } from "../core/json.ts";
 import type { ErrorInfo, JsonObject, Request, WireId } from "../core/nouns.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { EngineError } from "../engines/error.ts";
@@ -11,7 +10,7 @@ import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
 import type { EncoderOptions, Headers } from "../wires/wire.ts";
 import { Account, type Exchange } from "./exchange.ts";
-import { type Kept, ownerOf } from "./kept.ts";
+import { ownerOf } from "./kept.ts";
 import type { Target } from "./models.ts";
 import type { State } from "./options.ts";
 import { Refusal } from "./refusal.ts";
@@ -108,12 +107,9 @@ export class Passage implements Seated {
     return model === undefined ? request : { ...request, model };
   }
   #recall(id: string): JsonObject | undefined {
-    const item = this.#memory(id).recall(this.#owner, id);
+    const item = this.state.kept.recall(this.#owner, id);
     if (item) this.tap?.recalled?.(id, item);
     return item;
-  }
-  #memory(id: string): Kept {
-    return id.startsWith("resp_") ? this.state.turns : this.state.kept;
   }
   get #owner(): string {
     this.#owned ??= ownerOf(this.visit);
@@ -167,7 +163,7 @@ export class Passage implements Seated {
     if (wire !== "openai-responses") return { warn, mintId: () => ID_PREFIXES[wire] + id };
     // Who knows one item's name could guess others, which can be asked for by their names.
     const mintId = (): string => id + randomBytes(8).toString("hex");
-    return { warn, mintId, keep: (name, item) => this.#memory(name).keep(this.#owner, name, item) };
+    return { warn, mintId, keep: (name, item) => this.state.kept.keep(this.#owner, name, item) };
   }
 
   // ---- Answers
@@ -242,8 +238,5 @@ export class Passage implements Seated {
 
 export function infoOf(error: unknown): ErrorInfo {
   if (error instanceof Refusal || error instanceof BadRequest || error instanceof EngineError) return error.info;
-  const status = isObject(error) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : undefined;
-  if (typeof status === "number" && status < 500)
-    return { code: status === 413 ? "too-large" : "bad-request", message: String((error as Error).message) };
   return { code: "internal", message: "the gateway has a fault; its log says more" };
 }

@@ -1,6 +1,8 @@
 /** An engine that gives its events one by one, for somebody who wants to be told. */
+import { CUT_OFF } from "../core/errors.ts";
 import type { Event } from "../core/nouns.ts";
 import type { Hear, Telling } from "../engines/engine.ts";
+import { failed } from "../engines/finish.ts";
 
 export class Pump implements Telling {
   readonly #controller = new AbortController();
@@ -33,8 +35,6 @@ export class Pump implements Telling {
       hear([event]);
       if (this.#held) await this.#held;
     }
-    if (!signal.aborted) hear([CUT]); // unless it is over, and nobody listens
+    if (!signal.aborted) hear([failed(CUT_OFF)]); // unless it is over, and nobody listens
   }
 }
-
-const CUT: Event = { type: "finish", reason: "error", error: { code: "upstream", message: "the answer ended before its end" } };

@@ -14,8 +14,9 @@ import {
 import type { Event, Message } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { createScripted, type Script } from "../../src/engines/scripted.ts";
+import { all } from "../events.ts";
 import { signalOf } from "../servers.ts";
-import { all, calls, says, speaking, stop, toolCalls } from "./engines.ts";
+import { calls, says, speaking, stop, toolCalls } from "./engines.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const assistant = (text: string): Message => ({ role: "assistant", content: [{ type: "text", text }] });

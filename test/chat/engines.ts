@@ -37,9 +37,3 @@ export function speaking(id: string, texts: readonly string[], options: { length
   });
   return { ...scripted, requests: scripted.requests, preview: async (request) => ({ dialect: id, prompt: dialect.render(request) }) };
 }
-
-export async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const event of events) list.push(event);
-  return list;
-}

@@ -4,8 +4,9 @@ import { type Chat, createChat, defineTool } from "../../src/chat/index.ts";
 import type { Message } from "../../src/core/nouns.ts";
 import { promptText } from "../../src/dialects/prompt.ts";
 import { createRemote } from "../../src/engines/remote.ts";
+import { all } from "../events.ts";
 import { sse, startServer } from "../servers.ts";
-import { all, speaking } from "./engines.ts";
+import { speaking } from "./engines.ts";
 
 const weather = defineTool({
   name: "get_weather",

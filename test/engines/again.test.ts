@@ -1,6 +1,7 @@
 // A server that refuses a setting is asked again as it wants it, whoever asks: no gateway need stand between.
 import { expect, test } from "vitest";
 import { createRemote } from "../../src/engines/remote.ts";
+import { all } from "../events.ts";
 import { startServer } from "../servers.ts";
 
 const json = { "content-type": "application/json" };
@@ -28,11 +29,11 @@ const request = {
 test("the engine of a library learns what a model refuses, and says so", async () => {
   const { bodies, engine } = await start();
   for (let i = 0; i < 2; i++) {
-    const [answers, warnings, events]: [boolean[], string[], string[]] = [[], [], []];
+    const [answers, warnings]: [boolean[], string[]] = [[], []];
     const onAnswer = ({ ok }: { ok: boolean }) => void answers.push(ok);
     const onWarning = ({ message }: { message: string }) => void warnings.push(message);
-    for await (const event of engine.generate(request, { onAnswer, onWarning })) events.push(event.type);
-    expect([answers, warnings, events]).toEqual([
+    const events = await all(engine.generate(request, { onAnswer, onWarning }));
+    expect([answers, warnings, events.map(({ type }) => type)]).toEqual([
       [true],
       ["the model refuses temperature: it was asked without"],
       ["start", "text", "finish"],

@@ -1,6 +1,6 @@
 // Which blanks of an answer are its text, and how it ended.
 import { expect, test } from "vitest";
-import type { Event, Request } from "../../src/core/nouns.ts";
+import type { Event, Finish, Request, ToolEnd } from "../../src/core/nouns.ts";
 import { Ending, mintIds } from "../../src/engines/ending.ts";
 
 const text = (said: string): Event => ({ type: "text", text: said });
@@ -40,6 +40,24 @@ test.each<[string, Event[]]>([
   ["and nothing else", [text("\n")]],
 ])("blanks %s are text", (_, events) => {
   expect(read(events)).toEqual(events);
+});
+
+const cut: Event[] = [call[0]!, { ...(call[1] as ToolEnd), truncated: true }];
+const stop: Finish = { type: "finish", reason: "stop" };
+const length: Finish = { type: "finish", reason: "length" };
+
+test.each<[string, Event[], Finish, Partial<Finish>]>([
+  ["words", [text("Hi")], stop, { reason: "stop" }],
+  ["a call", call, stop, { reason: "tool-calls" }],
+  ["a call, and one that was cut", [...call, ...cut], stop, { reason: "tool-calls" }],
+  ["a call that was cut", cut, stop, { reason: "length" }],
+  ["a call that cannot be read", [unreadable], stop, { reason: "error", error: expect.objectContaining({ code: "malformed-call" }) }],
+  ["a call, and one that cannot be read", [...call, unreadable], stop, { reason: "tool-calls" }],
+  ["a call, up to the limit", call, length, { reason: "length" }],
+])("an answer of %s ends so", (_, events, given, expected) => {
+  const ending = new Ending();
+  ending.see(events);
+  expect(ending.finish(given)).toEqual({ ...given, ...expected });
 });
 
 test("no call of a conversation gets an id twice, though its client leaves the first rounds out", () => {

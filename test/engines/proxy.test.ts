@@ -5,6 +5,7 @@ import { collect } from "../../src/core/fold.ts";
 import { request as fetchOne } from "../../src/engines/llama/download.ts";
 import { createRemote } from "../../src/engines/remote.ts";
 import { probeWire } from "../../src/gateway/upstreams.ts";
+import { all } from "../events.ts";
 import { answering, closeLater, startServer, type TestServer } from "../servers.ts";
 
 const body = JSON.stringify({ id: "1", choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }] });
@@ -13,9 +14,7 @@ const asking = { model: "m", messages: [{ role: "user" as const, content: [{ typ
 async function hear(url: string): Promise<unknown> {
   const remote = createRemote({ wire: "openai-chat", url });
   closeLater(() => remote.close());
-  const events = [];
-  for await (const event of remote.generate(asking)) events.push(event);
-  const { content, finish } = collect(events);
+  const { content, finish } = collect(await all(remote.generate(asking)));
   return finish?.error ?? content;
 }
 

@@ -3,9 +3,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { Event, Request } from "../../src/core/nouns.ts";
+import type { Request } from "../../src/core/nouns.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { createCompletions, createRemote, createRescue } from "../../src/engines/index.ts";
+import { all } from "../events.ts";
 import { startServer } from "../servers.ts";
 
 const request: Request = {
@@ -62,8 +63,7 @@ test.each<[string, (url: string) => Engine, Request, object]>([
       response.end();
     });
     const engine = engineAt(url);
-    const events: Event[] = [];
-    for await (const event of engine.generate(asked)) events.push(event);
+    const events = await all(engine.generate(asked));
     await engine.close();
     expect(collect(events)).toMatchObject(expected);
   }

@@ -10,6 +10,7 @@ import { EngineError } from "../../src/engines/error.ts";
 import { baseOf, createRemote, type Remote, type RemoteOptions } from "../../src/engines/remote.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
+import { all } from "../events.ts";
 import { answering, closeLater, nobody, signalOf, sse, startServer } from "../servers.ts";
 
 const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }], stream: "sse" };
@@ -20,11 +21,7 @@ const remote = (options: Partial<RemoteOptions> & { url: RemoteOptions["url"] })
   return engine;
 };
 
-async function eventsOf(engine: Remote, asked = request, options: GenerateOptions = {}): Promise<Event[]> {
-  const events: Event[] = [];
-  for await (const event of engine.generate(asked, options)) events.push(event);
-  return events;
-}
+const eventsOf = (engine: Remote, asked = request, options: GenerateOptions = {}): Promise<Event[]> => all(engine.generate(asked, options));
 
 const chunk = (delta: object, finish: string | null = null) => ({
   id: "c1",

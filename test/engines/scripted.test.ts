@@ -3,14 +3,11 @@ import { expect, test } from "vitest";
 import type { Event, Request } from "../../src/core/nouns.ts";
 import type { GenerateOptions } from "../../src/engines/engine.ts";
 import { createScripted, type Scripted } from "../../src/engines/scripted.ts";
+import { all } from "../events.ts";
 
 const request: Request = { model: "m", messages: [] };
 
-async function eventsOf(engine: Scripted, options?: GenerateOptions): Promise<Event[]> {
-  const events: Event[] = [];
-  for await (const event of engine.generate(request, options)) events.push(event);
-  return events;
-}
+const eventsOf = (engine: Scripted, options?: GenerateOptions): Promise<Event[]> => all(engine.generate(request, options));
 
 const finish: Event = { type: "finish", reason: "stop" };
 const hi: Event = { type: "text", text: "Hi" };

@@ -10,6 +10,7 @@ import { createScripted } from "../../src/engines/scripted.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { layered } from "../../src/gateway/modes.ts";
 import { createUpstream } from "../../src/gateway/upstreams.ts";
+import { all } from "../events.ts";
 import { answering, closeLater, signalOf, sse, startServer } from "../servers.ts";
 import { signed, startRecorded as startGateway } from "./recorded.ts";
 import { ask } from "./start.ts";
@@ -320,9 +321,9 @@ test("the limits of an upstream hold for all dialects that are spoken over it", 
   const first = engine.speaking!(getDialect("hermes")).generate(request)[Symbol.asyncIterator]();
   await first.next();
   await begun.promise;
-  const events: Event[] = [];
-  for await (const event of engine.speaking!(getDialect("gemma4")).generate(request)) events.push(event);
-  expect(events).toMatchObject([{ type: "finish", error: { code: "overloaded" } }]);
+  expect(await all(engine.speaking!(getDialect("gemma4")).generate(request))).toMatchObject([
+    { type: "finish", error: { code: "overloaded" } },
+  ]);
 });
 
 test("a model's context is Ollama's window, in raw completions too", async () => {

@@ -17,10 +17,11 @@ import { isObject } from "../../core/json.ts";
 import type { JsonObject, ToolCall, Warning } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
+import { modelHere } from "../local-model.ts";
 import { visible } from "../terminal.ts";
 import { connectAll, systemWith, toolsOf } from "./mcp.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
-import { isFile, type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
+import { type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
 import { CLEAR_LINE } from "./spinner.ts";
 import { stateFolder } from "./state.ts";
 
@@ -61,7 +62,7 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
   if (flags.folder !== undefined && !statSync(flags.folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Complaint(`--folder: there is no folder ${visible(flags.folder)}`);
   const sources = await sourcesOf(flags);
-  const name = isFile(flags) ? undefined : flags.model;
+  const name = modelHere(flags) === undefined ? flags.model : undefined;
   const speaker = speakerOf(await modelsOf(sources, name), name);
   const data = flags.load === undefined ? undefined : await loadChat(flags.load);
   const folder = resolve(flags.folder ?? stateFolder("files"));

@@ -1,10 +1,9 @@
 /** Where the models of a chat are, and which of them speaks: what `--upstream` and `--model` say; else the embedded one, and what runs here. */
-import { type Engine, EngineError } from "../../engines/index.ts";
-import { MissingRuntime } from "../../engines/llama/index.ts";
+import type { Engine } from "../../engines/index.ts";
 import { layered } from "../../gateway/modes.ts";
 import type { ModelInfo } from "../../wires/wire.ts";
 import { Complaint } from "../complaint.ts";
-import { hasEmbedded, isModelFile, type ModelFlags, openModel, warningLine } from "../local-model.ts";
+import { hasEmbedded, type ModelFlags, modelHere, NoRuntime, openModel, warningLine } from "../local-model.ts";
 import { visible } from "../terminal.ts";
 import { connectAll, fromFlags, fromMachine, NOT_FOUND, type UpstreamFlags, type Upstreams } from "../upstreams.ts";
 
@@ -31,17 +30,15 @@ export interface SourceFlags extends UpstreamFlags, ModelFlags {
 
 /** The first of them is where the conversation begins. `machine`: what runs on it. */
 export async function sourcesOf(flags: SourceFlags, machine = fromMachine): Promise<Source[]> {
-  const { upstream, model } = flags;
+  const { upstream } = flags;
   if (upstream !== undefined) return connected(fromFlags(upstream, flags), flags);
-  if (model !== undefined && isFile(flags)) return [await inProcess(model, flags).catch(complain)];
+  const here = modelHere(flags);
+  if (here !== undefined) return [await inProcess(here, flags)];
   const [embedded, found] = await Promise.all([openEmbedded(flags), machine().then((upstreams) => connected(upstreams))]);
   const sources = [...(typeof embedded === "object" ? [embedded] : []), ...found];
   if (sources.length === 0) throw new Complaint([NOT_FOUND, HERE, ...(typeof embedded === "string" ? [embedded] : [])].join("; "));
   return sources;
 }
-
-/** Whether the model that was asked for is one to run here, and not the name of one. */
-export const isFile = ({ upstream, model }: SourceFlags): boolean => upstream === undefined && model !== undefined && isModelFile(model);
 
 const connected = async (upstreams: Upstreams, { dialect, context }: ModelFlags = {}): Promise<Source[]> =>
   (await connectAll(upstreams)).map(({ name, urls, wire, engine }) => ({
@@ -67,13 +64,9 @@ async function openEmbedded(flags: ModelFlags): Promise<Source | string | undefi
   try {
     return await inProcess("embedded", flags);
   } catch (error) {
-    if (error instanceof MissingRuntime) return error.message;
+    if (error instanceof NoRuntime) return error.message;
     throw error;
   }
-}
-
-function complain(error: unknown): never {
-  throw error instanceof EngineError ? new Complaint(error.message, { cause: error }) : error;
 }
 
 /** All models of all sources. One that does not answer has none; if none answers, that is said. */

@@ -4,8 +4,8 @@
  * again, with a warning for what is lost, and whoever comes after is spared the refusal.
  */
 import type { ErrorInfo, Request, ThinkingSettings, Warning } from "../../core/nouns.ts";
+import { Remembered } from "../remembered.ts";
 import { heeding, joined, type Lesson, lessonOf } from "./lessons.ts";
-import { Remembered } from "./remembered.ts";
 import { refusesThinking, ThinkingWays, waysToThink } from "./thinking.ts";
 import { hasWindow, inWindow, windowFor } from "./window.ts";
 

@@ -5,8 +5,8 @@
  */
 import type { ErrorInfo, Request, ThinkingSettings } from "../../core/nouns.ts";
 import { BUDGETS, effortOf } from "../../wires/effort.ts";
+import { Remembered } from "../remembered.ts";
 import { REFUSED } from "./lessons.ts";
-import { Remembered } from "./remembered.ts";
 
 /** The settings as errors call them: `thinking.type`, `Thinking level`, `think value "max"`, `reasoning_effort`, `reasoningEffort`. */
 const SETTING = /\bthink(?:ing)?(?:\b|[_A-Z])|reasoning|effort/i;

@@ -9,19 +9,19 @@
 import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { settingOf } from "../../dialects/variant.ts";
-import { readError } from "../../wires/errors.ts";
 import { getWire } from "../../wires/registry.ts";
 import type { Headers, ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
-import { answerEvents, whole } from "../answer.ts";
+import { answerEvents } from "../answer.ts";
 import { bounded } from "../bounded.ts";
 import { type Disposing, disposing } from "../disposing.ts";
 import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, TokenCount } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
-import { HttpServer, MAX_ERROR_CHARS, QUICK_MS, type Timeouts, travelling } from "../http.ts";
+import { HttpServer, QUICK_MS, type Timeouts, travelling } from "../http.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
+import { Remembered } from "../remembered.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, marksOf, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
@@ -91,7 +91,7 @@ export class Completions implements Engine {
       open: (status, headers) => {
         const ok = status >= 200 && status < 300;
         options.onAnswer?.({ ok, headers: travelling(headers), warnings: [...warnings, ...more] });
-        if (!ok) return whole((said) => [failed(this.#readError(status, headers, said))], MAX_ERROR_CHARS);
+        if (!ok) return this.#at.http.refusing(status, headers);
         const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
         return new Reading(backend, dialect, { request, prompt, type: headers["content-type"] ?? "", clean });
       },
@@ -105,7 +105,7 @@ export class Completions implements Engine {
       const counted = await bounded({ signals: [options.signal], ms: QUICK_MS }, (signal) => this.#tokensOf(asked, { ...options, signal }));
       if (counted) return { tokens: counted.ids.length, exact: true };
     } catch (error) {
-      if (options.signal?.aborted) throw this.#thrown(error);
+      if (options.signal?.aborted) throw this.#at.http.thrown(error);
     }
     return { tokens: estimateTokens(asked), exact: false };
   }
@@ -121,11 +121,11 @@ export class Completions implements Engine {
     try {
       const { backend } = await this.#at.server(options);
       const wire = getWire(backend.id === "ollama" ? "ollama" : "openai-chat");
-      const { status, headers, text } = await this.#at.http.brief("GET", wire.modelsPath, options);
-      if (status !== 200) throw new EngineError(this.#readError(status, headers, text));
-      return wire.decodeModels(JSON.parse(text));
+      const answer = await this.#at.http.brief("GET", wire.modelsPath, options);
+      if (answer.status !== 200) throw new EngineError(this.#at.http.refusal(answer));
+      return wire.decodeModels(JSON.parse(answer.text));
     } catch (error) {
-      throw this.#thrown(error);
+      throw this.#at.http.thrown(error);
     }
   }
 
@@ -144,14 +144,6 @@ export class Completions implements Engine {
   async close(): Promise<void> {
     await this.#at.http.close();
   }
-
-  #readError(status: number, headers: Headers, text: string): ErrorInfo {
-    return this.#at.http.refusal(readError(status, headers, text.slice(0, MAX_ERROR_CHARS)), headers);
-  }
-
-  #thrown(error: unknown): EngineError {
-    return error instanceof EngineError ? error : new EngineError(this.#at.http.explain(error), { cause: error });
-  }
 }
 
 interface Server {
@@ -164,7 +156,7 @@ class Connection {
   readonly http: HttpServer;
   readonly #id: ServerId | undefined;
   #server: Promise<Server> | undefined;
-  readonly #contexts = new Map<string, { until: number; context: number | undefined }>();
+  readonly #abouts = new Remembered<About>();
 
   constructor({ url, server, key, headers, timeouts, connections }: CompletionsOptions) {
     if (server !== undefined && !Object.hasOwn(BACKENDS, server)) throw new TypeError(`server must be one of ${KNOWN}; it is ${server}`);
@@ -188,13 +180,12 @@ class Connection {
 
   /** How many tokens a model takes, if the server says so; asked now and then, since it may be started again with another. */
   async contextOf(model: string): Promise<number | undefined> {
-    const known = this.#contexts.get(model);
-    if (known && known.until > Date.now()) return known.context;
+    const known = this.#abouts.get(model);
+    if (known) return known.context;
     const { backend } = await this.server({});
-    const { context } = await aboutModel(this.http, backend.id, model);
-    if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
-    this.#contexts.set(model, { until: Date.now() + FRESH_MS, context });
-    return context;
+    const about = await aboutModel(this.http, backend.id, model);
+    this.#abouts.set(model, about, FRESH_MS);
+    return about.context;
   }
 
   async #find(options: CallOptions): Promise<Server> {
@@ -205,9 +196,8 @@ class Connection {
 
   /** If nobody is there, or it is still loading its model, that is what is wrong; by now it may have loaded it. */
   async #identifyLate(options: CallOptions): Promise<ServerId> {
-    const { status, headers, text } = await this.http.brief("GET", "/v1/models", { headers: options.headers });
-    const error = readError(status, headers, text.slice(0, MAX_ERROR_CHARS));
-    if (status === 401 || status === 429 || status === 503) throw new EngineError(this.http.refusal(error, headers));
+    const answer = await this.http.brief("GET", "/v1/models", { headers: options.headers });
+    if ([401, 429, 503].includes(answer.status)) throw new EngineError(this.http.refusal(answer));
     const id = await identify(this.http, options);
     if (id !== undefined) return id;
     throw new EngineError({ code: "upstream", message: `this is none of the servers that are known to complete text: ${KNOWN}` });
@@ -215,6 +205,4 @@ class Connection {
 }
 
 const FRESH_MS = 60_000;
-/** Names come from clients. */
-const MAX_CONTEXTS = 256;
 const KNOWN = Object.keys(BACKENDS).join(", ");

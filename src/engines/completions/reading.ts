@@ -1,4 +1,5 @@
 /** The answer of a server that completes text: its stream cut into messages, and these made into events by the dialect's scanner. */
+import { CUT_OFF } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Event, JsonObject, Request, Usage } from "../../core/nouns.ts";
 import type { Dialect, Prompt, Scanner } from "../../dialects/dialect.ts";
@@ -33,7 +34,6 @@ function messageOf({ event, data }: SseEvent): string {
   return JSON.stringify({ error: said?.error ?? said ?? data });
 }
 
-const CUT: ErrorInfo = { code: "upstream", message: "the answer ended before its end" };
 const GARBAGE: ErrorInfo = { code: "upstream", message: "the upstream sent something that is not JSON" };
 
 export interface ReadingOptions {
@@ -103,7 +103,7 @@ export class Reading implements StreamDecoder {
     const end = this.#end;
     const events = this.#ending.flush(this.#scanner.flush(), end?.reason ?? "error");
     if (this.#usage) events.push({ type: "usage", ...this.#usage });
-    if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT)));
+    if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT_OFF)));
     else {
       const stop = end.stop !== undefined && this.#stops.has(end.stop) ? { stop: end.stop } : {};
       events.push(this.#ending.finish({ type: "finish", reason: end.reason, native: end.native, ...stop }));

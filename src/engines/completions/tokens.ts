@@ -6,11 +6,11 @@
  */
 import type { Prompt } from "../../dialects/dialect.ts";
 import { cutForgeries } from "../../dialects/prompt.ts";
-import { readError } from "../../wires/errors.ts";
 import { objectOf, parsed } from "../../wires/read.ts";
 import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { bodyText, type HttpServer } from "../http.ts";
+import { LastUsed } from "../last-used.ts";
 import type { Tokenize } from "./backends.ts";
 
 /** Characters of all pieces that are remembered. */
@@ -38,7 +38,7 @@ export interface Tokenized {
 export class Tokens {
   readonly #http: HttpServer;
   readonly #tokenize: Tokenize;
-  readonly #known = new LastUsed(MAX_REMEMBERED);
+  readonly #known = new LastUsed<Ids>(MAX_REMEMBERED);
   #context: number | undefined;
   /** Until when it counts as known that there is none. */
   #noneUntil = 0;
@@ -57,9 +57,10 @@ export class Tokens {
     const asked = { model, control: true, bos: true };
     try {
       const whole = await this.#fetch(SAMPLE, asked, options);
-      const before = this.#known.get(keyOf(SAMPLE, asked));
+      const key = keyOf(SAMPLE, asked);
+      const before = this.#known.get(key);
       if (before && before.join() !== whole.join()) this.#known.clear();
-      this.#known.set(keyOf(SAMPLE, asked), whole);
+      this.#known.set(key, whole, key.length);
       const plain = await this.#ask(SAMPLE, { ...asked, bos: false }, options);
       const at = whole.findIndex((_, i) => plain.every((id, j) => whole[i + j] === id));
       return whole.slice(0, Math.max(0, at));
@@ -107,7 +108,7 @@ export class Tokens {
     const known = this.#known.get(key);
     if (known) return known;
     const ids = await this.#fetch(text, asked, options);
-    this.#known.set(key, ids);
+    this.#known.set(key, ids, key.length);
     return ids;
   }
 
@@ -119,10 +120,10 @@ export class Tokens {
       signal,
       body: JSON.stringify(this.#tokenize.body(text, asked)),
     });
-    const body = await bodyText(answer);
+    const said = await bodyText(answer);
     if (NONE.has(answer.status)) throw new NoTokenizer();
-    if (answer.status !== 200) throw new EngineError(this.#http.refusal(readError(answer.status, answer.headers, body), answer.headers));
-    const { tokens, max_model_len } = objectOf(parsed(body));
+    if (answer.status !== 200) throw new EngineError(this.#http.refusal({ ...answer, text: said }));
+    const { tokens, max_model_len } = objectOf(parsed(said));
     if (!Array.isArray(tokens)) throw new EngineError({ code: "upstream", message: "the server's tokenizer answered without tokens" });
     if (this.#tokenize.saysContext && typeof max_model_len === "number") this.#context = max_model_len;
     return tokens.map(Number);
@@ -161,38 +162,4 @@ async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
   return results;
-}
-
-/** The least recently used goes first. */
-class LastUsed {
-  readonly #limit: number;
-  readonly #ids = new Map<string, Ids>();
-  #size = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get(key: string): Ids | undefined {
-    const ids = this.#ids.get(key);
-    if (!ids) return undefined;
-    this.#ids.delete(key);
-    this.#ids.set(key, ids);
-    return ids;
-  }
-
-  clear(): void {
-    this.#ids.clear();
-    this.#size = 0;
-  }
-
-  set(key: string, ids: Ids): void {
-    if (!this.#ids.has(key)) this.#size += key.length;
-    this.#ids.set(key, ids);
-    for (const [oldest] of this.#ids) {
-      if (this.#size <= this.#limit) break;
-      this.#ids.delete(oldest);
-      this.#size -= oldest.length;
-    }
-  }
 }

@@ -3,6 +3,7 @@ import { type Confidence, detectDialect } from "../../dialects/detect.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { getDialect } from "../../dialects/registry.ts";
 import type { About, CallOptions, Engine } from "../engine.ts";
+import { Remembered } from "../remembered.ts";
 
 export interface FoundDialect {
   readonly dialect: Dialect;
@@ -18,24 +19,13 @@ export type DialectSetting = Dialect | string;
 /** A server may be started again with another model. */
 const FRESH_MS = 300_000;
 const FAILED_MS = 10_000;
-/** Names come from clients. */
-const MAX_MODELS = 256;
 
-interface Entry {
-  until: number;
-  found: FoundDialect | undefined | Promise<FoundDialect | undefined>;
-}
-
-function settled(entry: Entry, found: FoundDialect | undefined): FoundDialect | undefined {
-  entry.found = found;
-  if (found) entry.until = Date.now() + FRESH_MS;
-  return found;
-}
+type Found = FoundDialect | undefined | Promise<FoundDialect | undefined>;
 
 export class DialectFinder {
   readonly #about: Engine["about"];
   readonly #fixed: FoundDialect | undefined;
-  readonly #found = new Map<string, Entry>();
+  readonly #found = new Remembered<{ readonly found: Found }>();
 
   /** Throws where the setting names nothing. */
   constructor(setting: DialectSetting, about: Engine["about"]) {
@@ -45,14 +35,16 @@ export class DialectFinder {
   }
 
   /** `undefined`: nothing tells. Never throws: a server that does not answer tells nothing. What is known already comes without a promise. */
-  find(model: string, options: CallOptions = {}): FoundDialect | undefined | Promise<FoundDialect | undefined> {
+  find(model: string, options: CallOptions = {}): Found {
     if (this.#fixed) return this.#fixed;
     const known = this.#found.get(model);
-    if (known && known.until > Date.now()) return known.found;
-    if (this.#found.size >= MAX_MODELS) this.#found.clear();
-    const entry: Entry = { until: Date.now() + FAILED_MS, found: this.#ask(model, options).then((found) => settled(entry, found)) };
-    this.#found.set(model, entry);
-    return entry.found;
+    if (known) return known.found;
+    const asking = this.#ask(model, options).then((found) => {
+      this.#found.set(model, { found }, found ? FRESH_MS : FAILED_MS);
+      return found;
+    });
+    this.#found.set(model, { found: asking }, FAILED_MS);
+    return asking;
   }
 
   async #ask(model: string, { headers }: CallOptions): Promise<FoundDialect | undefined> {

@@ -9,7 +9,7 @@ import { getDialect } from "../../dialects/registry.ts";
 import { inVariant } from "../../dialects/variant.ts";
 import { type Disposing, disposing } from "../disposing.ts";
 import { EngineError } from "../error.ts";
-import { type Gguf, templateOf, textIn } from "../gguf.ts";
+import { cluesIn, type Gguf, templateOf, textIn } from "../gguf.ts";
 import type { DialectSetting } from "../inband/dialects.ts";
 import { checkGguf } from "./check.ts";
 import { withObjects } from "./embedded.ts";
@@ -128,11 +128,7 @@ interface Spoken {
 }
 
 function dialectOf(path: string, file: Gguf, { dialect: setting }: LlamaOptions): Spoken {
-  const template = templateOf(file);
-  const inside = textIn(file.metadata, "general.name");
-  // The file's own name has gone through more hands than the one inside, but also says more: what was quantized, and from what.
-  const model = detectDialect({ model: basename(path) }) || inside === undefined ? path : inside;
-  const found = detectDialect({ model, ...(template === undefined ? {} : { template }) });
+  const found = detectDialect(cluesIn(path, file));
   if (setting === undefined || setting === "auto") {
     if (found) return { dialect: inOneVariant(getDialect(found)), why: found.why, sampling: found.sampling?.values, warnings: [] };
     const message =

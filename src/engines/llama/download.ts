@@ -76,47 +76,55 @@ async function identify(url: string, options: DownloadOptions): Promise<Remote> 
   return { identity: sha256 ?? `${url} ${etag} ${size}`, sha256: sha256?.toLowerCase(), size };
 }
 
+/** What is there of a file, as it is told and as it is. */
+interface Fetched {
+  readonly loaded: number;
+  readonly total: number | undefined;
+  readonly hash: Hash;
+}
+
+/** Fetches what is not there; answers with the length of the file, if that is what it shall be. */
 async function fetchRest(url: string, part: string, { sha256, size }: Remote, options: DownloadOptions): Promise<number> {
-  const hash = createHash("sha256");
-  let loaded = await sizeOf(part);
-  if (size !== undefined && loaded > size) {
-    await rm(part);
-    loaded = 0;
-  }
-  let total = size;
-  if (loaded === 0 || loaded !== size) {
-    const { answer } = await request(url, "GET", loaded > 0 ? { range: `bytes=${loaded}-` } : {}, options);
-    if (!answer.ok || !answer.body) {
-      await answer.body?.cancel();
-      throw answer.status >= 500 || answer.status === 429 ? new Cut(refusalOf(answer, url)) : new EngineError(refusalOf(answer, url));
-    }
-    if (answer.status !== 206) loaded = 0; // all of it comes, whatever was asked for
-    await hashOf(part, loaded, hash);
-    const rest = lengthOf(answer.headers.get("content-length"));
-    total ??= rest === undefined ? undefined : loaded + rest;
-    // Each byte at its place: another process that fetches the same file writes the same there.
-    const file = await open(part, constants.O_WRONLY | constants.O_CREAT);
-    try {
-      for await (const chunk of chunksOf(answer.body, url)) {
-        for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at, chunk.length - at, loaded + at)).bytesWritten;
-        hash.update(chunk);
-        loaded += chunk.length;
-        options.onProgress?.(loaded, total);
-      }
-    } finally {
-      await file.close();
-    }
-  } else await hashOf(part, loaded, hash);
+  const there = await sizeOf(part);
+  if (size !== undefined && there > size) await rm(part);
+  const isThere = there > 0 && there === size;
+  const { loaded, total, hash } = isThere
+    ? { loaded: there, total: size, hash: await hashOf(part, there) }
+    : await append(url, part, size, options);
   if (total !== undefined && loaded < total)
     throw new Cut({ code: "upstream", message: `${hostOf(url)} ended the file after ${loaded} of ${total} bytes` });
   const sum = hash.digest("hex");
-  if ((sha256 !== undefined && sum !== sha256) || (total !== undefined && loaded > total)) {
-    await rm(part);
-    const what =
-      sha256 !== undefined && sum !== sha256 ? `its checksum is ${sum} and not ${sha256}` : `it has ${loaded} bytes and not ${total}`;
-    throw new EngineError({ code: "upstream", message: `what ${hostOf(url)} sent for ${nameOf(url)} is not the file: ${what}` });
+  const isOther = sha256 !== undefined && sum !== sha256;
+  if (!isOther && (total === undefined || loaded === total)) return loaded;
+  await rm(part);
+  const what = isOther ? `its checksum is ${sum} and not ${sha256}` : `it has ${loaded} bytes and not ${total}`;
+  throw new EngineError({ code: "upstream", message: `what ${hostOf(url)} sent for ${nameOf(url)} is not the file: ${what}` });
+}
+
+async function append(url: string, part: string, size: number | undefined, options: DownloadOptions): Promise<Fetched> {
+  let loaded = await sizeOf(part);
+  const { answer } = await request(url, "GET", loaded > 0 ? { range: `bytes=${loaded}-` } : {}, options);
+  if (!answer.ok || !answer.body) {
+    await answer.body?.cancel();
+    throw answer.status >= 500 || answer.status === 429 ? new Cut(refusalOf(answer, url)) : new EngineError(refusalOf(answer, url));
   }
-  return loaded;
+  if (answer.status !== 206) loaded = 0; // all of it comes, whatever was asked for
+  const hash = await hashOf(part, loaded);
+  const rest = lengthOf(answer.headers.get("content-length"));
+  const total = size ?? (rest === undefined ? undefined : loaded + rest);
+  // Each byte at its place: another process that fetches the same file writes the same there.
+  const file = await open(part, constants.O_WRONLY | constants.O_CREAT);
+  try {
+    for await (const chunk of chunksOf(answer.body, url)) {
+      for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at, chunk.length - at, loaded + at)).bytesWritten;
+      hash.update(chunk);
+      loaded += chunk.length;
+      options.onProgress?.(loaded, total);
+    }
+  } finally {
+    await file.close();
+  }
+  return { loaded, total, hash };
 }
 
 /** The connection broke: it is worth another try. */
@@ -198,6 +206,9 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-async function hashOf(path: string, length: number, hash: Hash): Promise<void> {
+/** Of so many bytes of a file. */
+async function hashOf(path: string, length: number): Promise<Hash> {
+  const hash = createHash("sha256");
   if (length > 0) for await (const chunk of createReadStream(path, { end: length - 1 })) hash.update(chunk as Buffer);
+  return hash;
 }

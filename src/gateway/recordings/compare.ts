@@ -42,13 +42,14 @@ export async function compareRecording(recording: Recording): Promise<Comparison
   const { exchange, client, cut } = recording;
   if (exchange.kind !== "generate" || client.request.method === "") throw new Error("it holds no answer of a model");
   if (cut) throw new Error("it was too long to be kept whole");
-  const upstream = await openUpstream(recording, isTimed(recording));
+  const beginning = beginningOf(recording);
+  const upstream = await openUpstream(recording, beginning);
   let again: Said = { id: "", error: undefined };
   const gateway = createGateway({
     port: 0,
     upstreams: { recorded: upstream.engine },
     models: [ruleOf(recording)],
-    patience: patienceOf(recording),
+    patience: patienceOf(recording, beginning),
     taps: wasClosed(recording) ? [closing(recording, () => void gateway.close())] : [],
     onExchange: ({ id, error }) => {
       again = { id, error };
@@ -72,11 +73,11 @@ interface Upstream {
   close(): void;
 }
 
-async function openUpstream(recording: Recording, timed: boolean): Promise<Upstream> {
+async function openUpstream(recording: Recording, beginning: Beginning): Promise<Upstream> {
   const played = recording.upstream.at(-1);
   const speech = played?.response && spokenIn(recording, played);
-  if (!played || !speech) return { engine: told(recording, timed), close: () => {} };
-  const server = createReplay(recording, { fast: !timed });
+  if (!played || !speech) return { engine: told(recording, beginning), close: () => {} };
+  const server = createReplay(recording, { fast: !isTimed(beginning) });
   const urls = [await listen(server)];
   const timeouts = fellSilent(recording) ? { idle: SILENT_MS } : {};
   const { spoken } = speech;
@@ -105,16 +106,16 @@ function listen(server: Server): Promise<string> {
   });
 }
 
+const isTimed = ({ headersWereEarly, beganWithBeat }: Beginning): boolean => headersWereEarly || beganWithBeat;
+
 /** Where no upstream answered, or the model was in the process, there are only the events. */
-const told = (recording: Recording, timed: boolean): Engine =>
+const told = ({ events, exchange: { error } }: Recording, beginning: Beginning): Engine =>
   around(createScripted([]), {
     async *generate(_, { onAnswer } = {}): AsyncGenerator<Event, void, undefined> {
-      const { events, exchange } = recording;
-      const { error } = exchange;
       let now = 0;
-      if (hadAnswered(recording)) onAnswer?.({ ok: true, headers: {}, warnings: [] });
+      if (beginning.hadAnswered) onAnswer?.({ ok: true, headers: {}, warnings: [] });
       for (const [ms, event] of events) {
-        if (timed && ms > now) await pause(ms - now);
+        if (isTimed(beginning) && ms > now) await pause(ms - now);
         now = ms;
         yield event;
       }
@@ -133,42 +134,38 @@ function ruleOf(recording: Recording): ModelRule {
   return { name: "*", upstream: "recorded", model, tools, dialect, rescue: isNative && dialect !== undefined ? (rescue ?? "auto") : false };
 }
 
-// ---- Time: a silence in which the client heard something before the upstream said anything is played as long as it was
+// ---- Time
 
-const isTimed = (recording: Recording): boolean => headersWereEarly(recording) || beganWithBeat(recording);
-
-const headersWereEarly = (recording: Recording): boolean => headersCameFirst(recording) && !hadAnswered(recording);
-
-function headersCameFirst({ client, upstream, events }: Recording): boolean {
-  const answered = upstream.at(-1)?.response?.ms ?? events[0]?.[0];
-  return client.response !== undefined && answered !== undefined && client.response.ms < answered;
+/** What the client heard before the upstream said anything: such a silence is played as long as it was. */
+interface Beginning {
+  /** A model in the process had said that it will answer, before its first event. */
+  readonly hadAnswered: boolean;
+  /** Status and headers left in the silence. */
+  readonly headersWereEarly: boolean;
+  /** What a stream begins with left with the first heartbeat, before anything was known of the answer. */
+  readonly beganWithBeat: boolean;
 }
 
-/** A model in the process says that it will answer before its first event; headers that leave in a silence have a sign of life behind them. */
-function hadAnswered(recording: Recording): boolean {
-  const { client, upstream } = recording;
+function beginningOf({ client, upstream, events, exchange }: Recording): Beginning {
+  const { response } = upstream.at(-1) ?? {};
+  const answeredMs = response?.ms ?? events[0]?.[0];
+  const headersCameFirst = client.response !== undefined && answeredMs !== undefined && client.response.ms < answeredMs;
   const first = client.pieces[0]?.[1];
-  const isBeat = beganWithBeat(recording) || (typeof first === "string" && first.startsWith("\n"));
-  return upstream.at(-1)?.response === undefined && headersCameFirst(recording) && !isBeat;
-}
-
-/** What a stream begins with leaves with the first heartbeat, before anything is known of the answer. */
-function beganWithBeat({ client: { pieces }, exchange }: Recording): boolean {
-  const first = pieces[0]?.[1];
-  return typeof first === "string" && first.search(BEATS[exchange.wire]) >= 0;
+  const beganWithBeat = typeof first === "string" && first.search(BEATS[exchange.wire]) >= 0;
+  const isSignOfLife = beganWithBeat || (typeof first === "string" && first.startsWith("\n")); // what headers that leave in a silence have behind them
+  const hadAnswered = headersCameFirst && response === undefined && !isSignOfLife;
+  return { hadAnswered, headersWereEarly: headersCameFirst && !hadAnswered, beganWithBeat };
 }
 
 const NEVER_MS = 1e9;
 
 /** Only the order counts: headers and the first heartbeat leave before the answer where they did. Later heartbeats change nothing. */
-function patienceOf(recording: Recording): Patience {
-  const { client } = recording;
-  const early = headersWereEarly(recording);
+function patienceOf({ client }: Recording, { headersWereEarly, beganWithBeat }: Beginning): Patience {
   const silence = (client.pieces[0]?.[0] ?? 0) - (client.response?.ms ?? 0);
   return {
-    headersMs: early ? 1 : NEVER_MS,
-    wholeMs: early ? 1 : NEVER_MS,
-    heartbeatMs: !early && beganWithBeat(recording) ? Math.max(1, silence / 2) : NEVER_MS,
+    headersMs: headersWereEarly ? 1 : NEVER_MS,
+    wholeMs: headersWereEarly ? 1 : NEVER_MS,
+    heartbeatMs: !headersWereEarly && beganWithBeat ? Math.max(1, silence / 2) : NEVER_MS,
   };
 }
 

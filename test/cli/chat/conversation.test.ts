@@ -27,53 +27,43 @@ const model = () =>
     return [`Answer ${n} to \x1b[31m${last.content}`];
   });
 
+/** A conversation with it, from the first prompt on. */
+async function begin(flags: { think?: boolean; tool?: string[] } = {}) {
+  const { url, bodies } = await model();
+  const streams = new Streams();
+  const over = chat({ upstream: url, tools: true, ...flags }, streams);
+  await streams.shows("Dragoman");
+  await streams.shows("› ");
+  return { streams, bodies, over };
+}
+
 describe("over streams", () => {
   test("answers, commands, a model that changes, and the way out", async () => {
-    const { url, bodies } = await model();
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true }, streams);
-    await streams.shows("Dragoman");
-    await streams.shows("› ");
-    await streams.type("What is 17 * (3 + 4)?", "Enter");
-    await streams.shows('{"expression":"17 * (3 + 4)"}');
-    await streams.shows('{"result":119}');
-    await streams.shows("2 steps · 2,400 in · 68 out");
-    await streams.type("/model large", "Enter");
-    await streams.shows("large at ");
-    await streams.type("hello", "Enter");
-    await streams.shows("Answer 2 to \\x1b[31mhello");
+    const { streams, bodies, over } = await begin();
+    await streams.says("What is 17 * (3 + 4)?", '{"expression":"17 * (3 + 4)"}', '{"result":119}', "2 steps · 2,400 in · 68 out");
+    await streams.says("/model large", "large at ");
+    await streams.says("hello", "Answer 2 to \\x1b[31mhello");
     expect(bodies().map(({ model }) => model)).toEqual(["small", "small", "large"]);
     expect(bodies()[2]?.messages).toHaveLength(5);
-    await streams.type("/undo", "Enter");
-    await streams.shows("1 turn left");
-    await streams.type("/nonsense", "Enter");
-    await streams.shows("there is no command /nonsense");
+    await streams.says("/undo", "1 turn left");
+    await streams.says("/nonsense", "there is no command /nonsense");
     await streams.type("/exit", "Enter");
     await over;
     expect(streams.output).not.toContain("\x1b[31mhello");
   });
 
   test("what the server cannot be told is said behind the first answer", async () => {
-    const { url } = await model();
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true, think: true }, streams);
-    await streams.shows("› ");
-    await streams.type("hello", "Enter");
-    await streams.shows("thinking.enabled has no place in openai-chat");
-    await streams.type("hello again", "Enter");
-    await streams.shows("Answer 1");
+    const { streams, over } = await begin({ think: true });
+    await streams.says("hello", "thinking.enabled has no place in openai-chat");
+    await streams.says("hello again", "Answer 1");
     await streams.type("/exit", "Enter");
     await over;
     expect(streams.output.split("has no place")).toHaveLength(2);
   });
 
   test("Ctrl-C stops the answer, then clears the line, then leaves", async () => {
-    const { url } = await model();
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true }, streams);
-    await streams.shows("› ");
-    await streams.type("a story", "Enter");
-    await streams.shows("Once");
+    const { streams, over } = await begin();
+    await streams.says("a story", "Once");
     await streams.type("C-c");
     await streams.shows("stopped");
     await streams.shows("› ");
@@ -88,94 +78,61 @@ describe("over streams", () => {
   });
 
   test("a conversation is saved, loaded, shown as it was sent", async () => {
-    const { url, bodies } = await model();
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true }, streams);
-    await streams.shows("› ");
-    await streams.type("remember me", "Enter");
-    await streams.shows(/\d out/);
+    const { streams, bodies, over } = await begin();
+    await streams.says("remember me", /\d out/);
     const file = join(state, "saved.json");
-    await streams.type(`/save ${file}`, "Enter");
-    await streams.shows("saved to");
+    await streams.says(`/save ${file}`, "saved to");
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, messages: [{ role: "user" }, { role: "assistant" }] });
     await streams.type(`/save ${file}`, "Enter"); // a conversation goes on, and its file with it
     await streams.shows("saved to");
     const other = join(state, "package.json");
     writeFileSync(other, "{}");
-    await streams.type(`/save ${other}`, "Enter");
-    await streams.shows("package.json is there and is no saved conversation");
+    await streams.says(`/save ${other}`, "package.json is there and is no saved conversation");
     expect(readFileSync(other, "utf8")).toBe("{}");
-    await streams.type(`/save ${join(state, "no", "folder.json")}`, "Enter");
-    await streams.shows("folder.json: there is no such folder");
-    await streams.type("/prompt 9", "Enter");
-    await streams.shows("there is no turn 9: the conversation has 1 turn");
-    await streams.type("/prompt", "Enter");
-    await streams.shows("/v1/chat/completions");
-    await streams.shows('"remember me"');
-    await streams.type("/new", "Enter");
-    await streams.shows("a new conversation");
-    await streams.type(`/load ${file}`, "Enter");
-    await streams.shows("1 turn loaded");
-    await streams.type("and?", "Enter");
-    await streams.shows(/\d out/);
+    await streams.says(`/save ${join(state, "no", "folder.json")}`, "folder.json: there is no such folder");
+    await streams.says("/prompt 9", "there is no turn 9: the conversation has 1 turn");
+    await streams.says("/prompt", "/v1/chat/completions", '"remember me"');
+    await streams.says("/new", "a new conversation");
+    await streams.says(`/load ${file}`, "1 turn loaded");
+    await streams.says("and?", /\d out/);
     expect(bodies()[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-    await streams.type("/retry", "Enter");
-    await streams.shows("Answer 2");
+    await streams.says("/retry", "Answer 2");
     expect(bodies()[2]?.messages).toEqual(bodies()[1]?.messages);
-    await streams.type("/tools", "Enter");
-    await streams.shows("(expression)");
-    await streams.type("/help", "Enter");
-    await streams.shows("/retry");
+    await streams.says("/tools", "(expression)");
+    await streams.says("/help", "/retry");
     await streams.type("C-d");
     await over;
   });
 
   test("a tool of somebody else's is asked for", async () => {
-    const { url, bodies } = await model();
     const tool = files.file(
       "launch.mjs",
       `import { defineTool } from ${JSON.stringify(library)}; export default defineTool({ name: "launch", run: () => "lift-off" });`,
     );
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true, tool: [tool] }, streams);
-    await streams.shows("› ");
-    await streams.type("launch it", "Enter");
-    await streams.shows("yes, no or always, and Enter");
-    await streams.type("n", "Enter");
-    await streams.shows(/\d out/);
+    const { streams, bodies, over } = await begin({ tool: [tool] });
+    await streams.says("launch it", "yes, no or always, and Enter");
+    await streams.says("n", /\d out/);
     expect(bodies()[1]?.messages.at(-1)?.content).toContain("did not allow");
-    await streams.type("launch it", "Enter");
-    await streams.shows("yes, no or always, and Enter");
-    await streams.type("A", "Enter");
-    await streams.shows("lift-off");
-    await streams.shows(/\d out/);
-    await streams.type("launch again", "Enter");
-    await streams.shows("lift-off");
-    await streams.shows(/\d out/);
+    await streams.says("launch it", "yes, no or always, and Enter");
+    await streams.says("A", "lift-off", /\d out/);
+    await streams.says("launch again", "lift-off", /\d out/);
     await streams.type("C-d");
     await over;
     expect(streams.output.split("or always")).toHaveLength(3);
   });
 
   test("what is typed ahead when a tool is asked for is no answer, and is not lost", async () => {
-    const { url, bodies } = await model();
     const tool = files.file("launch-too.mjs", `export default { name: "launch", run: () => "lift-off" };`);
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true, tool: [tool] }, streams);
-    await streams.shows("› ");
+    const { streams, bodies, over } = await begin({ tool: [tool] });
     await streams.type("launch it", "Enter", "by the w");
     await streams.shows("and Enter");
     await streams.type("ay, always 😀x", "\x7f", "\x7f", "Enter");
     await streams.shows("and Enter"); // it is asked again
-    await streams.type("yes", "Enter");
-    await streams.shows("lift-off");
-    await streams.shows(/\d out/);
-    await streams.shows("Answer");
+    await streams.says("yes", "lift-off", /\d out/, "Answer");
     expect(bodies().at(-1)?.messages.at(-1)?.content).toBe("by the way, always");
     await streams.type("launch it", "Enter", "by the w");
     await streams.shows("and Enter");
-    await streams.type("y", "Enter");
-    await streams.shows("and Enter");
+    await streams.says("y", "and Enter");
     await streams.type("C-c");
     await streams.shows("stopped");
     await streams.shows("Answer");
@@ -186,44 +143,31 @@ describe("over streams", () => {
   });
 
   test("/retry sends what stands last in the conversation, whatever was said in another", async () => {
-    const { url, bodies } = await model();
-    const streams = new Streams();
+    const { streams, bodies, over } = await begin();
     const said = () =>
       bodies()
         .at(-1)
         ?.messages.filter(({ role }) => role === "user")
         .map(({ content }) => content);
     const file = join(state, "old.json");
-    const over = chat({ upstream: url, tools: true }, streams);
-    await streams.shows("› ");
     for (const text of ["/retry", "first", `/save ${file}`, "second", "/undo"]) {
-      await streams.type(text, "Enter");
-      await streams.shows(/\d out|saved to|turn left|nothing to send/);
-      await streams.shows("› ");
+      await streams.says(text, /\d out|saved to|turn left|nothing to send/, "› ");
     }
-    await streams.type("/retry", "Enter");
-    await streams.shows(/\d out/);
+    await streams.says("/retry", /\d out/);
     expect(said()).toEqual(["first"]);
-    await streams.type("third", "Enter");
-    await streams.shows(/\d out/);
-    await streams.type(`/load ${file}`, "Enter");
-    await streams.shows("1 turn loaded");
-    await streams.type("/retry", "Enter");
-    await streams.shows(/\d out/);
+    await streams.says("third", /\d out/);
+    await streams.says(`/load ${file}`, "1 turn loaded");
+    await streams.says("/retry", /\d out/);
     expect(said()).toEqual(["first"]);
     await streams.type("C-d");
     await over;
   });
 
   test("a long line is pasted in one stroke, not drawn again for each of its characters", async () => {
-    const { url, bodies } = await model();
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true }, streams);
-    await streams.shows("› ");
+    const { streams, bodies, over } = await begin();
     const before = streams.output.length;
     const text = "word ".repeat(800);
-    await streams.type(`\x1b[200~${text}\r\n\x07end\x1b[201~`, "Enter");
-    await streams.shows("Answer");
+    await streams.says(`\x1b[200~${text}\r\n\x07end\x1b[201~`, "Answer");
     expect(bodies()[0]?.messages.at(-1)?.content).toBe(`${text}\nend`);
     expect(streams.output.length - before).toBeLessThan(6 * text.length);
     await streams.type("C-d");
@@ -231,25 +175,18 @@ describe("over streams", () => {
   });
 
   test("what is pasted is one message, what is typed ahead is not lost", async () => {
-    const { url, bodies } = await model();
-    const streams = new Streams();
-    const over = chat({ upstream: url, tools: true }, streams);
-    await streams.shows("› ");
-    await streams.type("\x1b[200~first line\rsecond\tline\x1b[201~", "Enter");
-    await streams.shows(/\d out/);
+    const { streams, bodies, over } = await begin();
+    await streams.says("\x1b[200~first line\rsecond\tline\x1b[201~", /\d out/);
     expect(bodies()[0]?.messages.at(-1)?.content).toBe("first line\nsecond\tline");
     await streams.type("one\\", "Enter", "two", "Enter");
     await streams.shows(/\d out/);
     expect(bodies()[1]?.messages.at(-1)?.content).toBe("one\ntwo");
-    await streams.type("a story", "Enter");
-    await streams.shows("Once");
+    await streams.says("a story", "Once");
     await streams.type("typed ahead", "C-c");
     await streams.shows("typed ahead");
-    await streams.type(" and sent", "Enter");
-    await streams.shows(/\d out/);
+    await streams.says(" and sent", /\d out/);
     expect(bodies()[3]?.messages.at(-1)?.content).toBe("typed ahead and sent");
-    await streams.type("a story", "Enter");
-    await streams.shows("Once");
+    await streams.says("a story", "Once");
     await streams.type("queued", "Enter", "\x1b[200~pasted\rli\tnes\x1b[201~", "C-c");
     await streams.shows(/\d out/);
     await streams.shows("… ");

@@ -33,14 +33,14 @@ test("/prompt shows the exact prompt, with its control tokens", async () => {
   const over = chat({ model, dialect: "functiongemma", tools: true }, streams);
   await streams.shows("clock in this process (functiongemma)");
   await streams.shows("› ");
-  await streams.type("What time is it?", "Enter");
-  await streams.shows("It is late.");
-  await streams.shows("› ");
-  await streams.type("/prompt", "Enter");
-  await streams.shows("the prompt, in the dialect functiongemma");
-  await streams.shows("<start_of_turn>developer");
-  await streams.shows("<start_function_declaration>declaration:get_time{");
-  await streams.shows("<start_function_response>response:get_time{");
+  await streams.says("What time is it?", "It is late.", "› ");
+  await streams.says(
+    "/prompt",
+    "the prompt, in the dialect functiongemma",
+    "<start_of_turn>developer",
+    "<start_function_declaration>declaration:get_time{",
+    "<start_function_response>response:get_time{",
+  );
   await streams.type("C-d");
   await over;
 });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { type SourceFlags, sourcesOf, speakerOf, speakersOf } from "../../../src/cli/chat/sources.ts";
 import { collect } from "../../../src/core/fold.ts";
-import type { Event } from "../../../src/core/nouns.ts";
+import { all } from "../../events.ts";
 import { sse, startServer } from "../../servers.ts";
 import { startModel } from "./upstream.ts";
 
@@ -48,9 +48,10 @@ test("calls that a server left in the text are calls here, too, as in `dragoman 
   });
   const [source] = await sourcesOf({ upstream: `${url}/v1` });
   const tools = [{ name: "calculate", parameters: { type: "object", properties: { expression: { type: "string" } } } }];
-  const events: Event[] = [];
   const request = { model: "qwen", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "17*3?" }] }], tools };
-  for await (const event of source!.engine.generate(request)) events.push(event);
-  expect(collect(events)).toMatchObject({ content: [{ type: "tool-call", name: "calculate" }], finish: { reason: "tool-calls" } });
+  expect(collect(await all(source!.engine.generate(request)))).toMatchObject({
+    content: [{ type: "tool-call", name: "calculate" }],
+    finish: { reason: "tool-calls" },
+  });
   await source!.engine.close();
 });

@@ -149,6 +149,12 @@ export class Streams implements Screenful {
     });
   }
 
+  /** A line, and what is shown for it, one after the other. */
+  async says(line: string, ...shown: (string | RegExp)[]): Promise<void> {
+    await this.type(line, "Enter");
+    for (const one of shown) await this.shows(one);
+  }
+
   async type(...keys: string[]): Promise<void> {
     for (const key of keys) this.#input.write(CODES[key] ?? (/^C-[a-z]$/.test(key) ? control(key) : key));
   }

@@ -6,6 +6,7 @@ import { promptText } from "../../../src/dialects/prompt.ts";
 import { getDialect, listDialects } from "../../../src/dialects/registry.ts";
 import { type Completions, type CompletionsOptions, createCompletions } from "../../../src/engines/completions/completions.ts";
 import type { Answer, GenerateOptions, ServerId } from "../../../src/engines/engine.ts";
+import { all } from "../../events.ts";
 import { answering, closeLater, nobody, signalOf, startServer } from "../../servers.ts";
 import { controlsOf, type Fake, sentTo, startFake, vocabulary } from "./fakes.ts";
 
@@ -24,12 +25,11 @@ const engineAt = (url: string, options: Partial<CompletionsOptions> = {}): Compl
 };
 
 async function run(engine: Completions, request: Request, options: GenerateOptions = {}) {
-  const events: Event[] = [];
   let answer: Answer | undefined;
   const onAnswer = (given: Answer): void => {
     answer = given;
   };
-  for await (const event of engine.generate(request, { ...options, onAnswer })) events.push(event);
+  const events = await all(engine.generate(request, { ...options, onAnswer }));
   return { events, warnings: (answer?.warnings ?? []) as Warning[], ...collect(events) };
 }
 

@@ -1,6 +1,6 @@
 // `dialect` is one setting, whoever takes it.
 import { describe, expect, test } from "vitest";
-import type { Event, Request } from "../../../src/core/nouns.ts";
+import type { Request } from "../../../src/core/nouns.ts";
 import type { Dialect } from "../../../src/dialects/dialect.ts";
 import { hermes } from "../../../src/dialects/hermes.ts";
 import { createCompletions } from "../../../src/engines/completions/completions.ts";
@@ -9,6 +9,7 @@ import type { DialectSetting } from "../../../src/engines/inband/dialects.ts";
 import { createInband } from "../../../src/engines/inband/inband.ts";
 import { createRescue } from "../../../src/engines/inband/rescue.ts";
 import { createScripted } from "../../../src/engines/scripted.ts";
+import { all } from "../../events.ts";
 
 const CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>';
 const tools = [{ name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } }];
@@ -36,9 +37,8 @@ describe.each(makers)("%s", (name, make) => {
         const preview = await engine.preview!(request);
         return expect(preview).toMatchObject({ dialect: id });
       }
-      const events: Event[] = [];
       const spoken: string[] = [];
-      for await (const event of engine.generate(request, { onDialect: (dialect) => spoken.push(dialect) })) events.push(event);
+      const events = await all(engine.generate(request, { onDialect: (dialect) => spoken.push(dialect) }));
       expect(events.flatMap((event) => (event.type === "tool-end" ? event.arguments : []))).toEqual([{ city: "Oslo" }]);
       expect(spoken[0]).toMatch(new RegExp(`^${id}\\b`));
     },
@@ -62,10 +62,9 @@ describe("tools in band, where a request declares none and its history has calls
       { type: "finish", reason: "stop" },
     ]);
     const warnings: unknown[] = [];
-    const events: Event[] = [];
     const engine = createInband(scripted, { dialect: "hermes" });
     const asked: Request = { ...history, ...(none && { tools: none }), output: {} };
-    for await (const event of engine.generate(asked, { onAnswer: (answer) => warnings.push(...answer.warnings) })) events.push(event);
+    const events = await all(engine.generate(asked, { onAnswer: (answer) => warnings.push(...answer.warnings) }));
     const [sent] = scripted.requests;
     expect(sent?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(JSON.stringify(sent)).toContain("<tool_response>");

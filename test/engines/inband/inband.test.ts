@@ -4,6 +4,7 @@ import { collect } from "../../../src/core/fold.ts";
 import type { Event, Request } from "../../../src/core/nouns.ts";
 import { createInband } from "../../../src/engines/inband/inband.ts";
 import { createScripted } from "../../../src/engines/scripted.ts";
+import { all } from "../../events.ts";
 
 const request: Request = {
   model: "m",
@@ -11,11 +12,8 @@ const request: Request = {
   tools: [{ name: "look" }],
 };
 
-async function answer(script: Event[]) {
-  const events: Event[] = [];
-  for await (const event of createInband(createScripted([script]), { dialect: "hermes" }).generate(request)) events.push(event);
-  return collect(events);
-}
+const answer = async (script: Event[]) =>
+  collect(await all(createInband(createScripted([script]), { dialect: "hermes" }).generate(request)));
 
 test("a server that reads a call by itself, though it was told of no tools, has made one", async () => {
   const { content, finish } = await answer([

@@ -10,6 +10,7 @@ import { CodeTracker } from "../../../src/engines/inband/code.ts";
 import { Rescue } from "../../../src/engines/inband/leaks.ts";
 import { createRescue } from "../../../src/engines/inband/rescue.ts";
 import { createScripted } from "../../../src/engines/scripted.ts";
+import { all } from "../../events.ts";
 
 const tools = [
   { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
@@ -236,10 +237,8 @@ describe("the engine", () => {
   const leaking = () => createScripted(() => [{ type: "text", text: call }, { type: "usage", outputTokens: 9 }, stop]);
   const run = async (engine: ReturnType<typeof leaking>, dialect: Dialect | undefined, asked = request, always = false) => {
     const warnings: Warning[] = [];
-    const events: Event[] = [];
     const outer = createRescue(engine, { dialect: dialect?.id, always });
-    for await (const event of outer.generate(asked, { onWarning: (warning) => warnings.push(warning) })) events.push(event);
-    return { events, warnings };
+    return { events: await all(outer.generate(asked, { onWarning: (warning) => warnings.push(warning) })), warnings };
   };
 
   test("says what it did", async () => {

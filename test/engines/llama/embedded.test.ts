@@ -7,6 +7,7 @@ import { getDialect } from "../../../src/dialects/registry.ts";
 import { type GgufList, readGguf } from "../../../src/engines/gguf.ts";
 import { createLlama, EMBEDDED, type Llama } from "../../../src/engines/llama/index.ts";
 import { compareTemplate } from "../../../src/template/index.ts";
+import { all } from "../../events.ts";
 
 const tools: Tool[] = [
   {
@@ -30,11 +31,7 @@ const mechanics = (dialect: string): void => {
   }, 60_000);
   afterAll(() => engine.close());
 
-  const events = async (request: Request, signal?: AbortSignal): Promise<Event[]> => {
-    const all: Event[] = [];
-    for await (const event of engine.generate(request, { signal })) all.push(event);
-    return all;
-  };
+  const events = (request: Request, signal?: AbortSignal): Promise<Event[]> => all(engine.generate(request, { signal }));
   const answer = async (request: Request) => collect(await events(request));
 
   test("a call streams: start, pieces of its arguments, end, one finish", async () => {

@@ -10,6 +10,7 @@ import type { Engine } from "../../../src/engines/engine.ts";
 import { createLlama, type Llama, type LlamaOptions } from "../../../src/engines/llama/index.ts";
 import { marksOf } from "../../../src/engines/rendered.ts";
 import { layered } from "../../../src/gateway/modes.ts";
+import { all } from "../../events.ts";
 import { tempFolder } from "../../servers.ts";
 import { randomModel, scriptedModel, vocabulary, writeGguf } from "./gguf.ts";
 
@@ -41,11 +42,7 @@ const weather: Tool = {
 };
 const now: Tool = { name: "now", description: "The time" };
 
-async function events(engine: Llama, request: Request, signal?: AbortSignal): Promise<Event[]> {
-  const all: Event[] = [];
-  for await (const event of engine.generate(request, { signal })) all.push(event);
-  return all;
-}
+const events = (engine: Llama, request: Request, signal?: AbortSignal): Promise<Event[]> => all(engine.generate(request, { signal }));
 const answer = async (engine: Llama, request: Request): Promise<Response> => collect(await events(engine, request));
 const said = ({ content }: Response): string => content.map((part) => ("text" in part ? part.text : "")).join("");
 
@@ -174,10 +171,9 @@ describe("a model of random weights", () => {
   test("a prompt that does not fit says by how much", async () => {
     const request = ask("x ".repeat(2000));
     const answers: boolean[] = [];
-    const all: Event[] = [];
-    for await (const event of engine.generate(request, { onAnswer: ({ ok }) => answers.push(ok) })) all.push(event);
+    const said = await all(engine.generate(request, { onAnswer: ({ ok }) => answers.push(ok) }));
     const { tokens } = await engine.countTokens(request);
-    expect(all).toMatchObject([{ type: "finish", error: { code: "context-length", tokens: { used: tokens, limit: 2048 } } }]);
+    expect(said).toMatchObject([{ type: "finish", error: { code: "context-length", tokens: { used: tokens, limit: 2048 } } }]);
     expect(answers).toEqual([false]);
   });
 

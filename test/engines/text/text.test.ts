@@ -14,18 +14,13 @@ import type { Answer } from "../../../src/engines/engine.ts";
 import { createMediaPipe, type MediaPipeInference } from "../../../src/engines/text/mediapipe.ts";
 import { createTextEngine, type TextOptions, type TextRuntime } from "../../../src/engines/text/text.ts";
 import { createWllama, type LoadedWllama } from "../../../src/engines/text/wllama.ts";
+import { all } from "../../events.ts";
 
 const CALL = '<|tool_call>call:change_background_color{color:<|"|>red<|"|>}<tool_call|>';
 const tools = [{ name: "change_background_color", parameters: { type: "object", properties: { color: { type: "string" } } } }];
 const request: Request = { model: "", messages: [{ role: "user", content: [{ type: "text", text: "make it red" }] }], tools };
 
 const piecesOf = (text: string): string[] => text.match(/.{1,3}/gsu) ?? [];
-
-async function all(events: AsyncIterable<Event>): Promise<Event[]> {
-  const list: Event[] = [];
-  for await (const event of events) list.push(event);
-  return list;
-}
 
 /** Says what it is told to say, and remembers what it was asked. */
 function speaking(text: string, end?: Parameters<TextOptions["onEnd"]>[0]): TextRuntime & { asked: TextOptions[]; prompts: string[] } {

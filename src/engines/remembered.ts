@@ -18,8 +18,8 @@ export class Remembered<T> {
     return known && this.#now() < known.until ? known.value : undefined;
   }
 
-  set(key: string, value: T): void {
+  set(key: string, value: T, ms = KNOWN_MS): void {
     if (this.#known.size >= MAX_KNOWN && !this.#known.has(key)) this.#known.clear();
-    this.#known.set(key, { value, until: this.#now() + KNOWN_MS });
+    this.#known.set(key, { value, until: this.#now() + ms });
   }
 }
