@@ -176,10 +176,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Qwen/Qwen3.5-27B",
     "deepreinforce-ai/Ornith-1.0-35B-GGUF",
     "internlm/Intern-S2-Preview",
-    "stepfun-ai/Step-3.5-Flash",
-    "stepfun-ai/Step-3.7-Flash",
-    "Step-3.5-Flash-Q4_K_S-00001-of-00003.gguf",
   ],
+  "qwen3-coder step-3.5-flash": ["stepfun-ai/Step-3.5-Flash", "stepfun-ai/Step-3.7-Flash", "Step-3.5-Flash-Q4_K_S-00001-of-00003.gguf"],
   "qwen3-coder qwen3.6-35b-a3b": ["Qwen/Qwen3.6-35B-A3B", "Qwen3.6-27B-UD-Q4_K_XL.gguf", "qwen3.6:27b"],
   "hermes qwen3-instruct-2507": [
     "qwen/qwen3-4b-2507",
@@ -199,8 +197,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
     "nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-NVFP4",
     "nvidia/Nemotron-3-Nano-Omni-30B-A3B-Reasoning-BF16",
-    "nvidia/NVIDIA-Nemotron-3.5-Lightning-7B-BF16",
   ],
+  "qwen3-coder nemotron-3.5-nano": ["nvidia/NVIDIA-Nemotron-3.5-Lightning-7B-BF16", "nemotron-3.5-nano:30b", "nemotron-3.5-super"],
   "qwen3-coder qwen3.8-27b": ["Qwen/Qwen3.8-27B", "qwen3.8:27b", "Qwen3_8-27B-Q4_K_M.gguf"],
   "qwen3-coder": ["XiaomiMiMo/MiMo-V2.5-Pro"],
   "llama3 llama-3.1-8b-instruct": [
@@ -251,7 +249,7 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "qwen3-coder qwen3.6-35b-a3b":
     "accounts/fireworks/models/qwen3p7-plus qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max qwen3.6:35b",
   "qwen3-coder nemotron-3-nano":
-    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf nemotron-3.5-super",
+    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf",
   "hermes qwen3-0.6b": "qwen.qwen3-32b-v1:0 @cf/qwen/qwen3-30b-a3b-fp8 qwen3-next:80b cerebras/qwen3-32b-cs",
   "hermes qwen3-instruct-2507": "accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 qwen-3-235b-a22b-instruct-2507",
   "hermes qwen3-vl-instruct": "qwen3-vl:235b-instruct",
@@ -494,6 +492,10 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   [
     "qwen3-coder nemotron-3-nano",
     "{%- set truncate_history_thinking = True %}<|im_start|><tool_call>\\n<function=' ~ name ~ '>\\n<parameter=<think>",
+  ],
+  [
+    "qwen3-coder nemotron-3.5-nano",
+    "{%- set truncate_history_thinking = True %}<|im_start|><tool_call>\\n<function=' ~ name ~ '>\\n<parameter=<think>{reasoning effort: efficient}",
   ],
   [
     "qwen3-coder qwen3.6-35b-a3b",
