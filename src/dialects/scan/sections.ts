@@ -42,7 +42,8 @@ export interface Sections {
 export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
   const marks = [...begin, ...end, ...open, ...close, ...stops];
   const next = new Marks([...open, ...end, ...begin, ...stops, ...THINK_TAGS.close, ...(noise ?? [])]);
-  const objectMarks = new Marks([...marks, ...(fence === undefined ? [] : [fence])]);
+  const closers = fence === undefined ? close : [...close, fence];
+  const objectMarks = new Marks([...marks, ...closers]);
 
   /** In a section, before a call. What stands here rides in the raw of the next event. */
   const section: Step = (s) => {
@@ -122,7 +123,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
         const closes = close.includes(mark);
         if (closes || mark === fence) s.pos += mark.length;
         if (mark === fence) return step;
-        if (mark === "" && isCut(s, close)) s.pos = s.stop;
+        if (mark === "" && isCut(s, closers)) s.pos = s.stop;
         else if (mark === "" || (after === section && !closes)) return released;
         s.unbound();
         s.control();
