@@ -85,7 +85,7 @@ const calls = sectionSteps(
   },
   (s) => header(s),
 );
-const TYPE_END = new Marks([...SEPARATORS, ...calls.marks]);
+const TYPE_END = new Marks([...SEPARATORS, ...THINK_TAGS.close, ...calls.marks]);
 const NAME_END = new Marks(["\n", FENCE, "{", ...calls.marks]);
 /** The same, or what stands for no arguments where the name came first. */
 const OBJECT = new Marks([...NAME_END.list, "null"]);

@@ -150,29 +150,32 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["deepseek-v3", /<｜tool▁calls▁begin｜>|<｜tool▁call▁begin｜>/],
   ["kimi-k2", /<\|tool_calls_section_begin\|>|<\|tool_call_argument_begin\|>/],
   ["kimi-k3", /<\|open\|>(?:response|tools|think|call )/],
-  ["glm", /<arg_key>/],
+  ["glm", /<arg_key>|<tool_call>\s{0,8}[\w.-]{1,256}\s{0,8}<\/tool_call>/],
   ["minimax-m3", /\]<\]minimax\[>\[|<mm:think>/],
   ["minimax-m2", /<minimax:tool_call>/],
   ["harmony", /<\|channel\|>(?:analysis|commentary|final)|<\|constrain\|>/],
   ["pythonic", /<\|tool_call_start\|>/],
-  ["pythonic", /<\|python_start\|>\s*\[/],
+  ["pythonic", /<\|python_start\|>\s*\[|<function_calls>\s{0,8}[a-zA-Z_][\w.]{0,255}\(/],
   ["phi4-mini", /functools\s{0,8}\[\s{0,8}\{/],
-  ["granite", /<\|tool_call\|>\s*\[/],
+  ["granite", /<\|tool_call\|>\s*[[{]/],
   ["mistral", /\[TOOL_CALLS\]/],
   ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
   ["seed-oss", /<seed:tool_call>/],
-  ["qwen3-coder", /<function=[^>]{1,256}>\s*(?:<parameter=|<\/function>)/],
-  ["hermes", /<tool_call>\s*\{\s*"(?:name|arguments)"/],
+  ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
+  ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b/],
   ["llama3", /<\|python_tag\|>/],
 ];
 /** and what is only likely to be its. */
 const WEAK_SAMPLES: typeof SAMPLES = [
-  ["xlam", /^\s*\[\s*\{\s*"name"\s*:\s*"[^"]{1,256}"\s*,\s*"arguments"/],
-  ["pythonic", /^\s*\[\s*[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/],
   ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
   [
+    "xlam",
+    /(?:^|\n|<\/think>)\s{0,8}(?:```(?:json)?\s{0,8})?\[\s{0,8}\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"arguments"/,
+  ],
+  ["pythonic", /(?:^|\s)\[\s{0,8}[a-zA-Z_][\w.]{0,255}\((?:\)|[a-zA-Z_]\w{0,255}\s*=)/],
+  [
     "json",
-    /(?:^|\n)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
+    /(?:^|\n)\s{0,8}(?:```(?:json|tool_code)?\s{0,8})?(?:\[\s{0,8})?\{\s{0,8}(?:"type"\s{0,8}:\s{0,8}"function"\s{0,8},\s{0,8})?(?:"function"\s{0,8}:\s{0,8}\{\s{0,8})?"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"(?:parameters|arguments)"/,
   ],
 ];
 

@@ -28,7 +28,7 @@ const TOKENS = [
 
 const calls = gemmaSteps({
   quote: QUOTE,
-  ends: ["<tool_call|>", "<|tool_call>", ...STOPS],
+  ends: ["<tool_call|>", "<|tool_call>", "<channel|>", "<|/think|>", ...STOPS],
   scalar: (text) =>
     jsonNumber(text) ?? (/^(null|none|nil|None|NULL)$/.test(text) ? "null" : /^(true|false)$/.test(text) ? text : undefined),
   none: "null",

@@ -83,11 +83,13 @@ function behindMarks(header: string): string {
 }
 
 /** Words that stand in every header. */
-const WORDS = ["assistant", "analysis", "commentary", "final", "json"];
+const WORDS = ["assistant", "analysis", "commentary", "final", "json", "to"];
 
+/** Half a word or half a mark may be the last of it. */
 const cutHeader: Step = (s) => {
-  const behind = behindMarks(s.word).trim();
-  if (!s.word.includes(" to=")) return WORDS.some((word) => word.startsWith(behind)) ? control : abandon;
+  const behind = behindMarks(s.word).replace(/<[|a-z]*$/, "");
+  const isHeader = (part: string): boolean => WORDS.some((word) => word.startsWith(part));
+  if (!s.word.includes(" to=")) return behind.trim().split(/\s+/).every(isHeader) ? control : abandon;
   s.malformed("no-name", "the output ended inside the header of a call");
   return speak;
 };

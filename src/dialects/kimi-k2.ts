@@ -69,7 +69,7 @@ const calls = sectionSteps(
   },
   (s) => header(s),
 );
-const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...calls.marks]);
+const HEADER_END = new Marks([ARGUMENTS_BEGIN, ...THINK_TAGS.close, ...calls.marks]);
 
 const createScanner = scannerOf({
   calls: { ...Object.fromEntries(BEGIN.map((mark) => [mark, calls.section])), "<|tool_call_begin|>": calls.call },

@@ -43,10 +43,11 @@ const TOKENS = [
 
 // ---- Scanning
 
-const calls = jsonCalls({ marks: [CALLS, "[/THINK]", "</think>", ...STOPS] });
-const LIST = new Marks(["[", CALL_ID, ARGS, CALLS]);
-const NAME_END = new Marks([CALL_ID, ARGS, "{", "[{", CALLS, ...STOPS]);
-const ID_END = new Marks([ARGS, "{", CALLS, ...STOPS]);
+const UNTHINK = ["[/THINK]", "</think>"];
+const calls = jsonCalls({ marks: [CALLS, ...UNTHINK, ...STOPS] });
+const LIST = new Marks(["[", CALL_ID, ARGS, CALLS, ...UNTHINK]);
+const NAME_END = new Marks([CALL_ID, ARGS, "{", "[{", CALLS, ...UNTHINK, ...STOPS]);
+const ID_END = new Marks([ARGS, "{", CALLS, ...UNTHINK, ...STOPS]);
 
 const call: Step = (s) => {
   s.word = "";
@@ -89,7 +90,7 @@ const readId: Step = (s) => {
 const createScanner = scannerOf({
   calls: { [CALLS]: call },
   closers: [],
-  thinking: { open: { "[THINK]": think, "<think>": think }, close: ["[/THINK]", "</think>"], stray: "text" },
+  thinking: { open: { "[THINK]": think, "<think>": think }, close: UNTHINK, stray: "text" },
   stops: STOPS,
   control: TOKENS,
   inCalls: [ARGS, CALL_ID],

@@ -71,8 +71,12 @@ interface Variant {
   /** `effort`: how much the model shall think, if it shall. */
   readonly head: (system: string | undefined, declared: Pieces, effort: Effort | undefined) => Pieces;
   readonly call: (call: RenderableCall) => Pieces;
+  /** What is between two calls, if not a line break. */
+  readonly between?: "";
   readonly said: (said: readonly Part[], thinks: boolean, call: Variant["call"]) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
+  /** Whose turn results are, if not the user's. */
+  readonly resultRole?: string;
   /** What everybody else said. */
   readonly content: (content: Content) => Pieces;
   /** Whose turn a system message is that comes later. */
@@ -115,6 +119,15 @@ const CODER: Variant = {
   keeps: false,
 };
 
+const NEMOTRON: Variant = {
+  ...CODER,
+  tools: (tools) => functionPieces(tools.flatMap((tool) => toolLines(tool, choicesFirst, ["required"]))),
+  head: (system = "", declared) => [system, system && declared ? "\n\n" : [], declared],
+  said: nemotronSaid,
+  thinks: true,
+  silence: t`<think></think>`,
+};
+
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": CODER,
   "qwen3.5-4b": QWEN35,
@@ -131,13 +144,21 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     said: (said, thinks, call) => [thinks ? thought(thinkingOf(said).trim()) : [], textAndCalls(said, textOf(said).trim(), call)],
     keeps: true,
   },
-  "nemotron-3-nano": {
+  "nemotron-3-nano": NEMOTRON,
+  "nemotron-3.5-nano": { ...NEMOTRON, said: nemotron35Said },
+  "step-3.5-flash": {
     ...CODER,
-    tools: (tools) => functionPieces(tools.flatMap((tool) => toolLines(tool, choicesFirst, ["required"]))),
-    head: (system = "", declared) => [system, system && declared ? "\n\n" : [], declared],
-    said: nemotronSaid,
+    tools: (tools) => stepTools(tools),
+    head: (system, declared) => (declared ? [system === undefined ? [] : [system, "\n\n"], declared] : system),
+    between: "",
+    said: (said, thinks, call) => {
+      const { thinking, text } = thoughtAndText(said);
+      return [thinks ? t`<think>\n${thinking}\n</think>\n` : [], text, writtenCalls(said, call)];
+    },
+    results: (results) => results.map((result) => t`<tool_response>${textOf(resultContent(result))}</tool_response>`),
+    resultRole: "tool_response",
     thinks: true,
-    silence: t`<think></think>`,
+    silence: t`<think>\n\n</think>\n`,
   },
 };
 
@@ -152,6 +173,17 @@ function nemotronSaid(said: readonly Part[], thinks: boolean, call: Variant["cal
     thinks && thought ? t`<think>\n${thinking}\n</think>` : t`<think></think>`,
     gap,
     words,
+    calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
+  ];
+}
+
+/** The same without a line break of the template's own: they are the model's. */
+function nemotron35Said(said: readonly Part[], thinks: boolean, call: Variant["call"]): Pieces {
+  const { thinking, text } = thoughtAndText(said);
+  const calls = writtenCalls(said, call);
+  return [
+    thinks && thinking.trim() !== "" ? t`<think>\n${thinkingOf(said) || thinking}</think>` : t`<think></think>`,
+    thinks || calls.length === 0 ? text.trimEnd() : text,
     calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
   ];
 }
@@ -178,7 +210,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
       dialogue(turnsOf(rest), {
         other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.content(content)),
         said: (said, current) => turnPieces("assistant", variant.said(said, current || keep, variant.call)),
-        results: (results) => turnPieces("user", variant.results(results)),
+        results: (results) => turnPieces(variant.resultRole ?? "user", variant.results(results)),
       }),
     ],
     open: t`<|im_start|>assistant\n${opener}`,
@@ -239,14 +271,20 @@ function toolLines({ name, description, parameters = {}, strict }: Tool, write: 
   ];
 }
 
-const REMINDER = `- Required parameters MUST be specified
+const ADVICE = `
 - You may provide optional reasoning for your function call in natural language BEFORE the function call, but NOT after
-- If there is no function call available, answer the question like normal with your current knowledge and do not tell the user about function calls
-</IMPORTANT>`;
+- If there is no function call available, answer the question like normal with your current knowledge and do not tell the user about function calls`;
 
-const explained = (word: "tool" | "function", tools: Pieces, value: string, rule: Pieces): Pieces => t`# Tools
+const explained = (
+  word: "tool" | "function",
+  listed: string,
+  tools: Pieces,
+  value: string,
+  rule: Pieces,
+  advice: string,
+): Pieces => t`# Tools
 
-You have access to the following ${word}s:
+You have access to the following ${word}s${listed}:
 
 <tools>
 ${tools}</tools>
@@ -267,25 +305,25 @@ ${value}
 <IMPORTANT>
 Reminder:
 - Function calls MUST follow the specified format: ${rule}
-${REMINDER}`;
+- Required parameters MUST be specified${advice}
+</IMPORTANT>`;
 
 function toolPieces(tools: readonly Tool[]): Pieces {
   const rule = t`the tool calling block MUST begin with an opening <tool_call> tag and end with a closing </tool_call> tag.`;
-  return explained(
-    "tool",
-    tools.flatMap((tool) => toolLines(tool, parameterLines)),
-    "value_2",
-    rule,
-  );
+  const declared = tools.flatMap((tool) => toolLines(tool, parameterLines));
+  return explained("tool", "", declared, "value_2", rule, ADVICE);
 }
 
-function functionPieces(declared: Pieces): Pieces {
+/** `inside`: what stands for the inside of a block. */
+function functionPieces(declared: Pieces, listed = "", inside = "", advice = ADVICE): Pieces {
   const value = "This is the value for the second parameter\nthat can span\nmultiple lines";
-  const rule = t`an inner <function=...></function> block must be nested within <tool_call></tool_call> XML tags`;
-  return explained("function", declared, value, rule);
+  const rule = t`an inner <function=...>${inside}</function> block must be nested within <tool_call>${inside}</tool_call> XML tags`;
+  return explained("function", listed, declared, value, rule, advice);
 }
 
-const jsonTools = (tools: readonly Tool[]): Pieces => functionPieces(tools.map((tool) => `${pythonJson(functionTool(tool))}\n`));
+const jsonLines = (tools: readonly Tool[]): Pieces => tools.map((tool) => `${pythonJson(functionTool(tool))}\n`);
+const jsonTools = (tools: readonly Tool[]): Pieces => functionPieces(jsonLines(tools));
+const stepTools = (tools: readonly Tool[]): Pieces => functionPieces(jsonLines(tools), " in JSONSchema format", "\n...\n", "");
 
 export const qwen3Coder = dialectOf({
   id: "qwen3-coder",
@@ -297,7 +335,7 @@ export const qwen3Coder = dialectOf({
   createScanner,
   render,
   tools: (tools, variant) => variant.tools(tools),
-  calls: (calls, variant) => joined(calls.map(variant.call), "\n"),
+  calls: (calls, variant) => joined(calls.map(variant.call), variant.between ?? "\n"),
   results: (results, variant) => variant.results(results),
   thinking: thought,
 });

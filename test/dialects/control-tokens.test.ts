@@ -70,3 +70,30 @@ test.each([
 ])("%s: a call in thinking that is ignored is thinking with all its tokens", (id, input, thinking) => {
   expect(lines(getDialect(id), input, { callsInThinking: "ignore" })).toEqual([`thinking ${thinking}`, "text t"]);
 });
+
+test.each([
+  ["gemma4", "<|channel>thought\na <|tool_call>so<channel|>t", ["thinking a ", "malformed no-name", "control <channel|>", "text t"]],
+  ["gemma4", "<|channel>a <|tool_call>call:f{n:1<channel|>t", ["thinking a ", "malformed bad-arguments", "control <channel|>", "text t"]],
+  ["mistral", "[THINK]a [TOOL_CALLS] b[/THINK]t", ["thinking a ", "malformed no-name", "control [/THINK]", "text t"]],
+  ["mistral", "[THINK]a [TOOL_CALLS][/THINK]t", ["thinking a ", "malformed no-name", "control [/THINK]", "text t"]],
+  [
+    "kimi-k2",
+    "<think>a <|tool_calls_section_begin|>b</think>t",
+    ["thinking a ", "control <|tool_calls_section_begin|>b", "control </think>", "text t"],
+  ],
+  [
+    "kimi-k2",
+    "<think>a <|tool_calls_section_begin|><|tool_call_begin|>f:0<|tool_call_argument_begin|>{}</think>t",
+    ["thinking a ", "call f{}", "control </think>", "text t"],
+  ],
+  ["kimi-k2", "<think>a <|tool_call_begin|>b</think>t", ["thinking a ", "malformed no-name", "control </think>", "text t"]],
+  ["deepseek-v3.1", "<think>a <｜tool▁call▁begin｜>b</think>t", ["thinking a ", "malformed no-name", "control </think>", "text t"]],
+  [
+    "deepseek-v3",
+    "<think>a <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}</think>t",
+    ["thinking a ", "call f{}", "control </think>", "text t"],
+  ],
+  ["deepseek-v4", "<think>a <｜DSML｜tool_calls></think>t", ["thinking a ", "malformed no-name", "control </think>", "text t"]],
+])("%s: what a call in thinking leaves open ends with the thinking, and the answer is text", (id, input, events) => {
+  expect(lines(getDialect(id), input)).toEqual(events);
+});

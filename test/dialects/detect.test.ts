@@ -176,10 +176,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Qwen/Qwen3.5-27B",
     "deepreinforce-ai/Ornith-1.0-35B-GGUF",
     "internlm/Intern-S2-Preview",
-    "stepfun-ai/Step-3.5-Flash",
-    "stepfun-ai/Step-3.7-Flash",
-    "Step-3.5-Flash-Q4_K_S-00001-of-00003.gguf",
   ],
+  "qwen3-coder step-3.5-flash": ["stepfun-ai/Step-3.5-Flash", "stepfun-ai/Step-3.7-Flash", "Step-3.5-Flash-Q4_K_S-00001-of-00003.gguf"],
   "qwen3-coder qwen3.6-35b-a3b": ["Qwen/Qwen3.6-35B-A3B", "Qwen3.6-27B-UD-Q4_K_XL.gguf", "qwen3.6:27b"],
   "hermes qwen3-instruct-2507": [
     "qwen/qwen3-4b-2507",
@@ -199,8 +197,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
     "nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-NVFP4",
     "nvidia/Nemotron-3-Nano-Omni-30B-A3B-Reasoning-BF16",
-    "nvidia/NVIDIA-Nemotron-3.5-Lightning-7B-BF16",
   ],
+  "qwen3-coder nemotron-3.5-nano": ["nvidia/NVIDIA-Nemotron-3.5-Lightning-7B-BF16", "nemotron-3.5-nano:30b", "nemotron-3.5-super"],
   "qwen3-coder qwen3.8-27b": ["Qwen/Qwen3.8-27B", "qwen3.8:27b", "Qwen3_8-27B-Q4_K_M.gguf"],
   "qwen3-coder": ["XiaomiMiMo/MiMo-V2.5-Pro"],
   "llama3 llama-3.1-8b-instruct": [
@@ -251,7 +249,7 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "qwen3-coder qwen3.6-35b-a3b":
     "accounts/fireworks/models/qwen3p7-plus qwen/qwen3.6-27b Qwen/Qwen3.6-35B-A3B-FP8 qwen-3-7-max qwen3.6:35b",
   "qwen3-coder nemotron-3-nano":
-    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf nemotron-3.5-super",
+    "nvidia.nemotron-nano-3-30b nvidia/nemotron-3-super-120b-a12b:free nemotron-3-nano:30b @cf/nvidia/nemotron-3-120b-a12b nvidia_NVIDIA-Nemotron-3-Nano-30B-A3B-Q4_K_M.gguf",
   "hermes qwen3-0.6b": "qwen.qwen3-32b-v1:0 @cf/qwen/qwen3-30b-a3b-fp8 qwen3-next:80b cerebras/qwen3-32b-cs",
   "hermes qwen3-instruct-2507": "accounts/fireworks/models/qwen3-235b-a22b-instruct-2507 qwen-3-235b-a22b-instruct-2507",
   "hermes qwen3-vl-instruct": "qwen3-vl:235b-instruct",
@@ -496,6 +494,10 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
     "{%- set truncate_history_thinking = True %}<|im_start|><tool_call>\\n<function=' ~ name ~ '>\\n<parameter=<think>",
   ],
   [
+    "qwen3-coder nemotron-3.5-nano",
+    "{%- set truncate_history_thinking = True %}<|im_start|><tool_call>\\n<function=' ~ name ~ '>\\n<parameter=<think>{reasoning effort: efficient}",
+  ],
+  [
     "qwen3-coder qwen3.6-35b-a3b",
     "<|im_start|><tool_call>\\n<function=<parameter=<think>{{ '<|vision_start|>' }}{%- if preserve_thinking is defined and preserve_thinking is true %}",
   ],
@@ -563,6 +565,7 @@ const SAMPLES: readonly (readonly [string, string])[] = [
   ["kimi-k3", "<|close|>think<|sep|><|open|>response<|sep|>Hm."],
   ["cohere", '<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "f", "parameters": {}}'],
   ["glm", "<tool_call>f<arg_key>a</arg_key>"],
+  ["glm", "Hm.</think><tool_call>get_time\n</tool_call>"],
   ["minimax-m2", '<minimax:tool_call>\n<invoke name="f">'],
   ["harmony", "<|channel|>analysis<|message|>Hm."],
   ["phi4-mini", 'functools[{"name": "f", "arguments": {}}]'],
@@ -570,15 +573,28 @@ const SAMPLES: readonly (readonly [string, string])[] = [
   ["mistral", '[TOOL_CALLS]f[ARGS]{"a": 1}'],
   ["pythonic", "<|tool_call_start|>[f(a=1)]<|tool_call_end|>"],
   ["pythonic", '[get_weather(city="Oslo"), g()]'],
+  ["pythonic", "I will look: [get_weather(city='Oslo')]"],
+  ["pythonic", "<function_calls>get_weather(city='Oslo')\nnow()</function_calls>"],
   ["qwen3-coder", "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>"],
+  ["qwen3-coder", "<tool_call><function=f/></tool_call>"],
+  ["qwen3-coder", "<tool_call><function=f<parameter=a>1</parameter>"],
   ["hermes", '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "f", "arguments": {}}'],
   ["llama3", '<|python_tag|>{"name": "f", "parameters": {}}'],
+  ["granite", '<|tool_call|> {"name": "f", "arguments": {}}'],
+  ["granite", '<tool_call>\n[{"name": "f", "arguments": {}}]'],
   ["xlam", '[{"name": "f", "arguments": {"a": 1}}]'],
+  ["xlam", '<think>Hm.</think>[{"name": "f", "arguments": {"a": 1}}]'],
+  ["xlam", 'I will look.\n```json\n[{"name": "f", "arguments": {"a": 1}}]\n```'],
+  ["json", '[{"name": "f", "parameters": {"a": 1}}]'],
+  ["json", '{"type": "function", "name": "f", "parameters": {"a": 1}}'],
+  ["json", '{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}'],
   ["json", '{"name": "f", "parameters": {"a": 1}}'],
   ["json", '```json\n{"name": "f", "parameters": {"a": 1}}\n```'],
   ["nothing", "Hello, how can I help?"],
   ["nothing", '{"name": "Ada", "age": 36}'],
   ["nothing", "[1, 2] and [a link](https://example.org)"],
+  ["nothing", "Write <function=NAME> and then </function>."],
+  ["nothing", '{"type": "function", "name": "Ada"}'],
 ];
 
 describe("samples", () => {

@@ -67,6 +67,7 @@ export const ownCases: Case[] = [
             extra: { type: "object", additionalProperties: { type: "integer" } },
             free: {},
             either: { anyOf: [{ type: "boolean" }, { type: "array", items: { type: "boolean" } }] },
+            labels: { type: "array", items: { type: "string" }, enum: ["red", "green"] },
           },
           required: ["path", "owner", "rows", "kind", "level"],
           $defs: {
@@ -92,6 +93,7 @@ export const ownCases: Case[] = [
       extra: { a: 1, b: 2 },
       free: { deep: [null, true, "x", { y: 1 }] },
       either: [true, false],
+      labels: ["green", "red"],
     },
   },
 ];

@@ -586,6 +586,7 @@ describe("schemas", () => {
     ["a small range without its ends", { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }, [1, 9], [0, 10, -1]],
     ["no negative numbers", { type: "number", minimum: 0 }, [0, 3.5], [-1]],
     ["lengths", { type: "string", minLength: 2, maxLength: 3 }, ["ab", 'a"\n'], ["a", "abcd"]],
+    ["words of a list", { type: "array", enum: ["a", "b"] }, [[], ["a", "b"]], ["a", ["c"], [1]]],
     ["enum and const", { enum: ["a", 1, null, [1, { b: 2 }]] }, ["a", 1, null, [1, { b: 2 }]], ["b", 2, [1], [1, { b: 3 }]]],
     ["lists", { type: "array", items: { type: "integer" }, minItems: 1, maxItems: 3 }, [[1], [1, 2, 3]], [[], [1, 2, 3, 4], ["1"], 1]],
     [

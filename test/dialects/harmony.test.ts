@@ -22,12 +22,12 @@ describe("where a header cannot go on, what stands behind its last mark is text"
 });
 
 describe("a header that the input cuts is no text", () => {
-  test.each(["<|start|>assistant", "<|start|>assis", "<|channel|>", "<|channel|>fin", "<|start|>assistant<|channel|>analysis"])(
-    "%s",
-    (input) => {
-      expect(lines(harmony, input)).toEqual([`control ${input}`]);
-    },
-  );
+  test.each([
+    ...["<|start|>assistant", "<|start|>assis", "<|channel|>", "<|channel|>fin", "<|start|>assistant<|channel|>analysis"],
+    ...["<|start|>assistant to", "<|channel|>commentary t", "<|channel|>analysis<|mess", "<|channel|>final <|constrain"],
+  ])("%s", (input) => {
+    expect(lines(harmony, input)).toEqual([`control ${input}`]);
+  });
 });
 
 describe("where all marks were stripped, the words of the headers tell", () => {

@@ -47,6 +47,8 @@ describe("what stands behind an object and before another mark than its closer i
       `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁calls▁end｜>`,
       ["control \n```<｜tool▁calls▁end｜>"],
     ],
+    ["cut fence", deepseekV3, `${fenced}\n\``, ["control \n`"]],
+    ["cut fence, in a section", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\``, ["control \n``"]],
     ["fence, cut section end", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`<｜tool▁calls▁e`, ["control \n```<｜tool▁calls▁e"]],
     ["fence, next call, in a section", deepseekV3, `<｜tool▁calls▁begin｜>${fenced}\n\`\`\`\n${fenced}`, ["call f{}"]],
     ["fence, next call", deepseekV3, `${fenced}\n\`\`\`\n${fenced}`, ["control \n```\n", "call f{}"]],

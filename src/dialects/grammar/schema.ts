@@ -96,6 +96,11 @@ export function schemaRules(rules: Rules, syntax: ValueSyntax) {
     for (const key in own) if (own[key] && BEYOND.test(key)) at.report(at.path, key);
     const literals = own.const !== undefined ? [own.const] : Array.isArray(own.enum) ? own.enum : [];
     if (literals.length === 0) return typed(own, at);
+    // No list is a word: the words are those that may stand in it.
+    if (own.type === "array" && own.const === undefined && !literals.some(Array.isArray)) {
+      const { enum: words, ...others } = own;
+      return typed({ ...others, items: { enum: words as Json } }, at);
+    }
     const all = new Set([...literals, ...(own.nullable === true ? [null] : [])]);
     return choice(
       [...all].map((one) => constant(one, at)),

@@ -8,6 +8,7 @@ import { MAX_NAME } from "../../core/reader.ts";
 import { Marks } from "../../core/window.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, control, cut, isCut, jsonArguments, readArguments, speak, tooLong } from "./steps.ts";
+import { THINK_TAGS } from "./table.ts";
 
 /** Each kind of mark may be spelled in several ways. */
 export interface SectionMarks {
@@ -40,8 +41,9 @@ export interface Sections {
 /** `header` reads on behind the mark that opens a call, up to the object. */
 export function sectionSteps({ begin, end, open, close, stops, fence, noise }: SectionMarks, header: Step): Sections {
   const marks = [...begin, ...end, ...open, ...close, ...stops];
-  const next = new Marks([...open, ...end, ...begin, ...stops, ...(noise ?? [])]);
-  const objectMarks = new Marks([...marks, ...(fence === undefined ? [] : [fence])]);
+  const next = new Marks([...open, ...end, ...begin, ...stops, ...THINK_TAGS.close, ...(noise ?? [])]);
+  const closers = fence === undefined ? close : [...close, fence];
+  const objectMarks = new Marks([...marks, ...closers]);
 
   /** In a section, before a call. What stands here rides in the raw of the next event. */
   const section: Step = (s) => {
@@ -61,13 +63,18 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
       return opened;
     }
     if (noise?.includes(mark)) return broken(s, "no-name", "the call does not begin");
+    if (s.table.unthink.has(mark) && !s.owed && !s.holding) {
+      if (!noise) return unexpected(s);
+      s.pos += mark.length;
+      return between;
+    }
     if (mark === "" && isCut(s, end)) s.pos = s.stop;
-    else if (mark === "" && !(s.last && s.pos === s.stop))
-      return noise ? undefined : broken(s, "no-name", "a call was expected in the section");
+    else if (mark === "" && !(s.last && s.pos === s.stop)) return noise ? undefined : unexpected(s);
     s.unbound();
     if (end.includes(mark)) s.pos += mark.length;
     return control;
   };
+  const unexpected = (s: Scan): Step => broken(s, "no-name", "a call was expected in the section");
   const overflow: Step = (s) => {
     s.control();
     return section;
@@ -116,7 +123,7 @@ export function sectionSteps({ begin, end, open, close, stops, fence, noise }: S
         const closes = close.includes(mark);
         if (closes || mark === fence) s.pos += mark.length;
         if (mark === fence) return step;
-        if (mark === "" && isCut(s, close)) s.pos = s.stop;
+        if (mark === "" && isCut(s, closers)) s.pos = s.stop;
         else if (mark === "" || (after === section && !closes)) return released;
         s.unbound();
         s.control();

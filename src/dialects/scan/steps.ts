@@ -241,8 +241,12 @@ const alone: Step = (s) => {
   return mark !== "" || code === -1 || isCut(s, s.marks.list) ? ended : broken(s, "bad-arguments", "something follows the arguments");
 };
 
+/** What closes the thinking that a call has left, or may have, ends a block in it, too. */
+const untilEnd = (s: Scan): string | undefined => s.until(s.holding || s.owed ? s.table.endsHeld : s.table.ends);
+const goOn = (s: Scan, mark: string): Step => (s.table.unthink.has(mark) ? speak : (s.resume?.(mark) ?? speak));
+
 export const skip: Step = (s) => {
-  const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);
+  const mark = untilEnd(s);
   if (mark === undefined) return undefined;
   if (s.holding && s.table.unthink.has(mark)) return undo;
   if (s.table.closers.has(mark)) s.pos += mark.length;
@@ -252,7 +256,7 @@ export const skip: Step = (s) => {
   }
   const { code, reason } = s.fault ?? { code: "bad-arguments", reason: "unreadable" };
   s.malformed(code, reason);
-  return s.resume?.(mark) ?? speak;
+  return goOn(s, mark);
 };
 
 /** A limit was reached: the call is malformed here and now; what is left of the block is no more than a mark. */
@@ -269,12 +273,12 @@ export const nameTooLong = exceeded("too-long", `a name or an id has more than $
 export const tooDeep = exceeded("too-deep", "the arguments are nested deeper than `maxDepth` allows");
 
 const rest: Step = (s) => {
-  const mark = s.until(s.holding ? s.table.endsHeld : s.table.ends);
+  const mark = untilEnd(s);
   if (mark === undefined) return undefined;
   if (s.table.closers.has(mark)) s.pos += mark.length;
   s.unbound();
   s.control();
-  return s.resume?.(mark) ?? speak;
+  return goOn(s, mark);
 };
 
 /** So much of the rest leaves; it is long enough for any mark. */
