@@ -1,6 +1,7 @@
 /** A request as a prompt in the model's dialect, and the marks that the dialect lives on: what all engines share that speak one themselves. */
 import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core/nouns.ts";
-import type { Dialect, Prompt } from "../dialects/dialect.ts";
+import type { Dialect, Grammar, Prompt } from "../dialects/dialect.ts";
+import { literal } from "../dialects/grammar/gbnf.ts";
 import { callsOf } from "../dialects/transcript.ts";
 import { withResultsFirst } from "../wires/adapt-messages.ts";
 import { withLabels } from "../wires/media.ts";
@@ -76,6 +77,10 @@ const mediaIn = (message: Message): readonly unknown[] =>
 
 /** Tokens that the model writes or ends at: they must stay in the output, and nobody else may write them. */
 export const marksOf = ({ preserved, stops }: Dialect): readonly string[] => [...new Set([...preserved, ...stops])];
+
+/** Those of the marks that a grammar has no use for. */
+export const unusedBy = ({ gbnf }: Pick<Grammar, "gbnf">, marks: readonly string[]): readonly string[] =>
+  marks.filter((text) => !gbnf.includes(literal(text).slice(1, -1)));
 
 export const contextError = (used: number, limit: number): ErrorInfo => ({
   code: "context-length",

@@ -5,11 +5,12 @@ import type { Headers } from "../wires/wire.ts";
 import type { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 
-/** A web page can send any other type without asking first. */
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
-/** What curl says of `-d`, and so do the examples of Ollama's own pages; what a browser sends of a form says where it comes from. */
-const isCurl = ({ "content-type": type, origin, "sec-fetch-site": site }: Headers): boolean =>
-  type === "application/x-www-form-urlencoded" && (origin ?? site) === undefined;
+/**
+ * A web page can send any other type without asking first, and then says where it comes from. Programs say all sorts of things: curl calls
+ * what follows `-d` a form, also in the examples of Ollama's own pages, and LiteLLM's client of Ollama calls it a stream of bytes.
+ */
+const isOfPage = ({ origin, "sec-fetch-site": site }: Headers): boolean => (origin ?? site) !== undefined;
 
 const UTF8 = new TextDecoder();
 
@@ -27,7 +28,7 @@ export function readBody(stream: Readable, passage: Passage, done: (body: string
 
 function read(stream: Readable, { visit: { headers }, state: { bodyLimit: limit } }: Passage, done: BodyRead): void {
   const type = headers["content-type"] ?? "";
-  if (type !== "" && !JSON_TYPE.test(type) && !isCurl(headers))
+  if (type !== "" && !JSON_TYPE.test(type) && isOfPage(headers))
     done(new Refusal(415, "the body must be JSON: send content-type: application/json"));
   else if (Number(headers["content-length"]) > limit) done(tooLarge(limit));
   else {

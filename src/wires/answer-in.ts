@@ -26,6 +26,9 @@ const DONE = "[DONE]";
 /** How server-sent events begin, and no JSON does. */
 const FRAMED = /^\s*(data|event|id|retry)?:/;
 
+/** Codes that say that nothing is wrong. */
+const FINE: ReadonlySet<string> = new Set(["0", "200"]);
+
 /** How often a frame may differ from the one before it until nobody looks any more. */
 const MAX_MISSES = 8;
 
@@ -58,9 +61,11 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   fail(error: ErrorInfo): void {
     this.finish({ error });
   }
-  /** Some have nothing but a message: Cerebras, Z.ai. */
-  isError({ type, error, message, choices }: JsonObject): boolean {
-    return type === "error" || (error ?? undefined) !== undefined || (typeof message === "string" && choices === undefined);
+  /** Some do not call it one: Cerebras and Z.ai have a message and a code, TensorRT-LLM has `"object": "error"`. A message alone is a note. */
+  isError({ type, object, error, message, code, choices }: JsonObject): boolean {
+    if (type === "error" || (error ?? undefined) !== undefined) return true;
+    if (typeof message !== "string" || choices !== undefined) return false;
+    return /error/i.test(`${type} ${object}`) || ((code ?? undefined) !== undefined && !FINE.has(String(code)));
   }
   /** A frame that is no JSON. */
   broken(said: unknown): void {

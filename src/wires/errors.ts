@@ -120,7 +120,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     message,
     status: status || undefined,
     native: coded || (typeof type !== "string" && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
-    param: textOf(param),
+    param: param === "None" ? undefined : textOf(param), // Python's, through LiteLLM
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
   });

@@ -166,7 +166,7 @@ describe("bodies", () => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
     for (const headers of [
       { "content-encoding": "zstd" },
-      { "content-type": "text/plain" },
+      { "content-type": "text/plain", "sec-fetch-site": "same-origin" },
       { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
     ]) {
       const answer = await askSmallest(url, "openai-chat", SMALLEST, headers as unknown as Record<string, string>);
@@ -174,9 +174,13 @@ describe("bodies", () => {
       expect(JSON.parse(answer.body)).toEqual(ERROR["openai-chat"]);
     }
   });
-  test("of the type that curl gives them are read, unless a browser sent them", async () => {
+  test.each([
+    ["curl", "application/x-www-form-urlencoded"],
+    ["LiteLLM", "application/octet-stream"],
+    ["a script", "text/plain;charset=UTF-8"],
+  ])("of the type that %s gives them are read, unless a browser sent them", async (_, type) => {
     const { url } = await startGateway({ upstreams: { up: scripted() } });
-    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const headers = { "content-type": type };
     expect((await askSmallest(url, "ollama", SMALLEST, headers)).status).toBe(200);
     expect((await askSmallest(url, "ollama", SMALLEST, { ...headers, origin: url })).status).toBe(415);
   });

@@ -148,6 +148,8 @@ describe("what servers say", () => {
   test("a code without a type", () => {
     const error = { message: "The response was filtered", type: null, param: "prompt", code: "content_filter" };
     expect(openaiError(readError(400, {}, { error }))).toMatchObject({ error: { param: "prompt", code: "content_filter" } });
+    const proxied = { message: "litellm.BadRequestError: no", type: "None", param: "None", code: "400" };
+    expect(openaiError(readError(400, {}, { error: proxied }))).toMatchObject({ error: { param: null } });
   });
   test("when to come back", () => {
     expect(readError(429, { "retry-after": "2" }, {}).retryAfterMs).toBe(2000);

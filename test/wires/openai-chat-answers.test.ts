@@ -576,7 +576,9 @@ describe("ends that servers leave out, or name otherwise", () => {
   });
   test.each<[string, object, string, string]>([
     ["vLLM, as it was", { object: "error", message: "boom", type: "BadRequestError", param: null, code: 400 }, "bad-request", "boom"],
+    ["TensorRT-LLM", { object: "error", message: "boom", type: "internal_error", param: null, code: 500 }, "upstream", "boom"],
     ["Cerebras", { message: "High traffic", type: "too_many_requests_error", code: "queue_exceeded" }, "rate-limit", "High traffic"],
+    ["Z.ai", { code: "1302", message: "High concurrency" }, "upstream", "High concurrency"],
     [
       "MiniMax",
       { choices: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } },
@@ -588,6 +590,32 @@ describe("ends that servers leave out, or name otherwise", () => {
     const failed = { reason: "error", error: { code, message } };
     expect(decode([`${said(delta({ content: "Hi" }), error)}data: [DONE]\n\n`]).at(-1)).toMatchObject(failed);
     expect(openaiChat.decodeResponse(error).finish).toMatchObject(failed);
+  });
+  test.each([
+    { message: "you are next" },
+    { type: "info", message: "still loading" },
+    { code: 0, message: "ok" },
+    { code: "200", message: "ok" },
+  ])("%j is a note, and no error", (note) => {
+    const { content, finish } = collect(decode([said(note, delta({ content: "Hi" }), note, delta({}, "stop"))]));
+    expect(content).toEqual([{ type: "text", text: "Hi" }]);
+    expect(finish).toEqual({ reason: "stop", native: "stop" });
+  });
+  test("LiteLLM and Copilot have the calls of an answer in a choice of their own", () => {
+    const call = (id: string) => ({ index: 0, id, type: "function", function: { name: "f", arguments: '{"a":1}' } });
+    const choices = [
+      { index: 0, message: { role: "assistant", content: "Let me see." }, finish_reason: "stop" },
+      { index: 1, message: { role: "assistant", content: null, tool_calls: [call("1")] }, finish_reason: "tool_calls" },
+      { index: 2, message: { role: "assistant", content: null, tool_calls: [call("2")] }, finish_reason: "tool_calls" },
+      { index: 3, message: { role: "assistant", content: "Something else." }, finish_reason: "stop" },
+    ];
+    const { content, finish } = openaiChat.decodeResponse({ id: "x", object: "chat.completion", model: "m", choices });
+    expect(content).toMatchObject([
+      { type: "text", text: "Let me see." },
+      { type: "tool-call", id: "1", arguments: { a: 1 } },
+      { type: "tool-call", id: "2", arguments: { a: 1 } },
+    ]);
+    expect(finish).toEqual({ reason: "tool-calls", native: "tool_calls" });
   });
   test("a status of MiniMax's that says nothing is none", () => {
     const fine = { base_resp: { status_code: 0, status_msg: "" } };

@@ -18,7 +18,9 @@ import type { Holding } from "../inband/request.ts";
 export interface Job {
   readonly model: string;
   readonly prompt: string | readonly number[];
+  /** Where the answer ends: at strings, and at tokens. */
   readonly stops: readonly string[];
+  readonly stopIds: readonly number[];
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
   /** Tokens that must stay in the output, or that it ends at: llama-server does not see a stop that it does not write. */
@@ -48,6 +50,12 @@ export interface Backend {
   readonly needsLimit?: true;
   /** It takes control tokens out of the text, and cannot be told otherwise. */
   readonly strips?: true;
+  /** It can be told the ids of tokens to stop at. */
+  readonly takesStopIds?: true;
+  /** How many strings to stop at it takes; absent: any number. */
+  readonly mostStops?: number;
+  /** Tokens that it stops at by itself, whatever it is told. */
+  readonly ends?: ReadonlySet<string>;
   /** Absent: it takes text only. */
   readonly tokenize?: Tokenize;
   body(job: Job): JsonObject;
@@ -81,10 +89,23 @@ const LAST_FIELDS: readonly string[] = [
   "timings",
 ];
 
+/** What llama.cpp knows by its name for an end, of what dialects stop at (llama-vocab.cpp). */
+const LLAMA_ENDS: ReadonlySet<string> = new Set([
+  "<|eot_id|>",
+  "<|eom_id|>",
+  "<|im_end|>",
+  "<|end|>",
+  "<end_of_turn>",
+  "<|endoftext|>",
+  "<|end_of_text|>",
+  "<｜end▁of▁sentence｜>",
+]);
+
 const llamaServer: Backend = {
   id: "llama-server",
   path: "/completion",
   holding: "gbnf",
+  ends: LLAMA_ENDS,
   tokenize: {
     path: "/tokenize",
     body: (content, { model, bos, control }) => ({ model, content, add_special: bos, parse_special: control }),
@@ -126,26 +147,30 @@ interface Manner {
   readonly hold: (tag: Json) => JsonObject;
   readonly more?: JsonObject;
   readonly tokenize?: Pick<Tokenize, "saysContext">;
+  readonly mostStops?: number;
 }
 
-const openai = (id: "vllm" | "sglang", { hold, more, tokenize }: Manner): Backend => ({
+const openai = (id: "vllm" | "sglang", { hold, more, tokenize, ...rest }: Manner): Backend => ({
   id,
   path: "/v1/completions",
   holding: "structural-tag",
   needsLimit: true,
+  takesStopIds: true,
+  ...rest,
   tokenize: {
     path: "/tokenize",
     body: (prompt, { model, bos }) => ({ model, prompt, add_special_tokens: bos }),
     alwaysControl: true,
     ...tokenize,
   },
-  body: ({ model, prompt, stops, maxTokens, sampling, grammar }) => ({
+  body: ({ model, prompt, stops, stopIds, maxTokens, sampling, grammar }) => ({
     model,
     prompt,
     stream: true,
     stream_options: { include_usage: true },
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     stop: stops,
+    ...(stopIds.length > 0 ? { stop_token_ids: stopIds } : {}),
     ...samplingFields(sampling, "repetition_penalty"),
     skip_special_tokens: false,
     ...more,
@@ -203,6 +228,7 @@ export const BACKENDS: Readonly<Record<ServerId, Backend>> = {
     hold: (tag) => ({ structured_outputs: { structural_tag: JSON.stringify(tag) } }),
     more: { spaces_between_special_tokens: false },
     tokenize: { saysContext: true },
+    mostStops: 4, // VLLM_MAX_STOP_STRINGS, unless somebody sets it higher
   }),
   sglang: openai("sglang", { hold: (tag) => ({ response_format: tag }) }),
   ollama,

@@ -23,7 +23,7 @@ import { HttpServer, QUICK_MS, type Timeouts, travelling } from "../http.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
 import { Remembered } from "../remembered.ts";
 import { baseOf, credentialsOf } from "../remote.ts";
-import { contextError, marksOf, rendered } from "../rendered.ts";
+import { contextError, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
 import { carries, jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
@@ -77,14 +77,14 @@ export class Completions implements Engine {
     const { dialect } = await this.dialectOf(asked.model, options);
     options.onDialect?.(settingOf(dialect));
     const { request, prompt, warnings } = rendered(asked, dialect, (opaque) => carries(backend, opaque));
-    const tokenized = beginning && (await tokens?.of(prompt, beginning, marksOf(dialect), asked.model, options));
+    const tokenized = beginning && (await tokens?.of(prompt, beginning, dialect, asked.model, options));
     const used = tokenized?.ids.length;
     const context = tokenized?.context ?? (backend.needsLimit ? await this.#at.contextOf(asked.model) : undefined);
     if (used !== undefined && context !== undefined && used >= context) return yield [failed(contextError(used, context))];
     const limit = limitOf(request, { used, context, needed: backend.needsLimit });
     // Text with control tokens in it is read as if we had written them: so none is left in what somebody else wrote.
     const text = tokenized?.ids ?? promptText(prompt, { neutralize: true });
-    const { job, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit });
+    const { job, quoted, warnings: more } = jobOf(request, dialect, backend, { prompt, text, limit, controls: tokenized?.controls });
     const sending = { ...options, body: JSON.stringify(backend.body(job)) };
     const events = answerEvents({
       ask: (listener) => this.#at.http.ask("POST", backend.path, sending, listener),
@@ -93,7 +93,7 @@ export class Completions implements Engine {
         options.onAnswer?.({ ok, headers: travelling(headers), warnings: [...warnings, ...more] });
         if (!ok) return this.#at.http.refusing(status, headers);
         const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
-        return new Reading(backend, dialect, { request, prompt, type: headers["content-type"] ?? "", clean });
+        return new Reading(backend, dialect, { request, prompt, quoted, type: headers["content-type"] ?? "", clean });
       },
       explain: (error) => this.#at.http.explain(error),
     });
@@ -114,7 +114,7 @@ export class Completions implements Engine {
     const { tokens } = await this.#at.server(options);
     const beginning = await tokens?.beginning(asked.model, options);
     const { dialect } = await this.dialectOf(asked.model, options);
-    return beginning && tokens?.of(rendered(asked, dialect).prompt, beginning, marksOf(dialect), asked.model, options);
+    return beginning && tokens?.of(rendered(asked, dialect).prompt, beginning, dialect, asked.model, options);
   }
 
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {

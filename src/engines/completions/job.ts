@@ -1,8 +1,8 @@
 /** A request made into what a server that completes text is sent. */
 import type { JsonObject, Opaque, Request, Warning } from "../../core/nouns.ts";
-import type { Dialect, Prompt } from "../../dialects/dialect.ts";
+import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
 import { held } from "../inband/request.ts";
-import { marksOf, type Rendered } from "../rendered.ts";
+import { marksOf, type Rendered, unusedBy } from "../rendered.ts";
 import type { Backend, Job } from "./backends.ts";
 
 /** Where a server stops after 16 tokens by itself, and nobody knows its context. */
@@ -24,13 +24,25 @@ const CONTROL = /[|｜[]/;
 /** Ollama is told its own options. */
 export const carries = ({ id }: Backend, { wire, kind }: Opaque): boolean => id === "ollama" && wire === id && kind === "options";
 
+interface Sent {
+  readonly prompt: Prompt;
+  readonly text: Job["prompt"];
+  readonly limit: number | undefined;
+  /** The ids of control tokens, where they are known. */
+  readonly controls?: ReadonlyMap<string, number> | undefined;
+}
+
+/**
+ * `quoted`: what is a mark elsewhere, and a quotation in this answer. The dialect's ends are tokens, and where a server can be told so, or
+ * knows, it hears of no string: a call may quote one. An answer that a grammar holds ends where the grammar does.
+ */
 export function jobOf(
   request: Rendered["request"],
   dialect: Dialect,
   backend: Backend,
-  { prompt, text, limit }: { prompt: Prompt; text: Job["prompt"]; limit: number | undefined },
-): { job: Job; warnings: readonly Warning[] } {
-  const { model, maxTokens, sampling = {}, stop = [], output, tools, extra = [] } = request;
+  { prompt, text, limit, controls = new Map() }: Sent,
+): { job: Job; quoted: readonly string[]; warnings: readonly Warning[] } {
+  const { model, maxTokens, sampling = {}, stop = [], output, tools, toolChoice, extra = [] } = request;
   // Ollama holds an answer to a schema, though to nothing else.
   const format = backend.id === "ollama" && output && tools.length === 0 ? (output.schema ?? { type: "object" }) : undefined;
   const { output: _, ...rest } = request;
@@ -49,19 +61,34 @@ export function jobOf(
         ]
       : [];
   const options = extra.find((opaque) => carries(backend, opaque))?.data ?? {};
-  const stops = [...new Set([...dialect.stops, ...stop])];
+  const isHeld = format !== undefined || (isWhole(grammar) && (output !== undefined || toolChoice !== "none"));
+  const quoted = isHeld ? unusedBy(grammar ?? NO_GRAMMAR, marksOf(dialect)) : [];
+  const ends = dialect.stops.filter((end) => !quoted.includes(end) && !(controls.has(end) && backend.ends?.has(end)));
+  const stopIds = backend.takesStopIds ? ends.flatMap((end) => controls.get(end) ?? []) : [];
+  const spelled = backend.takesStopIds ? ends.filter((end) => !controls.has(end)) : ends;
+  const stops = [...new Set([...stop, ...spelled])].slice(0, backend.mostStops);
+  const unstopped: Warning[] =
+    stop.length > stops.length
+      ? [{ code: "dropped", message: `the upstream takes ${stops.length} stop strings: every one behind them was dropped` }]
+      : [];
   return {
     job: {
       model,
       prompt: text,
       stops,
+      stopIds,
       maxTokens: limit,
       sampling,
-      preserved: marksOf(dialect),
+      preserved: marksOf(dialect).filter((mark) => !quoted.includes(mark)), // else a server writes the end down behind the JSON
       grammar,
       format,
       options: options as JsonObject,
     },
-    warnings: [...warnings, ...lowered, ...stripped],
+    quoted,
+    warnings: [...warnings, ...lowered, ...stripped, ...unstopped],
   };
 }
+
+/** It holds from the first token to the last, and nothing else ends the answer. */
+const isWhole = (grammar: Grammar | undefined): boolean => grammar !== undefined && grammar.gbnf !== "" && grammar.triggers.length === 0;
+const NO_GRAMMAR = { gbnf: "" };

@@ -9,6 +9,7 @@ import { type SseEvent, SseReader } from "../../wires/sse.ts";
 import type { StreamDecoder } from "../../wires/wire.ts";
 import { Ending, mintIds } from "../ending.ts";
 import { failed } from "../finish.ts";
+import { Quotes } from "../quotes.ts";
 import { type Backend, readMessage, type Said } from "./backends.ts";
 
 /** The messages of a stream; a whole answer is one message. */
@@ -39,6 +40,8 @@ const GARBAGE: ErrorInfo = { code: "upstream", message: "the upstream sent somet
 export interface ReadingOptions {
   readonly request: Request;
   readonly prompt: Prompt;
+  /** Marks of the dialect that are quotations in this answer. */
+  readonly quoted: readonly string[];
   /** The content type of the answer. */
   readonly type: string;
   /** Takes the key out of an error. */
@@ -48,6 +51,7 @@ export interface ReadingOptions {
 export class Reading implements StreamDecoder {
   readonly #backend: Backend;
   readonly #scanner: Scanner;
+  readonly #quotes: Quotes<{ readonly text: string }>;
   readonly #messages: Messages;
   readonly #clean: (error: ErrorInfo) => ErrorInfo;
   readonly #ending = new Ending();
@@ -59,9 +63,10 @@ export class Reading implements StreamDecoder {
   #done = false;
   #error: ErrorInfo | undefined;
 
-  constructor(backend: Backend, dialect: Dialect, { request, prompt, type, clean }: ReadingOptions) {
+  constructor(backend: Backend, dialect: Dialect, { request, prompt, quoted, type, clean }: ReadingOptions) {
     this.#backend = backend;
     this.#scanner = dialect.createScanner({ tools: request.tools ?? [], prompt, mintId: mintIds(request) });
+    this.#quotes = new Quotes(quoted);
     this.#messages = new Messages(type);
     this.#clean = clean;
     this.#stops = new Set(request.stop ?? []);
@@ -95,13 +100,18 @@ export class Reading implements StreamDecoder {
     }
     this.#usage = usage ?? this.#usage;
     this.#error = error;
-    if (text !== "" && !this.#end) events.push(...this.#ending.see(this.#scanner.feed(text)));
+    if (text !== "" && !this.#end) events.push(...this.#ending.see(this.#scan(this.#quotes.feed({ text }))));
     this.#end ??= end;
+  }
+
+  #scan(said: readonly { readonly text: string }[]): Event[] {
+    return this.#quotes.restore(said.flatMap(({ text }) => this.#scanner.feed(text)));
   }
 
   #last(): Event[] {
     const end = this.#end;
-    const events = this.#ending.flush(this.#scanner.flush(), end?.reason ?? "error");
+    const rest = [...this.#scan(this.#quotes.flush()), ...this.#quotes.restore(this.#scanner.flush())];
+    const events = this.#ending.flush(rest, end?.reason ?? "error");
     if (this.#usage) events.push({ type: "usage", ...this.#usage });
     if (!end || this.#error) events.push(failed(this.#clean(this.#error ?? CUT_OFF)));
     else {

@@ -4,13 +4,14 @@
  *
  *     [<|turn>] ["user\nSay <|turn>"] [<turn|>]   ->   105, 2364 107 37889 655 111038 …, 106
  */
-import type { Prompt } from "../../dialects/dialect.ts";
+import type { Dialect, Prompt } from "../../dialects/dialect.ts";
 import { cutForgeries } from "../../dialects/prompt.ts";
 import { objectOf, parsed } from "../../wires/read.ts";
 import type { CallOptions } from "../engine.ts";
 import { EngineError } from "../error.ts";
 import { bodyText, type HttpServer } from "../http.ts";
 import { LastUsed } from "../last-used.ts";
+import { marksOf } from "../rendered.ts";
 import type { Tokenize } from "./backends.ts";
 
 /** Characters of all pieces that are remembered. */
@@ -31,6 +32,8 @@ type Run = { control: string } | { data: string; after: string };
 
 export interface Tokenized {
   readonly ids: number[];
+  /** The ids of control tokens, those of the prompt and those that the dialect ends at. */
+  readonly controls: ReadonlyMap<string, number>;
   /** How many tokens the model takes, where the tokenizer says so. */
   readonly context?: number;
 }
@@ -71,12 +74,12 @@ export class Tokens {
     }
   }
 
-  /** `reserved`: more control tokens of the dialect, none of which may come of the data. */
-  async of(prompt: Prompt, beginning: Ids, reserved: readonly string[], model: string, options: CallOptions): Promise<Tokenized> {
+  async of(prompt: Prompt, beginning: Ids, dialect: Dialect, model: string, options: CallOptions): Promise<Tokenized> {
     const ask = (text: string, control: boolean): Promise<Ids> => this.#ask(text, { model, control, bos: false }, options);
     const controls = new Map<string, number>();
     const written = prompt.flatMap(({ text, control }) => (control && text !== "" ? [text] : []));
-    const texts = [...new Set([...written, ...(this.#tokenize.alwaysControl ? reserved : [])])];
+    // None of the dialect's marks may come of the data.
+    const texts = [...new Set([...written, ...(this.#tokenize.alwaysControl ? marksOf(dialect) : dialect.stops)])];
     for (const [text, ids] of await eachOf(texts, async (text) => [text, await ask(text, true)] as const)) {
       if (ids.length === 1) controls.set(text, ids[0]!); // another one is not in the vocabulary: it is text
     }
@@ -85,7 +88,7 @@ export class Tokens {
     const lists = await eachOf(runs, async (run): Promise<Ids> => {
       return "control" in run ? [controls.get(run.control)!] : this.#data(run, forbidden, ask);
     });
-    return { ids: [...beginning, ...lists.flat()], ...(this.#context === undefined ? {} : { context: this.#context }) };
+    return { ids: [...beginning, ...lists.flat()], controls, ...(this.#context === undefined ? {} : { context: this.#context }) };
   }
 
   async #data(

@@ -2,11 +2,10 @@
 import type { LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import type { Event, Request, Usage } from "../../core/nouns.ts";
 import type { Dialect, Grammar, Prompt } from "../../dialects/dialect.ts";
-import { literal } from "../../dialects/grammar/gbnf.ts";
-import { marksOf } from "../rendered.ts";
+import { Quotes } from "../quotes.ts";
+import { marksOf, unusedBy } from "../rendered.ts";
 import { Writer } from "../writer.ts";
 import type { Hold } from "./hold.ts";
-import { Quotes } from "./quotes.ts";
 import { barring } from "./runtime.ts";
 import type { Decoder, Said, Vocabulary } from "./vocabulary.ts";
 
@@ -39,8 +38,8 @@ export class Marks {
   }
 
   /** A grammar takes a mark for its spelling, which is as good inside a string as any: a stop there would end half a JSON. */
-  async barredBy({ gbnf }: Grammar): Promise<Barred> {
-    const texts = this.texts.filter((text) => !gbnf.includes(literal(text).slice(1, -1)));
+  async barredBy(grammar: Grammar): Promise<Barred> {
+    const texts = unusedBy(grammar, this.texts);
     const key = texts.join(" ");
     const known = this.#barred.get(key);
     if (known) return known;
@@ -72,7 +71,7 @@ export class Answer {
   readonly tokens: Token[] = [];
   readonly #marks: Marks;
   readonly #decoder: Decoder;
-  readonly #quotes: Quotes;
+  readonly #quotes: Quotes<Said>;
   readonly #hold: Hold | undefined;
   /** From the first token on. */
   readonly #isHeld: boolean;

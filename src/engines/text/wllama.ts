@@ -33,7 +33,7 @@ const wllamaRuntime = (wllama: LoadedWllama): TextRuntime => ({
   holding: "gbnf",
   async *generate(prompt, { signal, onEnd, ...job }) {
     const text = promptText(prompt, { neutralize: true });
-    const body = BACKENDS["llama-server"].body({ ...job, model: "", prompt: text, format: undefined, options: {} });
+    const body = BACKENDS["llama-server"].body({ ...job, model: "", prompt: text, stopIds: [], format: undefined, options: {} });
     const stopped = new AbortController();
     const abortSignal = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal;
     try {

@@ -95,7 +95,7 @@ export class ChatReader extends AnswerReader {
   }
 
   #choice(choice: Fields, whole: boolean): void {
-    if ((choice.number("index") ?? 0) !== 0) return; // one answer was asked for
+    if ((choice.number("index") ?? 0) !== 0 && !(whole && hasCalls(choice.value))) return; // one answer was asked for
     const delta = choice.object("delta") ?? choice.object("message");
     if (choice.value.delta) choice.ask("message"); // Perplexity's: all that was said so far, once more
     this.#countIn(choice.value);
@@ -222,6 +222,9 @@ export class ChatReader extends AnswerReader {
     return !known;
   }
 }
+
+/** LiteLLM, in front of the Responses API, and Copilot have an answer's text in one choice and its calls in the next. */
+const hasCalls = ({ message }: JsonObject): boolean => listOf(objectOf(message).tool_calls).length > 0;
 
 /** Puts a piece of a detail onto what is there of it, and answers whether there was anything. */
 function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject): boolean {

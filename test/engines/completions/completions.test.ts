@@ -118,6 +118,31 @@ describe.each(SERVERS)("%s", (id) => {
     expect((await run(engineAt(server.url), hi)).finish).not.toHaveProperty("stop");
   });
 
+  test.each(["phi4-mini", "hermes", "gemma4"] as const)("%s: JSON that quotes the dialect's own marks is whole", async (dialect) => {
+    const { preserved, stops } = getDialect(dialect);
+    const said = JSON.stringify({ text: ["a", ...preserved, ...stops, "b"].join(" ") });
+    const end = id === "llama-server" ? stops.slice(0, 1) : []; // it writes the token down if it is to be preserved
+    const server = await start(() => ({ text: [...(said.match(/.{1,5}/gs) ?? []), ...end] }));
+    const { content, finish } = await run(engineAt(server.url, { dialect }), {
+      ...hi,
+      output: { schema: { type: "object" } },
+      thinking: { enabled: false },
+    });
+    expect(content).toEqual([{ type: "text", text: said }]);
+    expect(finish).toMatchObject({ reason: "stop" });
+  });
+
+  test("the client's stop strings come first, as many as are taken", async () => {
+    const server = await start(() => ({ text: ["Hi"] }));
+    const stop = ["1", "2", "3", "4", "5"];
+    const { finish, warnings } = await run(engineAt(server.url, { dialect: "json" }), { ...hi, stop });
+    expect(finish).toMatchObject({ reason: "stop" });
+    const [{ stop: sent, options } = {}] = server.asked as JsonObject[];
+    const heard = (sent ?? (options as JsonObject).stop) as string[];
+    expect(heard.slice(0, 5)).toEqual(id === "vllm" ? stop.slice(0, 4) : stop);
+    expect(warnings.map(({ code }) => code)).toEqual(id === "vllm" ? ["dropped"] : []);
+  });
+
   test("an error, before the stream and inside it", async () => {
     const message = "request (9000 tokens) exceeds the available context size (8192 tokens)";
     const before = await startServer(
@@ -372,6 +397,14 @@ test("Ollama takes control tokens out of what it completes: that is said of dial
 // ---- Limits
 
 describe("limits", () => {
+  test.each(["llama-server", "vllm", "sglang"] as const)("%s: a call that quotes an end of the dialect is whole", async (id) => {
+    const city = getDialect("hermes").stops.join("");
+    const call = `<tool_call>\n${JSON.stringify({ name: "get_weather", arguments: { city } })}\n</tool_call>`;
+    const server = await startFake(id, () => ({ text: [call] }));
+    const { content, finish } = await run(engineAt(server.url, { dialect: "hermes" }), asking);
+    expect(content).toMatchObject([{ type: "tool-call", arguments: { city } }]);
+    expect(finish).toMatchObject({ reason: "tool-calls" });
+  });
   test.each(["vllm", "sglang"] as const)("%s stops after 16 tokens by itself: it always gets a limit, of what fits", async (id) => {
     const server = await startFake(id, () => ({ text: ["OK"] }), { context: 500, model: hi.model });
     const engine = engineAt(server.url);
@@ -509,7 +542,8 @@ test("one connection serves models of several dialects", async () => {
   await run(engine, hi);
   await run(other, hi);
   expect(sentTo(server.seen, "/props")).toHaveLength(1);
-  expect(server.asked.map(({ stop }) => stop)).toEqual([gemma4.stops, getDialect("hermes").stops]);
+  // What llama.cpp ends at by itself it is not told.
+  expect(server.asked.map(({ stop }) => stop)).toEqual([gemma4.stops, []]);
 });
 
 test.each([404, 405, 422, 501])("a server without a tokenizer (%i) is asked for it once, not for every answer", async (status) => {

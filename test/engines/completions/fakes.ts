@@ -78,7 +78,8 @@ export async function startFake(
       if (wrong !== undefined) return json({ error: { code: 400, message: wrong, type: "invalid_request_error" } }, 400);
       const { text: said, end = "stop", word } = answer(body);
       const text = said.map((piece) => hidden(id, body).reduce((rest, token) => rest.replaceAll(token, ""), piece));
-      const written = STREAMS[id](text, { end, word, prompt: Array.isArray(body.prompt) ? body.prompt.length : 7, model });
+      const stops = ((id === "ollama" ? (body.options as JsonObject).stop : body.stop) ?? []) as string[];
+      const written = STREAMS[id](upTo(stops, text), { end, word, prompt: Array.isArray(body.prompt) ? body.prompt.length : 7, model });
       response.writeHead(200, { "content-type": id === "ollama" ? "application/x-ndjson" : "text/event-stream" });
       for (const piece of written) response.write(piece);
       response.end();
@@ -110,6 +111,18 @@ const ABOUT: Readonly<Record<ServerId, Readonly<Record<string, (facts: Facts) =>
   },
 };
 
+/** The text up to the first of the strings at which it was told to stop. */
+function upTo(stops: readonly string[], text: readonly string[]): string[] {
+  const all = text.join("");
+  const end = Math.min(all.length, ...stops.map((stop) => all.indexOf(stop)).filter((at) => at >= 0));
+  let from = 0;
+  return text.flatMap((piece) => {
+    const kept = piece.slice(0, Math.max(0, end - from));
+    from += piece.length;
+    return kept === "" ? [] : [kept];
+  });
+}
+
 /** The control tokens that it takes out of its output. */
 function hidden(id: ServerId, { skip_special_tokens, preserved_tokens = [] }: JsonObject): readonly string[] {
   if (id === "llama-server") return CONTROLS.filter((token) => !(preserved_tokens as string[]).includes(token));
@@ -126,7 +139,10 @@ const REFUSALS: Readonly<Partial<Record<ServerId, (body: JsonObject) => string |
     );
     return lost && `Grammar trigger word should be marked as preserved token: ${lost.value}`;
   },
-  vllm: ({ prompt, max_tokens }) => (typeof max_tokens === "number" && prompt !== undefined ? undefined : "it would stop after 16 tokens"),
+  vllm: ({ prompt, max_tokens, stop = [] }) => {
+    if ((stop as string[]).length > 4) return "stop: List should have at most 4 items after validation";
+    return typeof max_tokens === "number" && prompt !== undefined ? undefined : "it would stop after 16 tokens";
+  },
   sglang: ({ max_tokens }) => (Number.isSafeInteger(max_tokens) ? undefined : "max_tokens: Input should be a valid integer"),
 };
 

@@ -1,16 +1,15 @@
 /**
  * A mark of the dialect that the model spells in plain tokens is a quotation: somebody wrote `<|tool_call>` into a message, and the model
- * repeats it. The scanner, which sees text, would take it for the mark. So it gets another character in place of the first one, and the
- * events get the first one back.
+ * repeats it. So is one inside of JSON that a grammar holds. The scanner, which sees text, would take it for the mark. So it gets another
+ * character in place of the first one, and the events get the first one back.
  */
-import type { Event } from "../../core/nouns.ts";
-import { beginningAtEnd } from "../stops.ts";
-import type { Said } from "./vocabulary.ts";
+import type { Event } from "../core/nouns.ts";
+import { beginningAtEnd } from "./stops.ts";
 
 /** Characters that Unicode keeps out of texts; one for each that a mark begins with. */
 const FIRST_STAND_IN = 0xfdd0;
 
-export class Quotes {
+export class Quotes<Said extends { readonly text: string }> {
   readonly #marks: readonly string[];
   readonly #standIns: ReadonlyMap<string, string>;
   readonly #firsts: ReadonlyMap<string, string>;
@@ -54,11 +53,12 @@ export class Quotes {
   #replace(at: number, standIn: string): void {
     this.#hasQuoted = true;
     let before = 0;
-    this.#held = this.#held.map(({ tokens, text }) => {
+    this.#held = this.#held.map((said) => {
+      const { text } = said;
       const place = at - before;
       before += text.length;
       const isHere = place >= 0 && place < text.length;
-      return { tokens, text: isHere ? text.slice(0, place) + standIn + text.slice(place + 1) : text };
+      return isHere ? { ...said, text: text.slice(0, place) + standIn + text.slice(place + 1) } : said;
     });
   }
 
@@ -73,4 +73,4 @@ export class Quotes {
   }
 }
 
-const textOf = (held: readonly Said[]): string => held.map((said) => said.text).join("");
+const textOf = (held: readonly { readonly text: string }[]): string => held.map((said) => said.text).join("");
