@@ -5,6 +5,7 @@ import type { Dialect, Prompt, RenderableCall, RenderableResult, RenderOptions, 
 import { thinkingOption } from "./options.ts";
 import { pythonJson } from "./print.ts";
 import { type Pieces, plainText, prompt } from "./prompt.ts";
+import { inWhole } from "./transcript.ts";
 
 /** A tool as the function object that most formats print. */
 export function functionObject({ name, description, parameters, strict }: Tool): JsonObject {
@@ -59,8 +60,9 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
   return {
     ...rest,
     variants: Object.keys(variants),
-    render(request, options = {}) {
-      checkRequest(request);
+    render(given, options = {}) {
+      checkRequest(given);
+      const request = { ...given, messages: inWhole(given.messages) };
       const variant = variantOf(variants, options.variant);
       const declared = request.tools?.length ? tools(request.tools, variant) : undefined;
       const { bos, messages, open } = render(request, variant, { ...options, thinking: thinkingOption(request, options), declared });

@@ -95,6 +95,21 @@ export const dialogue = (turns: readonly Turn[], { other, said, results }: Voice
     ]);
   });
 
+/** With the pieces that a text or a thought came in as one: some clients keep them apart, and templates trim each. */
+export const inWhole = (messages: readonly Message[]): Message[] =>
+  messages.map((message) => (message.role === "assistant" ? { ...message, content: whole(message.content) } : message));
+
+function whole(parts: readonly Part[]): Part[] {
+  const out: Part[] = [];
+  for (const part of parts) {
+    const last = out.at(-1);
+    if ((part.type === "text" || part.type === "thinking") && last?.type === part.type)
+      out[out.length - 1] = { ...last, text: last.text + part.text };
+    else out.push(part);
+  }
+  return out;
+}
+
 /** The rounds of the assistant's turn that is open, or begins here. */
 function roundsOfLast(turns: Turn[], current: boolean): Round[] {
   const last = turns.at(-1);

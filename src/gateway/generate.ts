@@ -2,6 +2,7 @@
 import { createFold } from "../core/fold.ts";
 import type { ErrorInfo, Event, Request, ToolEnd, WireId } from "../core/nouns.ts";
 import type { Answer, GenerateOptions, Hear, Telling } from "../engines/engine.ts";
+import { estimateTokens } from "../engines/estimate.ts";
 import { ABORTED, failed } from "../engines/finish.ts";
 import { ownState } from "../wires/opaque.ts";
 import { printBody } from "../wires/raw.ts";
@@ -229,7 +230,10 @@ class Streamed extends Answering {
 
   constructor(passage: Passage, question: Question) {
     super(passage, question);
-    this.#encoder = getWire(passage.route.wire).createStreamEncoder(question.asked, passage.encoderOptions);
+    this.#encoder = getWire(passage.route.wire).createStreamEncoder(question.asked, {
+      ...passage.encoderOptions,
+      estimate: () => estimateTokens(question.asked),
+    });
   }
 
   answered(ok: boolean): void {

@@ -69,6 +69,8 @@ export interface EncoderOptions {
   warn?: (warning: Warning) => void;
   /** How long the answer took so far, in milliseconds, and until its first content. */
   spent?: (() => { ms: number; firstMs?: number | undefined }) | undefined;
+  /** How many tokens the prompt has, roughly: for a wire that says so before anybody has counted them. */
+  estimate?: () => number;
   /** Hears each item, and each turn, that the client may name later instead of sending it back. */
   keep?: ((id: string, item: Draft) => void) | undefined;
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Request } from "../../src/core/nouns.ts";
+import type { Message, Part, Request } from "../../src/core/nouns.ts";
 import type { RenderOptions } from "../../src/dialects/dialect.ts";
 import { functiongemma } from "../../src/dialects/functiongemma.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
@@ -41,6 +41,21 @@ for (const dialect of listDialects()) {
         dialect.render(request, options);
         expect(request).toEqual(before);
       }
+    });
+
+    test("what the model said is the same in the pieces that it came in, as LangChain's client of Gemini keeps it", () => {
+      const prompt = (...said: Part[]) => {
+        const call = { type: "tool-call" as const, id: "c1", name: "f", arguments: {} };
+        const messages: Message[] = [
+          { role: "user", content: [{ type: "text", text: "Hi" }] },
+          { role: "assistant", content: [...said, call] },
+          { role: "tool", id: "c1", name: "f", output: "1" },
+        ];
+        return promptText(dialect.render({ model: "", messages, tools: [{ name: "f" }], thinking: { enabled: true } }));
+      };
+      const part = (type: "text" | "thinking", text: string): Part => ({ type, text });
+      const pieces = [part("thinking", "I "), part("thinking", "look."), part("text", "Now "), part("text", "Oslo.")];
+      expect(prompt(...pieces)).toBe(prompt(part("thinking", "I look."), part("text", "Now Oslo.")));
     });
 
     test("an unknown variant is an error that lists the known ones", () => {

@@ -27,6 +27,19 @@ test.each(wires)("%s: the headers keep everybody on the way from holding it back
   expect(headers["x-request-id"]).toMatch(/^req_/);
 });
 
+test("anthropic: message_start tells the prompt's size roughly, where nobody has counted it yet, and message_delta the count", async () => {
+  const content = "word ".repeat(400);
+  const ask = async (events: Event[]) => {
+    const { url } = await startGateway({ upstreams: { up: scripted(events) } });
+    const body = JSON.stringify({ ...STREAMED.anthropic.body, messages: [{ role: "user", content }] });
+    const text = await (await fetch(`${url}/v1/messages`, { method: "POST", headers: json, body })).text();
+    return [...text.matchAll(/"input_tokens":(\d+)/g)].map(([, count]) => Number(count));
+  };
+  expect(await ask(hello)).toEqual([504, 3]);
+  const [start, counted] = [hello[0]!, { type: "usage", inputTokens: 450 } as Event];
+  expect(await ask([start, counted, ...hello.slice(1, 2), hello.at(-1)!])).toEqual([450, 450]);
+});
+
 test.each(wires)(
   "%s: a page of HTML in the place of a stream is a 502 with its first words, as for whoever does not stream",
   async (id) => {

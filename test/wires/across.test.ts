@@ -402,8 +402,8 @@ describe("how much a chat client wants the model to think, in the words of many 
     const { warnings } = send("anthropic", request);
     expect(warnings.filter((warning) => / of openai-chat has no place/.test(warning))).toEqual([]);
   });
-  test("who asks as OpenRouter's clients do is answered as they read it", () => {
-    const request = decode("openai-chat", { messages: hi, reasoning: { effort: "high" }, usage: { include: true }, stream: true });
+  test.each([{}, { usage: { include: true } }])("who asks as OpenRouter's clients do is answered as they read it: %j", (more) => {
+    const request = decode("openai-chat", { messages: hi, reasoning: { effort: "high" }, stream: true, ...more });
     const encoder = getWire("openai-chat").createStreamEncoder(request);
     const events: Event[] = [
       { type: "thinking-start" },

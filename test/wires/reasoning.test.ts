@@ -1,7 +1,7 @@
 // Servers that speak chat completions call thinking by several names, and OpenRouter seals it: each gets back what it said, whatever its client speaks.
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { Json, JsonObject, Request, Response, WireId } from "../../src/core/nouns.ts";
+import type { Event, Json, JsonObject, Opaque, Request, Response, WireId } from "../../src/core/nouns.ts";
 import { KNOWN } from "../../src/engines/known.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire } from "../../src/wires/registry.ts";
@@ -150,6 +150,81 @@ test("details that come behind a call reach clients of chat completions in the m
     .join("");
   expect(text).toContain(`"delta":{"reasoning_details":[${JSON.stringify(detail)}]}`);
   expect(text.match(/reasoning_details/g)).toHaveLength(1);
+});
+
+describe("OpenRouter's clients, who bring back the details of thinking and nothing else of it", () => {
+  const hi = { role: "user", content: "Hi" };
+  const decode = (messages: object[]) =>
+    chat.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", messages, reasoning: { effort: "high" }, stream: true } });
+  const servers: [string, WireId, Event[], (body: JsonObject) => unknown, unknown][] = [
+    [
+      "Gemini's signature",
+      "gemini",
+      collectable([{ wire: "gemini", kind: "thoughtSignature", data: "U0lH" }]),
+      ({ contents }) => (contents as { parts: JsonObject[] }[])[1]?.parts.find(({ functionCall }) => functionCall)?.thoughtSignature,
+      "U0lH",
+    ],
+    [
+      "Claude's",
+      "anthropic",
+      collectable(undefined, [{ wire: "anthropic", kind: "signature", data: "SIG" }]),
+      ({ messages }) => (messages as { content: JsonObject[] }[])[1]?.content[0],
+      { type: "thinking", thinking: "Hm.", signature: "SIG" },
+    ],
+    ...(["reasoning_content", "reasoning"] as const).map((field): [string, WireId, Event[], (body: JsonObject) => unknown, unknown] => [
+      `the ${field} of a server that signs nothing`,
+      "openai-chat",
+      read(streamed({ [field]: "H" }, { [field]: "m." }, { tool_calls: [{ index: 0, ...call }] })),
+      ({ messages }) => Object.entries((messages as JsonObject[])[1]!).filter(([key]) => key.startsWith("reasoning")),
+      [[field, "Hm."]],
+    ]),
+  ];
+  test.each(servers)("%s", (_, to, events, said, expected) => {
+    const request = decode([hi]);
+    const encoder = chat.createStreamEncoder(request);
+    const stream = events.map((event) => encoder.encode(event)).join("");
+    const whole = chat.encodeResponse(collect(events), request) as { choices: { message: JsonObject }[] };
+    const { content, tool_calls, reasoning_details } = whole.choices[0]!.message;
+    for (const details of [gathered(stream), reasoning_details as JsonObject[]]) {
+      const message = { role: "assistant", content, reasoning_details: details };
+      const calls = (tool_calls as JsonObject[]).map(({ extra_content: _, ...rest }) => rest);
+      const next = decode([hi, { ...message, tool_calls: calls }, { role: "tool", tool_call_id: "c1", content: "1" }]);
+      const { body, context } = getWire(to).encodeRequest(next);
+      expect(said(body as JsonObject)).toEqual(expected);
+      expect(JSON.stringify([body, context.warnings])).not.toContain("reasoning_details");
+    }
+  });
+
+  /** As Roo does it: pieces of one type and index are one entry. */
+  function gathered(stream: string): JsonObject[] {
+    const entries = new Map<string, Record<string, Json>>();
+    const chunks = stream.split("\n\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
+    for (const piece of chunks.flatMap(({ choices }) => choices[0]?.delta.reasoning_details ?? []) as JsonObject[]) {
+      const key = `${piece.type}-${piece.index}`;
+      const entry = entries.get(key);
+      if (entry) entry.text = `${entry.text}${piece.text}`;
+      else entries.set(key, { ...piece });
+    }
+    return [...entries.values()];
+  }
+  function collectable(ofCall?: Opaque[], ofThinking?: Opaque[]): Event[] {
+    return [
+      { type: "thinking-start" },
+      { type: "thinking-delta", text: "H" },
+      { type: "thinking-delta", text: "m." },
+      { type: "thinking-end", ...(ofThinking ? { state: ofThinking } : {}) },
+      { type: "tool-start", id: "c1", index: 0, name: "f" },
+      { type: "tool-delta", id: "c1", json: "{}" },
+      { type: "tool-end", id: "c1", index: 0, name: "f", arguments: {}, json: "{}", ...(ofCall ? { state: ofCall } : {}) },
+      { type: "finish", reason: "tool-calls" },
+    ];
+  }
+
+  test("a name of ours that no server has for thinking becomes no field", () => {
+    const details = [{ type: "reasoning.text", text: "Hm.", id: "drgm-role", index: 1 }];
+    const { body } = chat.encodeRequest(decode([hi, { role: "assistant", content: "Hello", reasoning_details: details }]));
+    expect((body as { messages: JsonObject[] }).messages[1]).toEqual({ role: "assistant", content: "Hello", reasoning_content: "Hm." });
+  });
 });
 
 test("OpenAI's own servers get neither thinking nor its details", () => {

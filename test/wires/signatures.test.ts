@@ -52,3 +52,31 @@ test.each(cases)("a signed text in a stream of %s", (id) => {
     { wire: "gemini", kind: "thoughtSignature", data: "c2ln" },
   ]);
 });
+
+test("a call's signature finds its call in Responses, though the client sends all thinking first, as TanStack AI does", () => {
+  const responses = getWire("openai-responses");
+  const parts = ["Oslo", "Rome"].map((city, i) => ({
+    functionCall: { id: `fc${i}`, name: "f", args: { city } },
+    ...(i === 0 ? { thoughtSignature: "c2ln" } : {}),
+  }));
+  const called = { candidates: [{ content: { role: "model", parts: [{ text: "Both." }, ...parts] }, finishReason: "STOP" }] };
+  const read = (input: unknown[]) =>
+    responses.decodeRequest({
+      path: "",
+      query: {},
+      headers: {},
+      body: { model: "m", input, include: ["reasoning.encrypted_content"] } as never,
+    });
+  const hi = { role: "user", content: "Hi" };
+  const { output } = responses.encodeResponse(gemini.decodeResponse(called), read([hi])) as { output: JsonObject[] };
+  const rank = ["reasoning", "function_call", "message"];
+  const sorted = output.toSorted((a, b) => rank.indexOf(String(a.type)) - rank.indexOf(String(b.type)));
+  expect(sorted.map(({ type }) => type)).toEqual(["reasoning", "function_call", "function_call", "message"]);
+  const results = ["fc0", "fc1"].map((call_id) => ({ type: "function_call_output", call_id, output: "1" }));
+  // The same ids once more: what a round carries is its own.
+  const { contents } = gemini.encodeRequest(read([hi, ...sorted, ...results, ...sorted, ...results])).body as {
+    contents: { parts: JsonObject[] }[];
+  };
+  const signed = contents.flatMap(({ parts }) => parts.filter(({ functionCall }) => functionCall).map((part) => part.thoughtSignature));
+  expect(signed).toEqual(["c2ln", undefined, "c2ln", undefined]);
+});

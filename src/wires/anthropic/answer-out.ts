@@ -66,6 +66,7 @@ export class MessageAnswer extends Answer {
     if (this.#started) return;
     this.#started = true;
     const { usage, ...more } = this.#head;
+    const counted = this.#usage(usage);
     const message = {
       id: this.named("msg_"), // Claude Code takes messages of one id for one message
       type: "message",
@@ -75,7 +76,8 @@ export class MessageAnswer extends Answer {
       stop_reason: null,
       stop_sequence: null,
       ...more,
-      usage: { input_tokens: 0, ...this.#usage(usage) },
+      // Roo and LangChain hear of the prompt's size here or nowhere; all others take the count, which `message_delta` has.
+      usage: counted.input_tokens === undefined ? { input_tokens: this.options.estimate?.() ?? 0, ...counted } : counted,
     };
     this.send({ type: "message_start", message });
   }

@@ -152,7 +152,7 @@ export class ChatReader extends AnswerReader {
       const custom = call.value.type === "function" ? undefined : shell; // Snowflake's have both
       const fn = custom ?? call.inner("function");
       const index = call.number("index") ?? (whole ? i : undefined);
-      const signed = readSignature(call).state;
+      const signed = readSignature(call)?.state;
       const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
       const input = custom && (custom.text("input") ?? "");
       // One shape for all of them: it is the hottest object of a stream.
@@ -160,7 +160,7 @@ export class ChatReader extends AnswerReader {
     };
     if (only) each(only, 0);
     else delta.each("tool_calls", each);
-    const { state } = readSignature(delta);
+    const state = readSignature(delta)?.state;
     if (state) this.text("", [...state]);
     const legacy = delta.thing("function_call");
     if (legacy?.value.name || legacy?.value.arguments)

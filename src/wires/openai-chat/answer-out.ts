@@ -9,12 +9,14 @@ import { CHAT_USAGE, writeUsage } from "../openai.ts";
 import { grow, isEmpty, listOf, objectOf } from "../read.ts";
 import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
-import { extraContent, signatureContent } from "./signature.ts";
+import { sealDetail, textDetail } from "./details.ts";
+import { carriedBy, signatureContent } from "./signature.ts";
 import { AS_PART, FUNCTION_CALL, FUNCTIONS, LOGPROBS, REASONS, spellingOf, THINKING, WIRE } from "./tables.ts";
 
 /** A call that is being written. */
 interface Call {
   readonly index: number;
+  readonly id: string;
   /** Its first chunk, which waits for its arguments: clients run a call without any. */
   start: (Draft & { index: number }) | undefined;
   state: Opaque[] | undefined;
@@ -34,17 +36,21 @@ export class ChatAnswer extends Answer {
   #only: number | undefined;
   #head: string | undefined;
   #opened = false;
-  /** What thinking is called by the server that it comes from, or by OpenRouter's clients, who ask for it by that name. */
-  #field: string = (this.#said("reasoning") ?? this.#said("include_reasoning")) ? THINKING[1] : THINKING[0];
+  /** OpenRouter's clients ask for thinking by its name there. They bring nothing back but its details, and hear of the usage unasked. */
+  readonly #isRouters = Boolean(this.#said("reasoning") ?? this.#said("include_reasoning"));
+  /** What thinking is called by the server that it comes from. */
+  #field: string = THINKING[0];
+  /** How many details there are; `undefined`: nobody wants ours, or the server has its own. */
+  #details: number | undefined = this.#isRouters ? 0 : undefined;
   #usageRest: Draft = {};
   #call: Call | undefined;
-  /** OpenRouter's, which wait for the text that they say again: its clients read one of the two in each chunk. */
-  #details: Json | undefined;
+  /** The server's own, which wait for the text that they say again: clients read one of the two in each chunk. */
+  #waiting: Json | undefined;
   /** Gemini's, of the last text that has one. */
   #kept: Opaque | undefined;
 
   override encode(event: Event): string {
-    if (this.#details && event.type !== "thinking-start" && event.type !== "thinking-delta") this.#detailed({});
+    if (this.#waiting && event.type !== "thinking-start" && event.type !== "thinking-delta") this.#detailed({});
     return super.encode(event);
   }
 
@@ -68,14 +74,17 @@ export class ChatAnswer extends Answer {
   override thinkingStart(state?: readonly Opaque[]): void {
     const field = spellingOf(state);
     if (field !== undefined && field !== AS_PART) this.#field = field; // in an answer few would understand that
+    if (this.#details !== undefined) this.#details++;
   }
   thinking(text: string): void {
-    if (this.#details) this.#detailed({ [this.#field]: text });
-    else this.#word(this.#field, text);
+    const field = this.#isRouters ? THINKING[1] : this.#field;
+    if (this.#waiting) this.#detailed({ [field]: text });
+    else if (this.#details === undefined) this.#word(field, text);
+    else this.#delta({ [field]: text, ...textDetail(text, this.#field, this.#details) });
   }
   #detailed(fields: Draft): void {
-    const reasoning_details = this.#details;
-    this.#details = undefined;
+    const reasoning_details = this.#waiting;
+    this.#waiting = undefined;
     this.#delta({ ...fields, reasoning_details });
   }
   override refusal(text: string): void {
@@ -118,7 +127,7 @@ export class ChatAnswer extends Answer {
     const start = custom
       ? { index, id, type: "custom", custom: { name, input: "" } }
       : { index, id, type: "function", function: { name, arguments: "" } };
-    this.#call = { index, start, held: "", state, input: custom ? new CustomInput() : undefined };
+    this.#call = { index, id, start, held: "", state, input: custom ? new CustomInput() : undefined };
   }
 
   override callDelta(json: string): void {
@@ -135,7 +144,7 @@ export class ChatAnswer extends Answer {
 
   #piece(call: Call, text: string): void {
     if (text === "") return;
-    if (call.start) this.#calls(this.#signed(call.start, call.state));
+    if (call.start) this.#calls(this.#signed(call.start, call.id, call.state));
     call.start = undefined;
     const { index } = call;
     if (this.#isOld) this.#calls({ index, ...pieceOf(call, text) });
@@ -153,9 +162,10 @@ export class ChatAnswer extends Answer {
   }
 
   /** A call's own state and what it carries for others, onto the call. */
-  #signed<T extends Draft>(call: T, state: Opaque[] = []): T {
-    const extra_content = extraContent({ state, thoughts: this.takeThoughts() }, this.warnings);
-    return putState(WIRE, extra_content ? { ...call, extra_content } : call, state);
+  #signed<T extends Draft>(call: T, id: string, state: Opaque[] = []): T {
+    const carried = carriedBy({ state, thoughts: this.takeThoughts() }, this.warnings);
+    if (carried !== undefined && this.#details !== undefined) this.#delta(sealDetail(carried, id, ++this.#details));
+    return putState(WIRE, carried === undefined ? call : { ...call, extra_content: signatureContent(carried) }, state);
   }
 
   /** Clients run what parses, whatever the reason says, and take nothing for `{}`: so a call that was cut is not even begun without arguments, and never closed. */
@@ -167,12 +177,12 @@ export class ChatAnswer extends Answer {
     if (!event.truncated) {
       const unsaid =
         call.start && call.held === "" ? (call.input ? customInput(event) : (event.json ?? JSON.stringify(event.arguments))) : "";
-      if (call.start && unsaid + call.held === "") this.#calls(this.#signed(call.start, call.state));
+      if (call.start && unsaid + call.held === "") this.#calls(this.#signed(call.start, call.id, call.state));
       else this.#piece(call, call.held + unsaid);
     }
     if (call.start && event.truncated) this.warnings.dropped(CUT_CALL);
     if (call.state || call.start) return;
-    const late = this.#signed({ index: event.index, ...pieceOf(call, "") }, event.state); // without a piece, the ai SDK fails
+    const late = this.#signed({ index: event.index, ...pieceOf(call, "") }, call.id, event.state); // without a piece, the ai SDK fails
     if (Object.keys(late).length > 2) this.#calls(late);
   }
 
@@ -184,7 +194,8 @@ export class ChatAnswer extends Answer {
     if (choices === undefined && isEmpty(more)) return;
     const { reasoning_details, ...delta } = objectOf(objectOf(listOf(choices)[0]).delta);
     if (reasoning_details && isEmpty(delta)) {
-      this.#details = reasoning_details;
+      this.#waiting = reasoning_details;
+      this.#details = undefined;
       return;
     }
     const choice = grow({ index: 0, delta: {}, finish_reason: null }, objectOf(listOf(choices)[0]));
@@ -197,8 +208,9 @@ export class ChatAnswer extends Answer {
     const signed = kept ? { extra_content: signatureContent(kept) } : undefined;
     const word = this.#isOld && reason === "tool-calls" ? FUNCTION_CALL : REASONS[reason];
     this.#delta(signed ?? {}, word, more);
-    const asked = objectOf(this.#said("stream_options")).include_usage === true || objectOf(this.#said("usage")).include === true;
-    if (this.usage && (asked || this.chunks)) this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
+    const said = objectOf(this.#said("stream_options")).include_usage ?? objectOf(this.#said("usage")).include ?? this.#isRouters;
+    if (this.usage && (said === true || this.chunks))
+      this.send({ choices: [], usage: grow(writeUsage(this.usage, CHAT_USAGE), this.#usageRest) });
     this.say(sseEvent("[DONE]"));
   }
 

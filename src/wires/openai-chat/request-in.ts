@@ -22,6 +22,7 @@ import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
 import { defined, numberOf, objectOf, some, someOf, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
+import { type Details, readDetails } from "./details.ts";
 import { readSignature } from "./signature.ts";
 import { AS_PART, FUNCTIONS, PART, SAMPLING, spelled, THINKING, THINKS, TOOL, WIRE } from "./tables.ts";
 
@@ -97,19 +98,21 @@ function readMessage(message: Fields, from: Source): Message {
 
 function readAssistant(message: Fields, said: readonly Part[], from: Source): Message {
   const thoughts = new Map<string | undefined, readonly Thought[]>();
-  const [field] = THINKING.filter((key) => message.text(key));
+  const [own] = THINKING.filter((key) => message.text(key));
+  const details = readDetails(message);
+  const { thinking = "", field } = own && !details.field ? { thinking: message.text(own), field: own } : details;
   const refusal = message.text("refusal");
-  const calls = message.each("tool_calls", (call) => readCall(call, from, thoughts));
+  const calls = message.each("tool_calls", (call) => readCall(call, from, details, thoughts));
   const legacy = message.thing("function_call");
   const parts: Part[] = [
-    ...(field && thoughts.size === 0 ? [withState<Thinking>({ type: "thinking", text: message.text(field) ?? "" }, spelled(field))] : []),
+    ...(thinking && thoughts.size === 0 ? [withState<Thinking>({ type: "thinking", text: thinking }, spelled(field))] : []),
     ...said,
     ...(refusal ? [refusalPart(refusal)] : []),
     ...calls,
     ...(legacy ? [readFunction(legacy, "", from)] : []),
   ];
-  signText(parts, readSignature(message).state);
-  return withState({ role: "assistant", content: recalled(parts, (id) => thoughts.get(id)) }, message.state());
+  signText(parts, readSignature(message)?.state);
+  return withState({ role: "assistant", content: recalled(parts, (id) => thoughts.get(id)) }, details.state, message.state());
 }
 
 function readResult(message: Fields, from: Source): Message {
@@ -185,10 +188,15 @@ const joined = (parts: readonly ContentPart[]): string => parts.map((part) => (p
 
 // Calls
 
-function readCall(call: Fields, from: Source, recall: Map<string | undefined, readonly Thought[]>): ToolCall | Malformed {
+function readCall(
+  call: Fields,
+  from: Source,
+  { capsules }: Details,
+  recall: Map<string | undefined, readonly Thought[]>,
+): ToolCall | Malformed {
   call.ask("type", "index");
   const id = call.text("id");
-  const { state = [], thoughts } = readSignature(call);
+  const { state = [], thoughts } = readSignature(call) ?? capsules.get(id) ?? {};
   const custom = call.object("custom");
   const read = custom
     ? readCustom(custom, id, from)

@@ -3,6 +3,7 @@ import type { Opaque } from "../../core/nouns.ts";
 import { type Capsule, isSignature, openCapsule, sealCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { opaque } from "../opaque.ts";
+import { textOf } from "../read.ts";
 import type { Warnings } from "../warnings.ts";
 import type { Draft } from "../wire.ts";
 import { WIRE } from "./tables.ts";
@@ -11,22 +12,21 @@ import { WIRE } from "./tables.ts";
 export const signatureContent = (data: unknown): Draft => ({ google: { thought_signature: data } });
 
 /** `undefined`: there is nothing that others would miss; the text of the thinking alone has a place of its own. */
-export function extraContent({ state = [], thoughts = [] }: Capsule, warnings: Warnings): Draft | undefined {
+export function carriedBy({ state = [], thoughts = [] }: Capsule, warnings: Warnings): string | undefined {
   const foreign = state.filter(({ wire }) => wire !== WIRE);
   const isMissed = ({ wire, quiet }: Opaque) => wire !== WIRE && !quiet;
   const isSigned = thoughts.some((thought) => thought.state?.some(isMissed));
   if (!isSigned && !foreign.some(isMissed)) return undefined;
   const [only, ...others] = foreign;
-  if (only && isSignature(only) && others.length === 0 && !isSigned) return signatureContent(only.data);
+  if (only && isSignature(only) && others.length === 0 && !isSigned) return textOf(only.data);
   const sealed = sealCapsule({ state: foreign, ...(isSigned ? { thoughts } : {}) });
-  if (sealed !== undefined) return signatureContent(sealed);
-  warnings.dropped("signed thinking that is too long for a call");
-  return undefined;
+  if (sealed === undefined) warnings.dropped("signed thinking that is too long for a call");
+  return sealed;
 }
 
 /** Gemini's signature of a call or a message, or what we had put in its place. */
-export function readSignature(call: Fields): Capsule {
+export function readSignature(call: Fields): Capsule | undefined {
   const signature = call.object("extra_content")?.object("google")?.text("thought_signature");
-  if (signature === undefined) return {};
+  if (signature === undefined) return undefined;
   return openCapsule(signature) ?? { state: [opaque("gemini", "thoughtSignature", signature)] };
 }

@@ -119,6 +119,8 @@ class Items {
   readonly #from: Source;
   readonly #recall: WireInput["recall"];
   #afterText = false;
+  /** What calls carry that are still to come: TanStack AI sends all that was thought before all calls. */
+  readonly #early = new Map<string, readonly Opaque[]>();
 
   constructor(tools: Tool[], from: Source, recall: WireInput["recall"]) {
     this.#tools = tools;
@@ -217,16 +219,19 @@ class Items {
       return;
     }
     const isIts = (part: Part): part is Text | ToolCall => (part.type === "tool-call" ? part.id === id : part.type === "text" && id === "");
-    const said = this.messages.findLast((message) => message.role === "assistant" && message.content.findLast(isIts));
-    const part = said?.role === "assistant" ? said.content.findLast(isIts) : undefined;
+    const answer = this.messages.slice(this.messages.findLastIndex(({ role }) => role !== "assistant") + 1);
+    const part = answer.flatMap((message) => (message.role === "assistant" ? message.content : [])).findLast(isIts);
     if (part) withState(part, state);
+    else if (id !== "") this.#early.set(id, state);
   }
 
   #call(item: Fields, isCustom: boolean): void {
     const namespace = item.text("namespace");
     const called = flatName(namespace, item.name("name"));
-    const named = this.#from.calls.add(item.text("call_id"), called);
-    const state: Opaque[] = [];
+    const given = item.text("call_id") ?? "";
+    const named = this.#from.calls.add(given, called);
+    const state: Opaque[] = [...(this.#early.get(given) ?? [])];
+    this.#early.delete(given);
     // What the tools tell need not be kept.
     if (namespace !== undefined && namespace !== namespaceIn(this.#tools, called)) state.push(quietState("#namespace", namespace));
     if (isCustom && toolKind(this.#tools, called) !== "custom") state.push(quietState("#custom", true));
