@@ -80,7 +80,7 @@ export class Table {
   }
   /** `orOne`: one of them needs no list. */
   strings(key: string, orOne = false): string[] | undefined {
-    const list = this.read(key, "a list of strings", (value): unknown[] | undefined =>
+    const list = this.read(key, "a list of strings that is not empty", (value): unknown[] | undefined =>
       Array.isArray(value) && value.length > 0 ? value : orOne && typeof value === "string" ? [value] : undefined,
     );
     return list?.map((item) => textOf(item) ?? this.fail("must be a string that is not empty", key));
