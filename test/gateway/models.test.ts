@@ -429,6 +429,7 @@ test("a clock that is set back makes no list last longer", async () => {
     expect(await models.list()).toEqual([{ id: "old" }]);
     vi.setSystemTime(Date.now() - 86_400_000);
     vi.advanceTimersByTime(31_000);
+    await models.list(); // the old one is good enough while a new one is on its way
     expect(await models.list()).toEqual([{ id: "new" }]);
   } finally {
     vi.useRealTimers();
