@@ -28,7 +28,8 @@ export function readToml(text: string, name: string, environment: Environment): 
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [what = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
-    throw new ConfigError(`${name}:${error.line}: ${what}`, { cause: error });
+    const hint = /escape/.test(what) ? "; a path with \\ in it stands between '…', or has / in their place" : "";
+    throw new ConfigError(`${name}:${error.line}: ${what}${hint}`, { cause: error });
   }
   return new Table({ name, text, environment }, [], root);
 }
