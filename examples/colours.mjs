@@ -25,11 +25,17 @@ const alert = defineTool({
 });
 
 const page = `<!doctype html>
+<html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <title>Colours</title>
-<style>body { font: 18px sans-serif; margin: 4em; transition: background 0.5s } input { font: inherit; width: 20em }</style>
-<form><input name="text" placeholder="make it red" autofocus autocomplete="off"></form>
-<pre></pre>
+<style>
+  body { font: 18px sans-serif; margin: 2em; transition: background 0.5s }
+  pre:empty { display: none }
+  input, pre { font: inherit; width: 20em; max-width: 100%; box-sizing: border-box; padding: 0.5em; white-space: pre-wrap; background: #fff; color: #111 }
+</style>
+<form><input name="text" aria-label="What to say to the model" placeholder="make it red" autofocus autocomplete="off"></form>
+<pre role="log"></pre>
 <script type="module">
   const log = document.querySelector("pre");
   document.querySelector("form").onsubmit = async (event) => {

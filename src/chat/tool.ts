@@ -91,12 +91,20 @@ const tagOf = (value: unknown): string => Object.prototype.toString.call(value).
 /** JSON makes an empty object of maps, streams, responses and errors. */
 const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value)) || "toJSON" in value;
 
+/** As the AI SDK and MCP call them: without them a tool would take nothing, and run nowhere. */
+const FOREIGN = [
+  ["inputSchema", "parameters"],
+  ["execute", "run"],
+] as const;
+
 const NOTHING = { type: "object", properties: {} } as const;
 
 export function defineTool<const S extends JsonObject | StandardSchema = typeof NOTHING>(definition: ToolDefinition<S>): ChatTool {
   const { name, description, readOnly = false, run } = definition;
   if (typeof name !== "string" || name === "") throw new Error("a tool needs a name");
   if (run !== undefined && typeof run !== "function") throw new Error(`the tool ${name}: run must be a function`);
+  for (const [foreign, ours] of FOREIGN)
+    if (foreign in definition && !(ours in definition)) throw new Error(`the tool ${name}: ${foreign} is called ${ours} here`);
   const schema: JsonObject | StandardSchema = definition.parameters ?? NOTHING;
   const parameters = definition.jsonSchema ?? jsonSchemaOf(schema, name);
   return {

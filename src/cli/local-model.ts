@@ -87,28 +87,27 @@ async function templateWarnings({ facts: { template, dialect, variant } }: Llama
 
 // ---- The runtime
 
-/** `/usr/lib/node_modules/dragoman/dist/…` is found from there on upwards, and so must the runtime be. */
-function installCommand(): string[] {
+/** `/usr/lib/node_modules/dragoman/dist/…` is found from there on upwards, and so must the runtime be. No path in it: a shell would read it. */
+function installation(): { command: string; cwd: string } {
   const here = fileURLToPath(import.meta.url);
   const modules = here.lastIndexOf(`${sep}node_modules${sep}`);
-  if (modules < 0) return ["npm", "install", RUNTIME];
-  const root = here.slice(0, modules);
-  return existsSync(join(root, "package.json")) ? ["npm", "install", "--prefix", root, RUNTIME] : ["npm", "install", "--global", RUNTIME];
+  const cwd = modules < 0 ? dirname(here) : here.slice(0, modules);
+  const isGlobal = modules >= 0 && !existsSync(join(cwd, "package.json"));
+  return { command: `npm install ${isGlobal ? "--global " : ""}${RUNTIME}`, cwd };
 }
 
 /** In a terminal it can be installed now; then this command begins anew. */
 async function offerRuntime(output: NodeJS.WriteStream): Promise<void> {
   if (!process.stdin.isTTY || !output.isTTY) return;
-  const command = installCommand();
+  const { command, cwd } = installation();
   const asking = createInterface({ input: process.stdin, output });
   const answer = await asking.question(
-    `Models in process need node-llama-cpp (about 700 MB with its GPU binaries). Run "${command.join(" ")}" now? [y/N] `,
+    `Models in process need node-llama-cpp (about 700 MB with its GPU binaries). Run "${command}" in ${cwd} now? [y/N] `,
   );
   asking.close();
   if (!/^y(es)?$/i.test(answer.trim())) return;
-  const shell = process.platform === "win32";
-  const installed = spawnSync(command[0]!, command.slice(1), { stdio: "inherit", shell, cwd: dirname(fileURLToPath(import.meta.url)) });
-  if (installed.status !== 0) throw new Complaint(`"${command.join(" ")}" failed`);
+  const installed = spawnSync(command, { stdio: "inherit", shell: true, cwd }); // npm is a script, which Windows starts only so
+  if (installed.status !== 0) throw new Complaint(`"${command}" failed`);
   const again = spawnSync(process.execPath, process.argv.slice(1), { stdio: "inherit" });
   process.exit(again.status ?? 1);
 }

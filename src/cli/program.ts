@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../chat/version.ts";
+import { EngineError } from "../engines/error.ts";
 import { addChat } from "./chat.ts";
 import { Complaint } from "./complaint.ts";
 import { addDemo } from "./demo.ts";
@@ -43,8 +44,13 @@ function build(): Command {
     program.commandsGroup(heading);
     for (const add of commands) add(program);
   }
-  const help = new Command("help").argument("[command]").description("print the help of a command");
-  return program.addHelpCommand(help.helpGroup("Help:"));
+  const help = program.helpCommand(false).commandsGroup("Help:").command("help [command]").description("print the help of a command");
+  help.action((name?: string) => {
+    const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
+    if (!found) throw new Complaint(`unknown command '${name}'; see dragoman --help`);
+    found.outputHelp();
+  });
+  return program;
 }
 
 const COMMANDS: readonly (readonly [heading: string, commands: readonly ((program: Command) => void)[]])[] = [
@@ -61,8 +67,12 @@ function report(error: unknown, program: Command): void {
   const { red } = paletteOf(process.stderr);
   process.stderr.write(`${red("dragoman:")} ${visible(lineOf(error, program))}\n`);
   if (program.opts<{ verbose?: true }>().verbose && error instanceof Error) process.stderr.write(`${visibleLines(error.stack ?? "")}\n`);
-  process.exitCode = error instanceof Complaint || error instanceof CommanderError ? 2 : 1;
+  process.exitCode = isWorded(error) || error instanceof CommanderError ? 2 : 1;
 }
+
+/** Said in words for people; an engine's "internal" was not expected by anybody. */
+const isWorded = (error: unknown): error is Error =>
+  error instanceof Complaint || (error instanceof EngineError && error.info.code !== "internal");
 
 function lineOf(error: unknown, program: Command): string {
   if (error instanceof CommanderError) {
@@ -70,6 +80,6 @@ function lineOf(error: unknown, program: Command): string {
     const help = ["dragoman", ...(command ? [command.name()] : []), "--help"].join(" ");
     return `${error.message.replace(/^error: |\.$/g, "").replaceAll("\n", " ")}; see ${help}`;
   }
-  if (error instanceof Complaint) return error.message;
+  if (isWorded(error)) return error.message;
   return `this is our fault: ${error instanceof Error ? error.message : String(error)}; --verbose shows where`;
 }

@@ -41,6 +41,10 @@ async function obstacle(error: NodeJS.ErrnoException, port: number): Promise<{ p
 const WHY: Readonly<Record<string, string>> = {
   EACCES: "you may not listen there; ports from 1024 on are everybody's",
   EADDRNOTAVAIL: "this machine has no such address",
+  EAFNOSUPPORT: "this machine has no addresses of this kind (IPv6)",
+  EINVAL: "this address is not enough; one that begins with fe80 has a device behind it (fe80::1%eth0)",
+  ENOTFOUND: "the host to listen on has no address; 127.0.0.1 and 0.0.0.0 need no name",
+  EAI_AGAIN: "the name of the host to listen on cannot be looked up",
 };
 
 export interface Ending {

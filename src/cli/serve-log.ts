@@ -1,4 +1,5 @@
 /** The gateway's log: one line per exchange; JSON, or for people. Never a key, and never what was said: an upstream's own words may quote it. */
+import { fstatSync, writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { Exchange } from "../gateway/index.ts";
 import { counted, type Output, paletteOf, visible } from "./terminal.ts";
@@ -12,7 +13,33 @@ const MAX_NAME = 200;
 /** pino, and a line for each exchange that is over. */
 export type Log = Logger & { exchange(exchange: Exchange): void };
 
-export const createLog = (output: Output): Log => (output.isTTY ? shown(output) : gathered(output));
+export const createLog = (output: Output & { readonly fd: number }): Log =>
+  output.isTTY ? shown(output) : gathered(isFile(output.fd) ? fileAt(output.fd) : output);
+
+const isFile = (fd: number): boolean => {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false; // Windows knows nothing of some pipes
+  }
+};
+
+/** A disk that is full is no reason to stop answering, and a stream that failed once never writes again. What it has no room for is lost. */
+function fileAt(fd: number): Pick<Output, "write"> {
+  let isFull = false;
+  return {
+    write(text) {
+      try {
+        writeSync(fd, text);
+        isFull = false;
+      } catch (error) {
+        if (!isFull) process.stderr.write(`dragoman: the log goes on without lines that cannot be written: ${(error as Error).message}\n`);
+        isFull = true;
+      }
+      return true;
+    },
+  };
+}
 
 interface Line {
   readonly level: number;
@@ -38,7 +65,7 @@ const GATHER_MS = 50;
  * Exchanges wait as they are, and become lines one after the other when those are written: in the midst of the traffic, where the
  * processor has to fetch all of this code anew, a line costs more. V8 prints one at a stroke, where pino puts it together from some sixty pieces.
  */
-function gathered(output: Output): Log {
+function gathered(output: Pick<Output, "write">): Log {
   let lines = "";
   let over: { exchange: Exchange; at: number }[] = [];
   const settle = (): void => {

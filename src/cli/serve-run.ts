@@ -38,7 +38,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   for (const upstream of upstreams) tellUpstream(upstream, log);
   if (flags.dialect === undefined) for (const line of (await Promise.all(upstreams.map(dialectLines))).flat()) log.info(line);
   for (const local of locals) tellLocal(local, log);
-  log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${url}/v1`);
+  log.info({ url, readyMs }, `listening on ${url}, ready in ${(readyMs / 1000).toFixed(1)} s; OpenAI clients take ${reachable(url)}/v1`);
   endWithGrace(gateway, {
     tell: (line) => log.info(line),
     last: async () => recorder?.flush(),
@@ -74,6 +74,9 @@ const ALONE: Warning = {
   message:
     "no server of a model was found on this machine: the embedded one answers, which writes tool calls and knows nothing; --upstream and --model bring another",
 };
+
+/** Everywhere is no place to go to: Windows and browsers refuse it. */
+const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, "//127.0.0.1:");
 
 // ---- Upstreams
 

@@ -2,6 +2,7 @@
 import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
+import { proxyNote } from "../engines/proxy.ts";
 import { urlProblem } from "../engines/remote.ts";
 import { urlOf, usualKey } from "../gateway/config.ts";
 import { secretOf } from "../gateway/toml.ts";
@@ -101,7 +102,7 @@ export async function connectAll(upstreams: Upstreams, { before = [], here = fal
   const [missed] = here || known.some(Boolean) ? [] : all.flatMap(([, { urls }]) => urls);
   if (missed !== undefined) {
     throw new Complaint(
-      `nothing answers at ${shownUrl(missed)}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})`,
+      `nothing answers at ${shownUrl(missed)}: start the upstream first, or say what it speaks with --upstream-wire (wire in ${CONFIG})${proxyNote([new URL(missed)])}`,
     );
   }
   return all.map(

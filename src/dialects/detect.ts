@@ -30,7 +30,9 @@ export interface Detection {
 }
 
 /** A template wins over a name, a name over a sample; nothing wins over a name that says the model cannot call tools. */
-export function detectDialect({ model, template, sample }: Clues): Detection | undefined {
+export function detectDialect(clues: Clues): Detection | undefined {
+  if (typeof clues !== "object") throw new TypeError('what is known of a model is given like { model: "qwen3:8b" }');
+  const { model, template, sample } = clues;
   const named = model === undefined ? undefined : byName(model);
   if (named === "no tools") return undefined;
   const templated = template ? byTemplate(template) : undefined;

@@ -15,7 +15,7 @@ import { failed } from "./finish.ts";
 import { Inbox } from "./inbox.ts";
 import { Places } from "./places.ts";
 import { codeOf, PROBLEMS } from "./problems.ts";
-import { proxyTo } from "./proxy.ts";
+import { proxyNote, proxyTo } from "./proxy.ts";
 import { Ticker } from "./ticker.ts";
 
 /** In milliseconds. */
@@ -162,7 +162,8 @@ export class HttpServer {
     if (error instanceof EngineError) return error.info;
     const code = codeOf(error);
     const known = PROBLEMS[code];
-    const where = this.#options.bases.map(({ origin }) => new URL(origin).host).join(", ");
+    const urls = this.#options.bases.map(({ origin }) => new URL(origin));
+    const where = urls.map(({ host }) => host).join(", ") + proxyNote(urls);
     if (known) return this.clean({ ...known, message: `${known.message} (${where})` });
     if (code === "" || code.startsWith("ERR_")) {
       return this.clean({ code: "internal", message: error instanceof Error ? error.message : String(error) });

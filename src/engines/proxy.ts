@@ -4,20 +4,36 @@
  */
 import { isIP } from "node:net";
 import { EnvHttpProxyAgent } from "undici/index.js";
+import { EngineError } from "./error.ts";
 
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "::1" || (isIP(name) === 4 && name.startsWith("127."));
 
 /** curl takes a proxy without its scheme, too. */
 function proxyIn(...variables: readonly string[]): string | undefined {
-  const text = variables.map((name) => process.env[name]).find(Boolean);
-  return text === undefined || text.includes("://") ? text : `http://${text}`;
+  const name = variables.find((variable) => process.env[variable]);
+  if (name === undefined) return undefined;
+  const text = process.env[name]!;
+  const url = text.includes("://") ? text : `http://${text}`;
+  if (URL.canParse(url) && /^(https?|socks5?):/i.test(url)) return url;
+  throw new EngineError({ code: "bad-request", message: `${name} must be the URL of a proxy, such as http://proxy.example:3128` }); // it may have a password
 }
 
-/** What reaches a server by way of the proxy, if there is one and the server is not on this machine; `NO_PROXY` it heeds itself. */
-export function proxyTo({ hostname }: URL, options: EnvHttpProxyAgent.Options = {}): EnvHttpProxyAgent | undefined {
+const proxiesTo = ({ hostname }: URL): { httpProxy?: string; httpsProxy?: string } => {
+  if (isLoopback(hostname.replace(/^\[|\]$/g, ""))) return {};
   const httpProxy = proxyIn("http_proxy", "HTTP_PROXY");
   const httpsProxy = proxyIn("https_proxy", "HTTPS_PROXY");
-  if ((httpProxy ?? httpsProxy) === undefined || isLoopback(hostname.replace(/^\[|\]$/g, ""))) return undefined;
-  return new EnvHttpProxyAgent({ ...options, ...(httpProxy ? { httpProxy } : {}), ...(httpsProxy ? { httpsProxy } : {}) });
+  return { ...(httpProxy ? { httpProxy } : {}), ...(httpsProxy ? { httpsProxy } : {}) };
+};
+
+const isEmpty = (object: object): boolean => Object.keys(object).length === 0;
+
+/** What reaches a server by way of the proxy, if there is one and the server is not on this machine; `NO_PROXY` it heeds itself. */
+export function proxyTo(url: URL, options: EnvHttpProxyAgent.Options = {}): EnvHttpProxyAgent | undefined {
+  const proxies = proxiesTo(url);
+  return isEmpty(proxies) ? undefined : new EnvHttpProxyAgent({ ...options, ...proxies });
 }
+
+/** For errors: the proxy may be what does not answer. */
+export const proxyNote = (urls: readonly URL[]): string =>
+  urls.every((url) => isEmpty(proxiesTo(url))) ? "" : "; a proxy is set, by HTTP_PROXY or HTTPS_PROXY";

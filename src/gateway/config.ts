@@ -12,12 +12,12 @@
  */
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
-import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Sampling, ThinkingSettings } from "../core/nouns.ts";
 import { listDialects } from "../dialects/registry.ts";
 import { BACKENDS } from "../engines/completions/backends.ts";
 import type { ServerId } from "../engines/engine.ts";
+import { home } from "../engines/home.ts";
 import { KNOWN } from "../engines/known.ts";
 import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
@@ -205,7 +205,7 @@ function readModelFile(table: Table): string {
   const text = table.string("model") ?? "";
   if (text === "embedded" || /^(hf:|https:\/\/)/.test(text)) return text;
   if (!/\.gguf$/i.test(text)) return table.fail('must be a GGUF: a file, its https URL, "hf:owner/repo" or "embedded"', "model");
-  const file = resolve(dirname(table.file.name), text.replace(/^~(?=[/\\])/, homedir()));
+  const file = resolve(dirname(table.file.name), text.replace(/^~(?=[/\\])/, home()));
   return existsSync(file) ? file : table.fail(`names a file that is not there: ${file}`, "model");
 }
 

@@ -70,10 +70,13 @@ export class State {
 
   /** Throws where the options would let everybody in. `former`: the state before this one. */
   constructor(options: GatewayOptions, former?: State) {
-    const { keys = [], patience = {} } = options;
+    const { upstreams, keys = [], patience = {} } = options;
+    for (const [name, engine] of Object.entries(upstreams ?? { NAME: undefined }))
+      if (typeof engine?.generate !== "function")
+        throw new TypeError(`upstreams.${name} must be an engine: createRemote({ wire, url }) makes one`);
     this.options = options;
     this.keys = new Keys(keys);
-    this.models = new Models(options.upstreams, options.models);
+    this.models = new Models(upstreams, options.models);
     this.kept = former?.kept ?? new Kept();
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
     this.patience = {

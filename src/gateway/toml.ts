@@ -28,7 +28,8 @@ export function readToml(text: string, name: string, environment: Environment): 
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [what = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
-    throw new ConfigError(`${name}:${error.line}: ${what}`, { cause: error });
+    const hint = /escape/.test(what) ? "; a path with \\ in it stands between '…', or has / in their place" : "";
+    throw new ConfigError(`${name}:${error.line}: ${what}${hint}`, { cause: error });
   }
   return new Table({ name, text, environment }, [], root);
 }
@@ -80,7 +81,7 @@ export class Table {
   }
   /** `orOne`: one of them needs no list. */
   strings(key: string, orOne = false): string[] | undefined {
-    const list = this.read(key, "a list of strings", (value): unknown[] | undefined =>
+    const list = this.read(key, "a list of strings that is not empty", (value): unknown[] | undefined =>
       Array.isArray(value) && value.length > 0 ? value : orOne && typeof value === "string" ? [value] : undefined,
     );
     return list?.map((item) => textOf(item) ?? this.fail("must be a string that is not empty", key));

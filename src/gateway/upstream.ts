@@ -47,7 +47,7 @@ export class Upstream {
 
   /** `undefined`: it does not say. An old list is good enough while a new one is on its way; whoever has none waits, but not for long. */
   list(): List | Promise<List> {
-    if (this.#until > Date.now()) return this.#last;
+    if (this.#until > performance.now()) return this.#last;
     this.#coming ??= this.#fetch();
     return this.#last ?? within(WAIT_MS, this.#coming);
   }
@@ -55,7 +55,7 @@ export class Upstream {
   async #fetch(): Promise<List> {
     this.#last = await this.#engine.models().catch(() => undefined);
     this.#asking.clear(); // it may have loaded since then what it did not have at hand, or run with another context by now
-    this.#until = Date.now() + (this.#last ? FRESH_MS : FAILED_MS);
+    this.#until = performance.now() + (this.#last ? FRESH_MS : FAILED_MS);
     this.#coming = undefined;
     return this.#last;
   }

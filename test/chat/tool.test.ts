@@ -110,6 +110,8 @@ describe("a definition that is none says so", () => {
   test.each([
     ["without a name", {}, "a tool needs a name"],
     ["with something else to run", { name: "a", run: "npm test" }, "run must be a function"],
+    ["with the AI SDK's word for its schema", { name: "a", inputSchema: {} }, "the tool a: inputSchema is called parameters here"],
+    ["with the AI SDK's word for what runs", { name: "a", execute() {} }, "the tool a: execute is called run here"],
     ["with parameters that are no object", { name: "a", parameters: { type: "string" } }, "no JSON Schema of an object"],
     ["with properties alone", { name: "a", parameters: { city: { type: "string" } } }, 'like { type: "object", properties: { … } }'],
   ])("%s", (_, definition, words) => {

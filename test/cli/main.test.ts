@@ -22,6 +22,9 @@ describe("help", () => {
   test("help and a command is that command's help", () => {
     expect(dragoman(["help", "scan"])).toEqual(dragoman(["scan", "--help"]));
   });
+  test("help and what is no command is a mistake", () => {
+    expect(dragoman(["help", "scam"])).toEqual({ code: 2, stdout: "", stderr: "dragoman: unknown command 'scam'; see dragoman --help\n" });
+  });
   test("without a command there is help", () => {
     const { code, stdout } = dragoman([]);
     expect(code).toBe(0);
@@ -32,6 +35,16 @@ describe("help", () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
     expect(dragoman(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
+});
+
+test("nobody needs a home: a container's user may be but a number", () => {
+  const homeless = `data:text/javascript,import os from "node:os";import { syncBuiltinESMExports } from "node:module";
+    os.homedir = () => { throw new Error("uv_os_homedir returned ENOENT") }; syncBuiltinESMExports();`;
+  const run = spawnSync(process.execPath, ["--import", homeless, main, "chat", "--help"], {
+    encoding: "utf8",
+    env: envWith({ XDG_STATE_HOME: "" }),
+  });
+  expect(run).toMatchObject({ status: 0, stderr: "", stdout: expect.stringContaining("dragoman chat -p") });
 });
 
 test("a Node that is too old is told so, whatever it cannot read", () => {

@@ -17,6 +17,9 @@ describe("the prompt, to the byte", () => {
     expect(render()).toBe(prompt());
     expect(render("-")).toBe(prompt());
   });
+  test("of a file that PowerShell wrote", () => {
+    expect(dragoman(["render", "-d", "gemma4"], Buffer.from(`\ufeff${body}`, "utf16le")).stdout).toBe(prompt());
+  });
   test("of a file with a byte order mark", () => {
     expect(dragoman(["render", "-d", "gemma4"], `\ufeff${body}`).stdout).toBe(prompt());
   });

@@ -19,6 +19,14 @@ test("ports that the system keeps, as Windows does, are passed over", async () =
 });
 
 test.each([
+  ["ENOTFOUND", "the host to listen on has no address"],
+  ["EAFNOSUPPORT", "this machine has no addresses of this kind"],
+])("%s is the fault of the host that was given", async (code, message) => {
+  const gateway = { listen: () => Promise.reject(Object.assign(new Error(code), { code })) } as unknown as Gateway;
+  await expect(listen(gateway, undefined, () => {})).rejects.toThrow(message);
+});
+
+test.each([
   [9000, "port 9000 is kept by the system; --port gives another"],
   [80, "cannot listen on port 80: you may not listen there; ports from 1024 on are everybody's"],
 ])("a port that was given, %i, does not move", async (port, message) => {

@@ -1,7 +1,7 @@
 // `dragoman serve` as a process of its own, in front of a server on loopback.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -321,6 +321,32 @@ test("a model that the upstream does not have: the log says what it has", async 
   });
 });
 
+test.skipIf(process.platform === "win32")(
+  "a disk that is full is no reason to stop answering, and no drafts of recordings stay",
+  async () => {
+    const server = await upstream();
+    const folder = tempFolder();
+    const log = join(folder, "log");
+    const kept = join(folder, "kept");
+    const command = `ulimit -f 2; exec "$0" "$@" > '${log}'`;
+    const args = ["-c", command, process.execPath, main, "serve", "--upstream", `${server.url}/v1`, "--port", "0", "--record", kept];
+    const child = spawn("sh", args, { env: envWith(), stdio: ["ignore", "inherit", "pipe"] });
+    onTestFinished(() => kill(child));
+    const complaints = createInterface({ input: child.stderr! })[Symbol.asyncIterator]();
+    let url: string | undefined;
+    while (url === undefined) {
+      await setTimeout(20);
+      url = /"url":"(http:[^"]+)"/.exec(existsSync(log) ? readFileSync(log, "utf8") : "")?.[1];
+    }
+    for (let i = 0; i < 8; i++) expect((await generate(url)).status).toBe(200);
+    expect((await complaints.next()).value).toContain("the log goes on without lines that cannot be written");
+    expect((await generate(url)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(readdirSync(kept)).toEqual([]);
+  },
+);
+
 test("a folder for recordings that cannot be written to is a mistake", async () => {
   const server = await upstream();
   const file = files.file("no-folder", "");
@@ -435,8 +461,9 @@ describe("a mistake is one line, and exit code 2", () => {
       "listening on 0.0.0.0 would let everybody on the network in: set keys, or allow it with --insecure",
     ],
     [["--config", "nowhere.toml"], "cannot read nowhere.toml: there is no such file"],
+    [["--upstream", "http://far.example"], "HTTP_PROXY must be the URL of a proxy, such as http://proxy.example:3128"],
   ])("%j", (args, message) => {
-    const { code, stderr } = dragoman(["serve", ...args], "", { OPENAI_API_KEY: "" });
+    const { code, stderr } = dragoman(["serve", ...args], "", { OPENAI_API_KEY: "", http_proxy: "", HTTP_PROXY: "http://" });
     expect({ code, stderr }).toEqual({ code: 2, stderr: `dragoman: ${message}\n` });
   });
   test("an upstream that is not there", async () => {

@@ -662,3 +662,7 @@ test("hostile clues cost little", () => {
   for (const text of [long, `${" ".repeat(1 << 21)}[`, `{"name": "${long}`, "<tool_call>".repeat(1 << 18), "[a.".repeat(1 << 18)])
     expect(detectDialect({ model: text, sample: text })).toBeUndefined();
 });
+
+test("a name alone is no clues", () => {
+  expect(() => detectDialect("qwen3:8b" as never)).toThrow('given like { model: "qwen3:8b" }');
+});

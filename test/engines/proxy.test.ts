@@ -6,7 +6,7 @@ import { request as fetchOne } from "../../src/engines/llama/download.ts";
 import { createRemote } from "../../src/engines/remote.ts";
 import { probeWire } from "../../src/gateway/upstreams.ts";
 import { all } from "../events.ts";
-import { answering, closeLater, startServer, type TestServer } from "../servers.ts";
+import { answering, closeLater, nobody, startServer, type TestServer } from "../servers.ts";
 
 const body = JSON.stringify({ id: "1", choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }] });
 const asking = { model: "m", messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }] };
@@ -69,8 +69,24 @@ describe("a proxy of the environment", () => {
     vi.stubEnv("HTTP_PROXY", (await startProxy(undefined)).url);
     expect(await hear("http://api.corp.example/v1")).toMatchObject({
       code: "upstream",
-      message: "the proxy of HTTPS_PROXY or HTTP_PROXY does not lead to the upstream (api.corp.example)",
+      message: expect.stringContaining("the proxy of HTTPS_PROXY or HTTP_PROXY does not lead to the upstream (api.corp.example"),
     });
+  });
+
+  test("that is not there is named, too: the upstream may be well", async () => {
+    clean();
+    vi.stubEnv("HTTP_PROXY", nobody);
+    const note = "a proxy is set, by HTTP_PROXY or HTTPS_PROXY";
+    expect(await hear("http://api.corp.example/v1")).toMatchObject({ message: expect.stringContaining(note) });
+    expect(await hear(`${nobody}/v1`)).toMatchObject({ message: expect.not.stringContaining(note) });
+  });
+
+  test.each(["http://", "two words", "ftp://proxy.example"])("that is no URL of one, %s, is a mistake, and is not repeated", (url) => {
+    clean();
+    vi.stubEnv("https_proxy", url);
+    expect(() => createRemote({ wire: "ollama", url: "http://api.corp.example" })).toThrow(
+      /^https_proxy must be the URL of a proxy, such as http:\/\/proxy.example:3128$/,
+    );
   });
 });
 

@@ -108,6 +108,8 @@ test.each(["*", "null", "https://app.example", "http://localhost:3000", "http://
 describe("a mistake is one line with its place", () => {
   test.each([
     ["[server\nport = 1", /^dragoman\.toml:1: /],
+    ['[upstreams.a]\nmodel = "C:\\models\\x.gguf"', /^dragoman\.toml:2: .* escape .*a path with \\ in it stands between '…'/],
+    ["[upstreams.a]\nurl = []", "dragoman.toml:2: upstreams.a.url must be a list of strings that is not empty"],
     ["[server]\n\nport = 70000", "dragoman.toml:3: server.port must be a port: 0 to 65535"],
     [
       "[server]\nprot = 1",

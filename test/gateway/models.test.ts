@@ -403,7 +403,7 @@ test("llama-server's context is what it runs with, for clients and for limits, a
 });
 
 test("a context that was not known, or is another one by now, is learnt with the next list", async () => {
-  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.useFakeTimers({ toFake: ["performance"] });
   try {
     const said = [undefined, 4096, 8192, undefined];
     const models = new Models({ up: { ...engine("qwen"), about: async () => ({ context: said.shift() }) } });
@@ -416,6 +416,21 @@ test("a context that was not known, or is another one by now, is learnt with the
       expect(models.contextOf(target)).toBe(context);
       vi.advanceTimersByTime(31_000);
     }
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a clock that is set back makes no list last longer", async () => {
+  vi.useFakeTimers({ toFake: ["Date", "performance"] });
+  try {
+    const lists = [[{ id: "old" }], [{ id: "new" }]];
+    const models = new Models({ up: { ...engine(), models: async () => lists.shift() ?? [] } });
+    expect(await models.list()).toEqual([{ id: "old" }]);
+    vi.setSystemTime(Date.now() - 86_400_000);
+    vi.advanceTimersByTime(31_000);
+    await models.list(); // the old one is good enough while a new one is on its way
+    expect(await models.list()).toEqual([{ id: "new" }]);
   } finally {
     vi.useRealTimers();
   }

@@ -41,6 +41,13 @@ test("a change drops no stream; the old upstream is closed when the last one has
   await closed.promise;
 });
 
+test.each<[unknown, string]>([
+  [{}, "upstreams.NAME must be an engine: createRemote({ wire, url }) makes one"],
+  [{ upstreams: { local: "http://127.0.0.1:8000/v1" } }, "upstreams.local must be an engine"],
+])("what is no engine is no upstream: %j", (options, words) => {
+  expect(() => createGateway(options as never)).toThrow(words);
+});
+
 test("a change that would open it to everybody is refused", async () => {
   const gateway = createGateway({ upstreams: {}, host: "0.0.0.0", keys: ["k"], port: 0 });
   closeLater(() => gateway.close());

@@ -1,9 +1,8 @@
 /** Where this program keeps what belongs to the user; whoever writes makes it. */
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { home } from "../../engines/home.ts";
 
 export function stateFolder(name: string): string {
-  const base =
-    process.env.XDG_STATE_HOME || (process.platform === "win32" && process.env.LOCALAPPDATA) || join(homedir(), ".local", "state");
+  const base = process.env.XDG_STATE_HOME || (process.platform === "win32" && process.env.LOCALAPPDATA) || join(home(), ".local", "state");
   return join(base, "dragoman", name);
 }

@@ -56,7 +56,7 @@ export class Tokens {
    * has several models loads this one, and one that was started again with another model has ids of its own, also where the name is the same.
    */
   async beginning(model: string, options: CallOptions): Promise<Ids | undefined> {
-    if (this.#noneUntil > Date.now()) return undefined;
+    if (this.#noneUntil > performance.now()) return undefined;
     const asked = { model, control: true, bos: true };
     try {
       const whole = await this.#fetch(SAMPLE, asked, options);
@@ -69,7 +69,7 @@ export class Tokens {
       return whole.slice(0, Math.max(0, at));
     } catch (error) {
       if (!(error instanceof NoTokenizer)) throw error;
-      this.#noneUntil = Date.now() + NONE_MS;
+      this.#noneUntil = performance.now() + NONE_MS;
       return undefined;
     }
   }

@@ -6,11 +6,11 @@
 
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
 import { basename, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../../core/json.ts";
 import { EngineError } from "../error.ts";
+import { home } from "../home.ts";
 import { download, isSafe, request } from "./download.ts";
 
 export interface SourceOptions {
@@ -42,9 +42,9 @@ export function cacheFolder(
 ): string {
   const { DRAGOMAN_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = environment;
   if (DRAGOMAN_CACHE) return DRAGOMAN_CACHE;
-  if (platform === "win32") return join(LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "dragoman", "Cache");
-  if (platform === "darwin") return join(homedir(), "Library", "Caches", "dragoman");
-  return join(XDG_CACHE_HOME || join(homedir(), ".cache"), "dragoman");
+  if (platform === "win32") return join(LOCALAPPDATA ?? join(home(), "AppData", "Local"), "dragoman", "Cache");
+  if (platform === "darwin") return join(home(), "Library", "Caches", "dragoman");
+  return join(XDG_CACHE_HOME || join(home(), ".cache"), "dragoman");
 }
 
 const modelsIn = ({ cacheDir, environment }: SourceOptions): string => join(cacheDir ?? cacheFolder(environment), "models");

@@ -1,5 +1,5 @@
 /** Keeps exchanges as files: one each, for the user's eyes only, without secrets, and never more than so many. */
-import { mkdir, readdir, rename, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, JsonObject } from "../../core/nouns.ts";
 import type { Exchange } from "../exchange.ts";
@@ -51,8 +51,13 @@ async function write(folder: string, { wire, id }: Exchange, text: string, maxFi
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = `${new Date().toISOString().replaceAll(/[:.]/g, "-")}_${wire}_${id}.json`;
   const draft = join(folder, `.${name}`);
-  await writeFile(draft, text, { mode: 0o600, flag: "wx" });
-  await rename(draft, join(folder, name));
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+    await rename(draft, join(folder, name));
+  } catch (error) {
+    await rm(draft, { force: true }); // where the disk is full, drafts would stay for ever
+    throw error;
+  }
   const names = (await readdir(folder)).filter(isRecording).toSorted();
   await Promise.all(names.slice(0, Math.max(0, names.length - maxFiles)).map((one) => unlink(join(folder, one))));
 }
