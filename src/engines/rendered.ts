@@ -3,7 +3,7 @@ import type { ErrorInfo, Message, Opaque, Request, Tool, Warning } from "../core
 import type { Dialect, Grammar, Prompt } from "../dialects/dialect.ts";
 import { literal } from "../dialects/grammar/gbnf.ts";
 import { callsOf } from "../dialects/transcript.ts";
-import { withResultsFirst } from "../wires/adapt-messages.ts";
+import { inRounds, withResultsFirst } from "../wires/adapt-messages.ts";
 import { withLabels } from "../wires/media.ts";
 import { Warnings } from "../wires/warnings.ts";
 import { EngineError } from "./error.ts";
@@ -17,7 +17,7 @@ export interface Rendered {
 
 /** The prompt, without what only a model that sees and hears can take, or only a wire knows. `carries`: what has a place beside the prompt. */
 export function rendered(given: Request, dialect: Dialect, carries?: (opaque: Opaque) => boolean): Rendered {
-  const messages = inCallOrder(withResultsFirst(given.messages)).map(withLabels);
+  const messages = inCallOrder(withResultsFirst(inRounds(given.messages))).map(withLabels);
   const plain = withFunctions({ ...given, messages });
   const stops = dialect.variantStops?.[dialect.variant ?? ""] ?? [];
   const request = stops.length > 0 ? { ...plain, stop: [...(plain.stop ?? []), ...stops] } : plain;

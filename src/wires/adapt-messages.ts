@@ -42,6 +42,19 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
   return withState({ ...first, content } as Message, next.state);
 }
 
+/** With calls whose results come together in one message: to Anthropic's API messages of the model in a row are one. */
+export function inRounds(messages: Message[]): Message[] {
+  const answered = new Set(messages.map((message) => (message.role === "tool" ? message.id : undefined)));
+  const isBegun = (message: Message | undefined): boolean => message !== undefined && callIds([message]).some((id) => answered.has(id));
+  const out: Message[] = [];
+  for (const message of messages) {
+    const last = out.at(-1);
+    if (last?.role !== "assistant" || message.role !== "assistant" || !isBegun(last)) out.push(message);
+    else out[out.length - 1] = withState({ ...last, content: [...last.content, ...message.content] }, message.state);
+  }
+  return out.length < messages.length ? out : messages;
+}
+
 /**
  * With the results of each round right behind its calls, and behind them what was said in between: gemini-cli shows an image between the
  * result that it belongs to and the next.

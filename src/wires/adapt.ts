@@ -5,7 +5,7 @@
 import { checkRequest } from "../core/check.ts";
 import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
-import { adaptMessages, withResultsFirst } from "./adapt-messages.ts";
+import { adaptMessages, inRounds, withResultsFirst } from "./adapt-messages.ts";
 import { bridgeTool, isSearchedBy, NATIVE, offeredTools, revealed } from "./bridge.ts";
 import { type NameRule, Names } from "./names.ts";
 import { defined, objectOf } from "./read.ts";
@@ -19,8 +19,10 @@ export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}
   const given = able.cacheMarks && asked.from !== able.wire ? withMarks(asked, able.wire) : asked;
   const out = adaptSettings(given, able, profile);
   const { request, tools, warnings } = out;
-  const messages = given.from === able.wire ? given.messages : withResultsFirst(given.messages);
-  if (messages !== given.messages) warnings.converted("what was said between the results of a round", "messages behind them");
+  const isOwn = given.from === able.wire;
+  const rounds = isOwn ? given.messages : inRounds(given.messages);
+  const messages = isOwn ? rounds : withResultsFirst(rounds);
+  if (messages !== rounds) warnings.converted("what was said between the results of a round", "messages behind them");
   request.messages = adaptMessages(messages, able, profile, warnings);
   warnings.foreignIn(request, tools, able.carries);
   return out;

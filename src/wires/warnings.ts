@@ -2,6 +2,9 @@
 import type { Opaque, Request, Tool, Warning, WireId } from "../core/nouns.ts";
 import { objectOf } from "./read.ts";
 
+/** Some APIs refuse it. */
+export const NO_USER = ["a conversation that no user begins", "one that begins with a dot"] as const;
+
 /** Who writes a prompt has no place for anything that only a wire knows. */
 type Target = WireId | "a prompt";
 

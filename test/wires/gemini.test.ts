@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
-import type { Event, Opaque, Part, Request, Response, Warning } from "../../src/core/nouns.ts";
+import type { Event, JsonObject, Message, Opaque, Part, Request, Response, Warning } from "../../src/core/nouns.ts";
 import { openCapsule } from "../../src/wires/capsule.ts";
 import { gemini } from "../../src/wires/gemini.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
@@ -163,7 +163,7 @@ describe("contents", () => {
       result("call_1", "G", "g"),
       result("call_0", "F1"),
       result("call_2", "F2"),
-      user("and?"),
+      { ...user("and?"), state: [{ ...mine("#beside", true), quiet: true }] },
     ]);
   });
   test.each([
@@ -192,7 +192,7 @@ describe("contents", () => {
     expect(bodyOf(request).contents[2]).toEqual(answer);
     const old = encode({ ...request, model: "gemini-2.5-pro" });
     expect(old.body).toMatchObject({
-      contents: [{}, {}, { parts: [{ functionResponse: {} }, { text: expect.stringContaining("call 1") }, ...parts] }],
+      contents: [{}, {}, { parts: [{ functionResponse: {} }] }, { parts: [{ text: expect.stringContaining("call 1") }, ...parts] }],
     });
     expect(old.context.warnings).toEqual([{ code: "converted", message: expect.stringContaining("media in a tool result") }]);
   });
@@ -217,7 +217,7 @@ describe("contents", () => {
         { role: "model", parts: [{ text: "" }] },
       ]).messages,
     ).toEqual([user("a"), assistant()]);
-    expect(bodyOf({ messages: [assistant()] }).contents).toEqual([{ role: "model", parts: [{ text: "" }] }]);
+    expect(bodyOf({ messages: [user("a"), assistant()] }).contents[1]).toEqual({ role: "model", parts: [{ text: "" }] });
   });
   test("a system text in mid-conversation is the user's, with a label; one at the start is the instruction", () => {
     const system = (text: string) => ({ ...user(text), role: "system" as const });
@@ -236,13 +236,14 @@ describe("contents", () => {
       contents: [{ role: "user", parts: [{ text: "<system>\nA\n</system>" }] }],
     });
   });
-  test("all results of a turn stand in one content, with what the user says beside them", () => {
+  test("all results of a turn stand in one content, and what the user says behind them in others", () => {
     const messages = [user("a"), assistant(call("1"), call("2")), result("1", "x"), result("2", { y: 1 }), user("b"), user("c")];
     const { contents } = bodyOf({ messages });
     expect(contents.map(({ parts }: { parts: object[] }) => parts.map((part) => Object.keys(part)[0]))).toEqual([
       ["text"],
       ["functionCall", "functionCall"],
-      ["functionResponse", "functionResponse", "text"],
+      ["functionResponse", "functionResponse"],
+      ["text"],
       ["text"],
     ]);
     expect(roundTrip({ model: "m", messages }).messages).toEqual(messages);
@@ -1354,4 +1355,32 @@ test("schemas in Gemini's own dialect reach its own servers as they came, and ot
   expect(body).toMatchObject({ tools: given.tools, generationConfig: given.generationConfig });
   expect(JSON.stringify(body)).not.toContain("JsonSchema");
   expect(request.tools?.[0]?.parameters).toMatchObject({ type: "object", properties: { a: { type: ["string", "null"] } } });
+});
+
+describe("contents as Google's servers take them", () => {
+  const contentsOf = (request: Request) => (gemini.encodeRequest(request).body as { contents: JsonObject[] }).contents;
+  const call: Part = { type: "tool-call", id: "c1", name: "f", arguments: {} };
+  const result: Message = { role: "tool", id: "c1", name: "f", output: "ok" };
+  const user: Message = { role: "user", content: [{ type: "text", text: "Go on." }] };
+  test("what the user says behind results stands in a content of its own, unless the client wrote it so", () => {
+    const parts = (content: JsonObject) =>
+      (content.parts as JsonObject[]).map((part) => Object.keys(part).find((key) => key !== "thoughtSignature"));
+    const apart = contentsOf({ model: "m", messages: [user, { role: "assistant", content: [call] }, result, user] });
+    expect(apart.map(parts)).toEqual([["text"], ["functionCall"], ["functionResponse"], ["text"]]);
+    const contents = [
+      { role: "user", parts: [{ text: "Go" }] },
+      { role: "model", parts: [{ functionCall: { id: "c1", name: "f", args: {} }, thoughtSignature: "c2ln" }] },
+      { role: "user", parts: [{ functionResponse: { id: "c1", name: "f", response: { output: "ok" } } }, { text: "Go on." }] },
+    ];
+    expect(
+      contentsOf(gemini.decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body: { contents } })),
+    ).toEqual(contents);
+  });
+  test("a conversation that the model begins gets a user before it", () => {
+    const { body, context } = gemini.encodeRequest({ model: "m", messages: [{ role: "assistant", content: [call] }, result] });
+    expect(body).toMatchObject({ contents: [{ role: "user", parts: [{ text: "." }] }, { role: "model" }, { role: "user" }] });
+    expect(context.warnings.map(({ message }) => message)).toEqual([
+      "a conversation that no user begins was sent as one that begins with a dot",
+    ]);
+  });
 });

@@ -459,14 +459,8 @@ describe("profiles", () => {
       const made: Message = { role: "assistant", content: [call] };
       const result = (id: string): Message => ({ role: "tool", id, name: "f", output: "o" });
       const named: Message = { ...user, state: [{ wire: "openai-chat", kind: "name", data: "Ann" }] } as Message;
-      expect(roles([user, named, made, made, result("c"), result("d")]).map(({ role }) => role)).toEqual([
-        "user",
-        "user",
-        "assistant",
-        "assistant",
-        "tool",
-        "tool",
-      ]);
+      const sent = roles([user, named, made, result("c"), result("d")]).map(({ role }) => role);
+      expect(sent).toEqual(["user", "user", "assistant", "tool", "tool"]);
     });
     test("a conversation that goes on keeps its prefix", () => {
       const turns = [user, said("user", text("b")), said("assistant", text("c")), said("user", text("d")), said("user", text("e"))];
@@ -490,4 +484,13 @@ describeShared("recorded requests", () => {
     expect(again).toEqual({ ...request, extra: undefined });
     expect(extra ?? []).toEqual(expect.arrayContaining(request.extra ?? []));
   });
+});
+
+test.each([
+  ["audio/mpeg", "mp3"],
+  ["audio/x-wav", "wav"],
+  ["audio/flac", "flac"],
+])("%s is called %s", (mediaType, format) => {
+  const { body } = encode({ messages: [{ role: "user", content: [{ type: "media", mediaType, data: "AA" }] }] });
+  expect(body.messages[0]).toMatchObject({ content: [{ type: "input_audio", input_audio: { data: "AA", format } }] });
 });

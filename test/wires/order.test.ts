@@ -1,7 +1,7 @@
 // Wires that have one place for all text and another for all calls, and servers that want results together: the order is told.
 import { expect, test } from "vitest";
 import type { Message, Part, WireId } from "../../src/core/nouns.ts";
-import { withResultsFirst } from "../../src/wires/adapt-messages.ts";
+import { inRounds, withResultsFirst } from "../../src/wires/adapt-messages.ts";
 import { getWire } from "../../src/wires/registry.ts";
 
 const text = (said: string): Part => ({ type: "text", text: said });
@@ -70,4 +70,17 @@ test("only the results of the round before them move", () => {
   const system: Message = { role: "system", content: [{ type: "text", text: "s" }] };
   const messages = [system, user(image), result("lost"), ...round, user(image), result("other"), result("b")];
   expect(withResultsFirst(messages)).toEqual([system, user(image), result("lost"), ...round, result("b"), user(image), result("other")]);
+});
+
+test("calls in two messages of the model whose results come behind both are one round (Anthropic)", () => {
+  const messages = [user({ type: "text", text: "go" }), assistant(text("A"), call("a")), assistant(call("b")), result("a"), result("b")];
+  expect(inRounds(messages)).toEqual([messages[0], assistant(text("A"), call("a"), call("b")), result("a"), result("b")]);
+  for (const wire of ["openai-chat", "ollama"] as const) {
+    const { body, context } = getWire(wire).encodeRequest({ model: "m", messages, from: "anthropic" });
+    const { messages: sent } = body as { messages: { role: string }[] };
+    expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool"]);
+    expect(context.warnings).toEqual([]);
+  }
+  const apart = [assistant(call("a")), result("a"), assistant(call("b")), assistant(text("no answer"))];
+  expect(inRounds(apart)).toBe(apart);
 });

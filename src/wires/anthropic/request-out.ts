@@ -13,6 +13,7 @@ import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { defined, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
+import { NO_USER } from "../warnings.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
 import { CONTENT, DEFINED, HEADERS, own, REDACTED, SAMPLING, TOOL, textBlocks, VERSION, WIRE, withCitations } from "./common.ts";
 
@@ -125,7 +126,7 @@ class Turns {
     this.#trim(said.at(-1));
     if (said[0]?.role !== "user" && objectOf(said[0]?.content[0]).type !== "compaction") {
       said.unshift({ role: "user", content: [text(".")] });
-      this.#out.warnings.converted("a conversation that no user begins", "one that begins with a dot");
+      this.#out.warnings.converted(...NO_USER);
     }
     return {
       system: system.length > 0 ? shortest(system) : undefined,

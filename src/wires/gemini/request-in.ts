@@ -22,7 +22,7 @@ import { defined, some, someOf } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
-import { CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIPS, WIRE, wrapper } from "./tables.ts";
+import { BESIDE, CONTENT, LEVELS, MEDIA, MODES, PART, ROLES, SAMPLING, SIGNATURE, SKIPS, WIRE, wrapper } from "./tables.ts";
 
 export function decodeRequest({ path, query, body }: WireInput): Request {
   const from = new Source(WIRE, body, { args: "args", lax: true });
@@ -111,6 +111,8 @@ class Conversation {
       else if (last?.role === role) last.content.push(read);
       else messages.push({ role, content: [read] });
     });
+    for (const [i, message] of messages.entries())
+      if (i > 0 && (message.role !== "tool" || messages[i - 1]?.role !== "tool")) withState(message, [opaque(WIRE, BESIDE, true, true)]);
     const [first = { role, content: [] }, ...others] = messages;
     const state = content.state();
     const marked = first.role === "tool" ? state?.map((opaque) => ({ ...opaque, kind: CONTENT + opaque.kind })) : state;

@@ -7,12 +7,13 @@ import { adapt } from "../adapt.ts";
 import { BUDGETS, isShown } from "../effort.ts";
 import { type Encoded, encoded, told } from "../encoded.ts";
 import { textsOf } from "../media.ts";
-import { hasOwn, putState } from "../opaque.ts";
+import { ownState, putState } from "../opaque.ts";
 import { defined, objectOf, some, someOf, written } from "../read.ts";
 import { geminiSchema, hasRef, inlineRefs, ownWordsOf } from "../schema-out.ts";
+import { NO_USER } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
-import { CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
+import { BESIDE, CONTENT, MAX_STOPS, SAMPLING, SIGNATURE, SKIP, WIRE, wrapper } from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -80,11 +81,15 @@ function writeMessages(out: Out): Draft {
   for (const message of messages.slice(first)) {
     const content = writeMessage(message, out);
     const last = contents.at(-1);
-    // All results of a turn stand in one content, and what the user says beside them does, too: the answers must follow the calls at once.
-    const beside = (message.role === "tool" || before?.role === "tool") && !hasOwn(WIRE, { state: contentState(message) });
-    if (beside && last?.role === "user" && content.role === "user") last.parts.push(...content.parts);
+    // All results of a turn stand in one content, and nothing else does.
+    const isNext = (message.role === "tool" && before?.role === "tool") || ownState(WIRE, message.state, BESIDE) !== undefined;
+    if (isNext && last?.role === "user" && Object.keys(content).length === 2) last.parts.push(...content.parts);
     else contents.push(content);
     before = message;
+  }
+  if (contents[0]?.role === "model") {
+    contents.unshift({ role: "user", parts: [{ text: "." }] });
+    out.warnings.converted(...NO_USER);
   }
   if (first === 0) return { contents };
   const system = messages.slice(0, first);

@@ -13,6 +13,8 @@ export const SKIPS: readonly string[] = [SKIP, "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92
 export const PART = "part";
 /** Before the keys of a content whose first message is a result: other keys are the result's own. */
 export const CONTENT = "content.";
+/** Marks what stood in one content with results, though it is none, and results behind that: Vertex refuses it unless its own clients write it so. */
+export const BESIDE = "#beside";
 export const SIGNATURE = "thoughtSignature";
 
 export const ROLES = { USER: "user", FUNCTION: "user", MODEL: "assistant", SYSTEM: "system" } as const;

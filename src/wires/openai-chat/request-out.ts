@@ -12,7 +12,20 @@ import { defined, isEmpty, listOf, objectOf, someOf, written } from "../read.ts"
 import type { Draft, WireProfile } from "../wire.ts";
 import { isPartList } from "./request-in.ts";
 import { signatureContent } from "./signature.ts";
-import { AS_PART, DETAILS, OFFICIAL_SAMPLING, PART, SAMPLING, spellingOf, THINKING, THINKS, TOOL, UNCOUNTED, WIRE } from "./tables.ts";
+import {
+  AS_PART,
+  AUDIO,
+  DETAILS,
+  OFFICIAL_SAMPLING,
+  PART,
+  SAMPLING,
+  spellingOf,
+  THINKING,
+  THINKS,
+  TOOL,
+  UNCOUNTED,
+  WIRE,
+} from "./tables.ts";
 
 const ABLE: Abilities = {
   wire: WIRE,
@@ -127,7 +140,7 @@ function writeMedia(media: Media): Draft | undefined {
     return { type: "file", file: defined<Draft>({ filename: name, file_data: url }) };
   if (url === undefined || !["image", "audio", "video"].includes(kind)) return undefined;
   if (kind === "audio" && data !== undefined)
-    return { type: "input_audio", input_audio: { data, format: mediaType.slice("audio/".length) } };
+    return { type: "input_audio", input_audio: { data, format: AUDIO[mediaType] ?? mediaType.slice("audio/".length) } };
   return { type: `${kind}_url`, [`${kind}_url`]: { url } };
 }
 

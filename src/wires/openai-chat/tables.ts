@@ -22,6 +22,8 @@ export const LOGPROBS = "#logprobs";
 export const DETAILS = "#reasoning_details";
 /** The part of a file as the client wrote it: its link (OpenRouter), or a `document_url` (Mistral). */
 export const PART = "#part";
+/** What a kind of audio is called, where that is not the end of its media type. */
+export const AUDIO: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/x-wav": "wav", "audio/wave": "wav" };
 /** The client knows `functions` and `function_call` only, as the API had them before there were tools. */
 export const FUNCTIONS = "#functions";
 /** How much thinking is wanted was said in another field than `reasoning_effort`, which goes along. */
