@@ -15,12 +15,20 @@ const ANSWERS: Partial<Record<WireId, string>> = {
   "openai-chat": '{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}',
 };
 
+/** Where each is told how to think. */
+const SETTINGS: Partial<Record<WireId, (body: Record<string, Json>) => unknown>> = {
+  gemini: ({ generationConfig }) => (generationConfig as { thinkingConfig?: Json } | undefined)?.thinkingConfig,
+  anthropic: ({ thinking }) => thinking,
+  ollama: ({ think }) => think,
+  "openai-chat": ({ reasoning_effort }) => reasoning_effort,
+};
+
 /** A server that refuses some bodies, and says how it was told to think. */
-async function picky(wire: WireId, settings: (body: Record<string, Json>) => unknown, refuses: (said: string) => string | undefined) {
+async function picky(wire: WireId, refuses: (said: string) => string | undefined) {
   const said: string[] = [];
   const upstream = await startServer((response, { method, body }) => {
     if (method === "GET") return void response.writeHead(404).end("{}");
-    const how = JSON.stringify(settings(JSON.parse(body))) ?? "nothing";
+    const how = JSON.stringify(SETTINGS[wire]?.(JSON.parse(body))) ?? "nothing";
     said.push(how);
     const message = refuses(how);
     if (message === undefined) response.writeHead(200, json).end(ANSWERS[wire]);
@@ -42,10 +50,8 @@ const effort = { reasoning: { effort: "low" } };
 
 describe("a model that refuses how it is told to think", () => {
   test("takes a budget instead of an effort, and is asked so from then on", async () => {
-    const { said, post } = await picky(
-      "gemini",
-      ({ generationConfig }) => (generationConfig as { thinkingConfig?: Json } | undefined)?.thinkingConfig,
-      (how) => (how.includes("thinkingLevel") ? "Thinking level is not supported for this model." : undefined),
+    const { said, post } = await picky("gemini", (how) =>
+      how.includes("thinkingLevel") ? "Thinking level is not supported for this model." : undefined,
     );
     const first = await post(effort);
     expect([first.status, first.headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("asked in another way")]);
@@ -53,58 +59,38 @@ describe("a model that refuses how it is told to think", () => {
     expect(said).toEqual([expect.stringContaining("thinkingLevel"), '{"thinkingBudget":1024}', '{"thinkingBudget":1024}']);
   });
   test("takes a budget, where it does not decide for itself", async () => {
-    const { said, post } = await picky(
-      "anthropic",
-      ({ thinking }) => thinking,
-      (how) => (how.includes("adaptive") ? "adaptive thinking is not supported on this model" : undefined),
+    const { said, post } = await picky("anthropic", (how) =>
+      how.includes("adaptive") ? "adaptive thinking is not supported on this model" : undefined,
     );
     expect((await post(effort)).status).toBe(200);
     expect(said).toEqual([expect.stringContaining('"adaptive"'), expect.stringContaining('"enabled"')]);
   });
   test("takes the effort below the highest", async () => {
-    const { said, post } = await picky(
-      "openai-chat",
-      ({ reasoning_effort }) => reasoning_effort,
-      (how) => (how === '"max"' ? "Unsupported value: 'max' is not supported with this model, for reasoning_effort" : undefined),
+    const { said, post } = await picky("openai-chat", (how) =>
+      how === '"max"' ? "Unsupported value: 'max' is not supported with this model, for reasoning_effort" : undefined,
     );
     expect((await post({ reasoning: { effort: "max" } })).status).toBe(200);
     expect(said).toEqual(['"max"', '"xhigh"']);
   });
   test("takes nothing at all", async () => {
-    const { said, post } = await picky(
-      "ollama",
-      ({ think }) => think,
-      (how) => (how === "nothing" ? undefined : '"m" does not support thinking'),
-    );
+    const { said, post } = await picky("ollama", (how) => (how === "nothing" ? undefined : '"m" does not support thinking'));
     const answer = await post(effort);
     expect([answer.status, answer.headers["x-dragoman-warnings"]]).toEqual([200, expect.stringContaining("asked without")]);
     expect(said.at(-1)).toBe("nothing");
   });
   test("refuses it in every way: the client hears so", async () => {
-    const { said, post } = await picky(
-      "openai-chat",
-      ({ reasoning_effort }) => reasoning_effort,
-      () => "reasoning is not supported here",
-    );
+    const { said, post } = await picky("openai-chat", () => "reasoning is not supported here");
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(3);
   });
   test("is told as the client of its own wire put it, whatever it refuses", async () => {
-    const { said, url } = await picky(
-      "openai-chat",
-      ({ reasoning_effort }) => reasoning_effort,
-      () => "reasoning is not supported here",
-    );
+    const { said, url } = await picky("openai-chat", () => "reasoning is not supported here");
     const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], reasoning_effort: "low" });
     for (let i = 0; i < 2; i++) expect((await ask(url, "POST", "/v1/chat/completions", { headers: json, body })).status).toBe(400);
     expect(said).toEqual(['"low"', '"low"']);
   });
   test("refuses something else: nobody asks again", async () => {
-    const { said, post } = await picky(
-      "openai-chat",
-      ({ reasoning_effort }) => reasoning_effort,
-      () => "messages: field required, for whatever reason",
-    );
+    const { said, post } = await picky("openai-chat", () => "messages: field required, for whatever reason");
     expect((await post(effort)).status).toBe(400);
     expect(said).toHaveLength(1);
   });
@@ -112,11 +98,7 @@ describe("a model that refuses how it is told to think", () => {
 
 test("a model that refuses everything is not remembered for refusing one way", async () => {
   let isBroken = true;
-  const { said, post } = await picky(
-    "openai-chat",
-    ({ reasoning_effort }) => reasoning_effort,
-    () => (isBroken ? "thinking is not supported at the moment" : undefined),
-  );
+  const { said, post } = await picky("openai-chat", () => (isBroken ? "thinking is not supported at the moment" : undefined));
   expect((await post(effort)).status).toBe(400);
   isBroken = false;
   expect((await post(effort)).status).toBe(200);
@@ -163,10 +145,8 @@ describe("an error that only mentions thinking is none", () => {
 
   test("whoever asked hears it, at once, and the next one thinks", async () => {
     let isBad = true;
-    const { said, post } = await picky(
-      "anthropic",
-      ({ thinking }) => thinking,
-      () => (isBad ? "messages.1.content.0.type: Expected `thinking`, but found `tool_use`. This is not valid." : undefined),
+    const { said, post } = await picky("anthropic", () =>
+      isBad ? "messages.1.content.0.type: Expected `thinking`, but found `tool_use`. This is not valid." : undefined,
     );
     expect((await post(effort)).status).toBe(400);
     isBad = false;
@@ -212,11 +192,7 @@ describe("what a model refused is not held against it for good", () => {
   });
   test("a request of its own that it refuses does not turn thinking off for the others", async () => {
     let isBad = false;
-    const { said, post } = await picky(
-      "ollama",
-      ({ think }) => think,
-      (how) => (isBad && how !== "nothing" ? "thinking is not supported with this" : undefined),
-    );
+    const { said, post } = await picky("ollama", (how) => (isBad && how !== "nothing" ? "thinking is not supported with this" : undefined));
     await post(effort);
     isBad = true;
     expect((await post(effort)).headers["x-dragoman-warnings"]).toContain("asked without");
@@ -227,11 +203,7 @@ describe("what a model refused is not held against it for good", () => {
 });
 
 test("a system text alone is a question, but for a prompt", async () => {
-  const { said, url } = await picky(
-    "openai-chat",
-    () => 1,
-    () => undefined,
-  );
+  const { said, url } = await picky("openai-chat", () => undefined);
   const body = JSON.stringify({ model: "m", messages: [{ role: "system", content: "Say hi." }], stream: false });
   expect(JSON.parse((await ask(url, "POST", "/api/chat", { headers: json, body })).body)).toMatchObject({ message: { content: "Hi" } });
   expect(said).toHaveLength(1);
