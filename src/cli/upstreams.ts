@@ -1,9 +1,10 @@
 /** Upstreams as the command line has them: given by a flag, or found on this machine. */
+
+import { urlProblem } from "../engines/address.ts";
 import { DialectFinder } from "../engines/inband/dialects.ts";
 import type { Engine } from "../engines/index.ts";
 import { KNOWN } from "../engines/known.ts";
 import { proxyNote } from "../engines/proxy.ts";
-import { urlProblem } from "../engines/remote.ts";
 import { urlOf, usualKey } from "../gateway/config.ts";
 import { secretOf } from "../gateway/toml.ts";
 import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";

@@ -12,13 +12,13 @@ import type { Event, Request, WireId } from "../core/nouns.ts";
 import { eventsOf } from "../core/unfold.ts";
 import { printBody } from "../wires/raw.ts";
 import { getWire } from "../wires/registry.ts";
-import type { Headers, ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
+import type { ModelInfo, StreamDecoder, Wire, WireContext, WireProfile } from "../wires/wire.ts";
 import { aboutModel, identify } from "./about.ts";
+import { baseOf, modelsQueryOf, type ServerAddress, serverAt } from "./address.ts";
 import { Again, Experience } from "./again/again.ts";
 import { Retelling } from "./again/retelling.ts";
 import { uncut } from "./again/window.ts";
 import { type AnswerOptions, tellAnswer, whole } from "./answer.ts";
-import type { Base } from "./asked.ts";
 import { countOnServer } from "./count.ts";
 import { type Disposing, disposing } from "./disposing.ts";
 import type {
@@ -37,69 +37,16 @@ import type {
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { bodyText, HttpServer, type Timeouts, travelling } from "./http.ts";
+import { bodyText, type HttpServer, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 import { takeEvents } from "./take.ts";
 
-export interface RemoteOptions {
+export interface RemoteOptions extends ServerAddress {
   wire: WireId;
-  /** As the SDKs of that wire have it: OpenAI's with `/v1`, the others' without. Several: they take turns, and stand in for each other. */
-  url: string | readonly string[];
-  key?: string | undefined;
-  /** More headers for every request. */
-  headers?: Headers | undefined;
   /** What this server wants otherwise than its wire has it; the rest is known by its URL. */
   profile?: WireProfile | undefined;
-  timeouts?: Timeouts | undefined;
-  /** How many connections at a time, to each URL. */
-  connections?: number | undefined;
   /** It is a cloud API, whose models nobody can be asked about; otherwise its URL tells. */
   cloud?: boolean | undefined;
-}
-
-type Credentials = (key: string) => Headers;
-const bearer: Credentials = (key) => ({ authorization: `Bearer ${key}` });
-
-interface Habit {
-  readonly credentials: Credentials;
-  /** What the paths of the wire begin with and a URL may end in. */
-  readonly prefix: RegExp;
-  /** The URL has the prefix in it, whatever that is: so the path goes without. */
-  readonly inUrl?: true;
-  readonly modelsQuery?: string;
-}
-
-const HABITS: Readonly<Record<WireId, Habit>> = {
-  "openai-chat": { credentials: bearer, prefix: /\/v1$/, inUrl: true },
-  "openai-responses": { credentials: bearer, prefix: /\/v1$/, inUrl: true },
-  anthropic: { credentials: (key) => ({ "x-api-key": key }), prefix: /\/v1$/, modelsQuery: "?limit=1000" },
-  gemini: { credentials: (key) => ({ "x-goog-api-key": key }), prefix: /\/v1(beta|alpha)?$/, modelsQuery: "?pageSize=1000" },
-  ollama: { credentials: bearer, prefix: /\/(api|v1)$/ },
-};
-
-export const credentialsOf = (wire: WireId, key: string): Headers => HABITS[wire].credentials(key);
-
-/** What is wrong with the URL of a server; `undefined`: nothing. */
-export function urlProblem(url: string): string | undefined {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return "must be an http or https URL";
-  const { username, password } = new URL(url);
-  return username + password === ""
-    ? undefined
-    : "may have no name and password in it: a key is given as the key, anything else as a header";
-}
-
-/** Where the paths of the wire are found under a URL that a user gave; its query (`?api-version=2024-10-21`) goes along with all of them. */
-export function baseOf(wire: WireId, url: string): Base {
-  const problem = urlProblem(url);
-  if (problem) throw new Error(`the URL of an upstream ${problem}; it is ${url}`);
-  const { prefix, inUrl } = HABITS[wire];
-  const { origin, pathname, search } = new URL(url);
-  const root = pathname.replace(/\/+$/, "");
-  const asked = search === "" ? String : (path: string) => path + (path.includes("?") ? search.replace("?", "&") : search);
-  const bare = inUrl && root !== "" && !prefix.test(root); // a prefix of the server's own, such as /v1beta/openai
-  if (bare) return { origin, path: (path) => asked(root + path.replace(/^\/v1(?=\/)/, "")) };
-  const above = root.replace(prefix, "");
-  return { origin, path: (path) => asked(above + path) };
 }
 
 export function createRemote(options: RemoteOptions): Remote & Disposing {
@@ -116,16 +63,13 @@ export class Remote implements Engine {
   readonly about?: NonNullable<Engine["about"]>;
   #identified: { readonly id: Promise<ServerId | undefined>; readonly until: number } = { id: Promise.resolve(undefined), until: 0 };
 
-  constructor({ wire, url, key, headers, profile, timeouts, connections, cloud }: RemoteOptions) {
+  constructor({ wire, profile, cloud, ...address }: RemoteOptions) {
     this.wire = wire;
-    this.urls = [url].flat();
+    this.urls = [address.url].flat();
     this.#wire = getWire(wire);
+    this.#server = serverAt(wire, address, (status, headers, body) => this.#wire.decodeError(status, headers, body));
     const [first = "http://localhost"] = this.urls;
-    const bases = this.urls.map((one) => baseOf(wire, one));
     this.#profile = { ...usualProfile(wire, first), ...profile };
-    const credentials = key === undefined ? undefined : credentialsOf(wire, key);
-    const readError: Wire["decodeError"] = (status, received, body) => this.#wire.decodeError(status, received, body);
-    this.#server = new HttpServer({ bases, headers, credentials, secret: key, readError, timeouts, connections });
     if (!(cloud ?? knownByUrl(first)) && OPEN_WIRES.has(wire)) this.about = (model, options) => this.#about(model, options);
   }
 
@@ -220,7 +164,7 @@ export class Remote implements Engine {
   }
 
   async models(options: CallOptions = {}): Promise<ModelInfo[]> {
-    const path = this.#wire.modelsPath + (HABITS[this.wire].modelsQuery ?? "");
+    const path = this.#wire.modelsPath + modelsQueryOf(this.wire);
     try {
       const answer = await this.#server.brief("GET", path, options);
       if (answer.status !== 200) throw new EngineError(this.#server.refusal(answer));

@@ -1,41 +1,7 @@
 // A model that refuses a setting is asked again as it wants it, once in a while, and the client is told what it cost.
 import { describe, expect, test } from "vitest";
-import type { Json, WireId } from "../../src/core/nouns.ts";
-import { startServer } from "../servers.ts";
-import { startUnlocked as startGateway } from "./recorded.ts";
-import { ask, json, remote } from "./start.ts";
-
-const CHAT = { choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] };
-const MESSAGE = {
-  id: "m1",
-  type: "message",
-  role: "assistant",
-  model: "m",
-  content: [{ type: "text", text: "Hi" }],
-  stop_reason: "end_turn",
-};
-const ANSWERS: Partial<Record<WireId, object>> = {
-  "openai-chat": CHAT,
-  "openai-responses": { id: "r", status: "completed", output: [] },
-  anthropic: { ...MESSAGE, usage: { input_tokens: 1, output_tokens: 1 } },
-  gemini: { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP", index: 0 }] },
-};
-
-type Body = Record<string, Json>;
-
-/** A server that refuses some bodies, in these words. */
-async function picky(wire: WireId, refuses: (body: Body) => object | undefined, status = 400) {
-  const bodies: Body[] = [];
-  const upstream = await startServer((response, { method, body }) => {
-    if (method === "GET") return void response.writeHead(404).end("{}");
-    const said = JSON.parse(body) as Body;
-    bodies.push(said);
-    const error = refuses(said);
-    response.writeHead(error ? status : 200, json).end(JSON.stringify(error ?? ANSWERS[wire]));
-  });
-  const { url } = await startGateway({ upstreams: { up: remote(upstream.url, wire) }, models: [{ name: "m", upstream: "up" }] });
-  return { bodies, post: (path: string, body: object) => ask(url, "POST", path, { headers: json, body: JSON.stringify(body) }) };
-}
+import type { WireId } from "../../src/core/nouns.ts";
+import { type Body, picky } from "./picky.ts";
 
 const limitOf = ({ max_tokens, max_completion_tokens, max_output_tokens, generationConfig }: Body): number =>
   Number(max_tokens ?? max_completion_tokens ?? max_output_tokens ?? (generationConfig as Body | undefined)?.maxOutputTokens);

@@ -19,7 +19,7 @@ import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { modelHere } from "../local-model.ts";
 import { visible } from "../terminal.ts";
-import { connectAll, systemWith, toolsOf } from "./mcp.ts";
+import { type Connected, connectAll, systemWith, toolsOf } from "./mcp.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
 import { type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
 import { CLEAR_LINE } from "./spinner.ts";
@@ -73,18 +73,8 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
     const servers = await waiting("connecting to MCP servers", connectAll(flags.mcp ?? []));
     open.push(...servers.map(({ server }) => server));
     const ours = offlineTools(folder, terminal);
-    const tools: ToolSet = {
-      get tools() {
-        const names = own.map(({ tool }) => tool.name);
-        return withoutDoubles([...own, ...toolsOf(servers, names), ...ours]);
-      },
-      refresh: async () => void (await Promise.all(servers.map(({ server }) => server.refresh()))),
-    };
-    const warned = new Set<string>();
-    const onWarning = ({ code, message }: Warning): void => {
-      if (code !== "converted" && !warned.has(message)) person.warn(message); // what was said otherwise was said
-      warned.add(message);
-    };
+    const tools = together(own, servers, ours);
+    const onWarning = toldOnce(person);
     const asks = (tool: ChatTool): boolean => !flags.yes && !tool.readOnly && !ours.includes(tool);
     const begin = (speaker: Speaker, data?: ChatData): Chat =>
       createChat({
@@ -101,6 +91,14 @@ export async function setUp(flags: ChatFlags, terminal: Terminal, person: Person
     await close();
     throw error;
   }
+}
+
+function toldOnce(person: Person): (warning: Warning) => void {
+  const warned = new Set<string>();
+  return ({ code, message }) => {
+    if (code !== "converted" && !warned.has(message)) person.warn(message); // what was said otherwise was said
+    warned.add(message);
+  };
 }
 
 /** A server without a list of its models takes a name all the same. */
@@ -145,9 +143,15 @@ const SAID_AFTER_MS = 500;
 
 // ---- Tools of others
 
-/** The first of a name: what a user gives comes before what is built in. */
-const withoutDoubles = (tools: readonly ChatTool[]): ChatTool[] =>
-  [...new Map(tools.toReversed().map((tool) => [tool.tool.name, tool])).values()].toReversed();
+/** As they are now. The first of a name: what a user gives comes before what is built in. */
+const together = (own: readonly ChatTool[], servers: readonly Connected[], ours: readonly ChatTool[]): ToolSet => ({
+  get tools() {
+    const names = own.map(({ tool }) => tool.name);
+    const all = [...own, ...toolsOf(servers, names), ...ours];
+    return [...new Map(all.toReversed().map((tool) => [tool.tool.name, tool])).values()].toReversed();
+  },
+  refresh: async () => void (await Promise.all(servers.map(({ server }) => server.refresh()))),
+});
 
 /** A module whose exports are tools, or lists of them. */
 async function loadTools(file: string): Promise<ChatTool[]> {

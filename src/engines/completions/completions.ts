@@ -10,8 +10,9 @@ import type { ErrorInfo, Event, Request } from "../../core/nouns.ts";
 import { promptText } from "../../dialects/prompt.ts";
 import { settingOf } from "../../dialects/variant.ts";
 import { getWire } from "../../wires/registry.ts";
-import type { Headers, ModelInfo } from "../../wires/wire.ts";
+import type { ModelInfo } from "../../wires/wire.ts";
 import { aboutModel, identify } from "../about.ts";
+import { type ServerAddress, serverAt } from "../address.ts";
 import { answerEvents } from "../answer.ts";
 import { bounded } from "../bounded.ts";
 import { type Disposing, disposing } from "../disposing.ts";
@@ -19,27 +20,20 @@ import type { About, CallOptions, Engine, GenerateOptions, Preview, ServerId, To
 import { EngineError } from "../error.ts";
 import { estimateTokens } from "../estimate.ts";
 import { closing, failed } from "../finish.ts";
-import { HttpServer, QUICK_MS, type Timeouts, travelling } from "../http.ts";
+import { type HttpServer, QUICK_MS, travelling } from "../http.ts";
 import { DialectFinder, type DialectSetting, type FoundDialect } from "../inband/dialects.ts";
 import { Remembered } from "../remembered.ts";
-import { baseOf, credentialsOf } from "../remote.ts";
 import { contextError, rendered } from "../rendered.ts";
 import { BACKENDS, type Backend } from "./backends.ts";
 import { carries, jobOf, limitOf } from "./job.ts";
 import { Reading } from "./reading.ts";
 import { type Tokenized, Tokens } from "./tokens.ts";
 
-export interface CompletionsOptions {
-  /** With `/v1` or without. Several: they take turns, and stand in for each other. */
-  url: string | readonly string[];
+export interface CompletionsOptions extends ServerAddress {
   /** Absent: found by asking. */
   server?: ServerId | undefined;
   /** `auto` unless it is said. */
   dialect?: DialectSetting | undefined;
-  key?: string | undefined;
-  headers?: Headers | undefined;
-  timeouts?: Timeouts | undefined;
-  connections?: number | undefined;
 }
 
 export const createCompletions = (options: CompletionsOptions): Completions & Disposing =>
@@ -158,12 +152,9 @@ class Connection {
   #server: Promise<Server> | undefined;
   readonly #abouts = new Remembered<About>();
 
-  constructor({ url, server, key, headers, timeouts, connections }: CompletionsOptions) {
+  constructor({ server, ...address }: CompletionsOptions) {
     if (server !== undefined && !Object.hasOwn(BACKENDS, server)) throw new TypeError(`server must be one of ${KNOWN}; it is ${server}`);
-    const wire = server === "ollama" ? "ollama" : "openai-chat";
-    const bases = [url].flat().map((one) => baseOf(wire, one));
-    const credentials = key === undefined ? undefined : credentialsOf(wire, key);
-    this.http = new HttpServer({ bases, headers, credentials, secret: key, timeouts, connections });
+    this.http = serverAt(server === "ollama" ? "ollama" : "openai-chat", address);
     this.#id = server;
   }
 

@@ -42,51 +42,47 @@ export function jobOf(
   backend: Backend,
   { prompt, text, limit, controls = new Map() }: Sent,
 ): { job: Job; quoted: readonly string[]; warnings: readonly Warning[] } {
-  const { model, maxTokens, sampling = {}, stop = [], output, tools, toolChoice, extra = [] } = request;
+  const { model, sampling = {}, output, tools, toolChoice, extra = [] } = request;
   // Ollama holds an answer to a schema, though to nothing else.
   const format = backend.id === "ollama" && output && tools.length === 0 ? (output.schema ?? { type: "object" }) : undefined;
   const { output: _, ...rest } = request;
   const { grammar, warnings } = held(dialect, format ? rest : request, backend.holding, prompt);
-  const lowered: Warning[] =
-    maxTokens !== undefined && limit !== undefined && limit < maxTokens
-      ? [{ code: "max-tokens", message: `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context` }]
-      : [];
-  const stripped: Warning[] =
-    backend.strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value))
-      ? [
-          {
-            code: "control-tokens",
-            message: `the upstream may take the marks of ${dialect.id} out of the text, and then no call can be read`,
-          },
-        ]
-      : [];
-  const options = extra.find((opaque) => carries(backend, opaque))?.data ?? {};
   const isHeld = format !== undefined || (isWhole(grammar) && (output !== undefined || toolChoice !== "none"));
   const quoted = isHeld ? unusedBy(grammar ?? NO_GRAMMAR, marksOf(dialect)) : [];
-  const ends = dialect.stops.filter((end) => !quoted.includes(end) && !(controls.has(end) && backend.ends?.has(end)));
-  const stopIds = backend.takesStopIds ? ends.flatMap((end) => controls.get(end) ?? []) : [];
-  const spelled = backend.takesStopIds ? ends.filter((end) => !controls.has(end)) : ends;
-  const stops = [...new Set([...stop, ...spelled])].slice(0, backend.mostStops);
-  const unstopped: Warning[] =
-    stop.length > stops.length
-      ? [{ code: "dropped", message: `the upstream takes ${stops.length} stop strings: every one behind them was dropped` }]
-      : [];
+  const isMark = (mark: string): boolean => !quoted.includes(mark);
+  const options = (extra.find((opaque) => carries(backend, opaque))?.data ?? {}) as JsonObject;
+  const preserved = marksOf(dialect).filter(isMark); // else a server writes the end down behind the JSON
+  const ends = endsOf(request, dialect.stops.filter(isMark), backend, controls);
+  const job: Job = { model, prompt: text, ...ends, maxTokens: limit, sampling, preserved, grammar, format, options };
+  return { job, quoted, warnings: [...warnings, ...lossesOf(request, dialect, backend, job)] };
+}
+
+/** Where the answer ends, as far as the server must be told: at these tokens, where it takes any, and at these strings. */
+function endsOf(
+  { stop = [] }: Request,
+  stops: readonly string[],
+  { ends, takesStopIds, mostStops }: Backend,
+  controls: ReadonlyMap<string, number>,
+): Pick<Job, "stops" | "stopIds"> {
+  const unknown = stops.filter((end) => !(controls.has(end) && ends?.has(end)));
+  const spelled = takesStopIds ? unknown.filter((end) => !controls.has(end)) : unknown;
   return {
-    job: {
-      model,
-      prompt: text,
-      stops,
-      stopIds,
-      maxTokens: limit,
-      sampling,
-      preserved: marksOf(dialect).filter((mark) => !quoted.includes(mark)), // else a server writes the end down behind the JSON
-      grammar,
-      format,
-      options: options as JsonObject,
-    },
-    quoted,
-    warnings: [...warnings, ...lowered, ...stripped, ...unstopped],
+    stopIds: takesStopIds ? unknown.flatMap((end) => controls.get(end) ?? []) : [],
+    stops: [...new Set([...stop, ...spelled])].slice(0, mostStops),
   };
+}
+
+/** What of the request the job does not say, or the server may lose. */
+function lossesOf({ maxTokens, stop = [], tools }: Rendered["request"], dialect: Dialect, { strips }: Backend, job: Job): Warning[] {
+  const { maxTokens: limit, stops } = job;
+  const isLowered = maxTokens !== undefined && limit !== undefined && limit < maxTokens;
+  const isStripped = strips && tools.length > 0 && dialect.grammar?.(tools, "auto").triggers.some(({ value }) => CONTROL.test(value));
+  const losses: readonly (readonly [isLost: boolean | undefined, code: string, message: string])[] = [
+    [isLowered, "max-tokens", `the limit of ${maxTokens} tokens was lowered to ${limit}: no more fit into the model's context`],
+    [isStripped, "control-tokens", `the upstream may take the marks of ${dialect.id} out of the text, and then no call can be read`],
+    [stop.length > stops.length, "dropped", `the upstream takes ${stops.length} stop strings: every one behind them was dropped`],
+  ];
+  return losses.flatMap(([isLost, code, message]) => (isLost ? [{ code, message }] : []));
 }
 
 /** It holds from the first token to the last, and nothing else ends the answer. */

@@ -1,14 +1,13 @@
 // Models from elsewhere, against a server of our own: cut connections, wrong checksums, redirects, tokens.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/engines/error.ts";
 import { type DownloadOptions, download } from "../../../src/engines/llama/download.ts";
 import { cacheFolder, findModel } from "../../../src/engines/llama/source.ts";
-import { tempFolder } from "../../servers.ts";
+import { startServer, tempFolder } from "../../servers.ts";
 
 const body = Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 251));
 const sum = createHash("sha256").update(body).digest("hex");
@@ -21,22 +20,13 @@ interface Site {
   seen: { method: string; path: string; range: string | undefined; token: string | undefined }[];
 }
 
-let servers: Server[] = [];
-afterEach(async () => {
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve).closeAllConnections())));
-  servers = [];
-});
-
 async function site(handler: Handler): Promise<Site> {
   const seen: Site["seen"] = [];
-  const server = createServer((request, response) => {
-    const { method = "", url: path = "", headers } = request;
+  const { url } = await startServer((response, { method, url: path, headers }, request) => {
     seen.push({ method, path, range: headers.range, token: headers.authorization });
     handler(request, response);
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { url, seen };
 }
 
 /** A server of files: ranges, and what else is asked for. */
