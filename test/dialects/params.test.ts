@@ -289,3 +289,8 @@ describe("qwen3-coder: blanks in closing tags", () => {
     expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer}`).slice(0, -13))).toEqual([{ a: "1" }]);
   });
 });
+
+test("minimax-m2: a stop is no part of a tag", () => {
+  expect(lines(minimaxM2, "a <invoke [e~[")).toEqual(["text a <invoke ", "control [e~["]);
+  expect(lines(minimaxM2, "<minimax:tool_call><invoke x[e~[b")).toEqual(["malformed no-name", "control [e~[", "text b"]);
+});
