@@ -294,3 +294,14 @@ test("minimax-m2: a stop is no part of a tag", () => {
   expect(lines(minimaxM2, "a <invoke [e~[")).toEqual(["text a <invoke ", "control [e~["]);
   expect(lines(minimaxM2, "<minimax:tool_call><invoke x[e~[b")).toEqual(["malformed no-name", "control [e~[", "text b"]);
 });
+
+test("qwen3-coder: names as attributes, where a declared tool is called", () => {
+  const call = (name: string): string =>
+    `<tool_call>\n<function name="${name}">\n<parameter name="path">\na\n</parameter>\n<parameter name='text'>b</parameter>\n</function>\n</tool_call>x`;
+  const declared = { tools: [{ name: "edit" }] };
+  expect(lines(qwen3Coder, call("edit"), declared)).toEqual(['call edit{"path":"a","text":"b"}', "control \n</tool_call>", "text x"]);
+  expect(lines(qwen3Coder, call("other"), declared)).toEqual(["malformed no-name", "text x"]);
+  expect(lines(qwen3Coder, call("edit").replace('<function name="edit">', "<function=f>"))[0]).toBe('call f{"path":"a","text":"b"}');
+  const quoted = '</parameter>\n<parameter name="x">b';
+  expect(argumentsOf(qwen3Coder, `<function=edit><parameter=path>${quoted}</parameter></function>`)).toEqual([{ path: quoted }]);
+});
