@@ -305,3 +305,11 @@ test("qwen3-coder: names as attributes, where a declared tool is called", () => 
   const quoted = '</parameter>\n<parameter name="x">b';
   expect(argumentsOf(qwen3Coder, `<function=edit><parameter=path>${quoted}</parameter></function>`)).toEqual([{ path: quoted }]);
 });
+
+test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", () => {
+  const read = (inside: string) => lines(glm, `<tool_call>${inside}</tool_call>x`);
+  expect(read('edit{"path": "</tool_call>", "n": 1.0}')).toEqual(['call edit{"path":"</tool_call>","n":1}', "text x"]);
+  expect(read("now\n{}\n")).toEqual(["call now{}", "text x"]);
+  expect(read("edit\n{path")).toEqual(["malformed bad-arguments", "text x"]);
+  expect(lines(glm, '<tool_call>edit\n{"path": "a')).toEqual(['cut edit{"path":"a"}']);
+});
