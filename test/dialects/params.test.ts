@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
+import { deepseekV4 } from "../../src/dialects/deepseek-v4.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { glm } from "../../src/dialects/glm.ts";
@@ -312,4 +313,13 @@ test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", (
   expect(read("now\n{}\n")).toEqual(["call now{}", "text x"]);
   expect(read("edit\n{path")).toEqual(["malformed bad-arguments", "text x"]);
   expect(lines(glm, '<tool_call>edit\n{"path": "a')).toEqual(['cut edit{"path":"a"}']);
+});
+
+test.each([
+  ["deepseek-v3.2", deepseekV32],
+  ["deepseek-v4", deepseekV4],
+])("%s: ASCII bars are the same marks", (_, dialect) => {
+  const block = `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">x</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>y`;
+  const [call, ...behind] = lines(dialect, block.replaceAll("｜", "|"));
+  expect([call, ...behind]).toEqual(['call f{"a":"x"}', "control \n</|DSML|tool_calls>", "text y"]);
 });
