@@ -109,7 +109,8 @@ function byName(model: string): Detection | "no tools" | undefined {
         part
           .replace(FILE, "")
           .replace(/[_\s]+/g, "-")
-          .replace(/(\d)p(?=\d)/g, "$1."), // Fireworks' way to write a dot
+          .replace(/(\d)p(?=\d)/g, "$1.") // Fireworks' way to write a dot
+          .replace(/(qwen\d(?:\.\d)?)(?=[a-z]{2})/, "$1-"), // Qwen's own files, and Ollama: Qwen3VL, qwen2.5vl
     )
     .reverse();
   for (const [i, part] of parts.entries()) {

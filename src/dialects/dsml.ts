@@ -19,16 +19,19 @@ const WORDS = ["function_calls", "tool_calls", " calls"];
 /** Models put a blank into tags. */
 const spaced = (tag: string): string[] => [tag, tag.replace(">", " >")];
 const blanked = (tag: string): string[] => [tag, tag.replace(/(?=\w+$)/, " ")];
+/** and ASCII for the odd character. */
+const barred = (tag: string): string[] => [tag, tag.replaceAll("｜", "|")];
 const closeSlips = (tag: string): Record<string, string> =>
   Object.fromEntries(
     blanked(`</｜DSML｜${tag}`)
+      .flatMap(barred)
       .flatMap((one) => spaced(`${one}>`))
       .slice(1)
       .map((slip) => [slip, `</｜DSML｜${tag}>`]),
   );
-const OPEN = WORDS.flatMap((word) => spaced(`<｜DSML｜${word}>`));
-const CLOSE = WORDS.flatMap((word) => spaced(`</｜DSML｜${word}>`));
-const INVOKES = blanked("<｜DSML｜invoke");
+const OPEN = WORDS.flatMap((word) => barred(`<｜DSML｜${word}>`)).flatMap(spaced);
+const CLOSE = WORDS.flatMap((word) => barred(`</｜DSML｜${word}>`)).flatMap(spaced);
+const INVOKES = blanked("<｜DSML｜invoke").flatMap(barred);
 
 // ---- Scanning
 
@@ -38,7 +41,9 @@ const calls = tagCalls({
   calls: INVOKES.map((open) => ({ open, head: ATTRIBUTES })),
   callClose: "</｜DSML｜invoke>",
   closeSlips: { ...closeSlips("invoke"), ...closeSlips("parameter") },
-  params: blanked("<｜DSML｜parameter").map((open) => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" })),
+  params: blanked("<｜DSML｜parameter")
+    .flatMap(barred)
+    .map((open) => ({ open, head: ATTRIBUTES, close: "</｜DSML｜parameter>" })),
   stops: STOPS,
   opaque: true,
   bareNames: "never",

@@ -32,6 +32,7 @@ const calls = tagCalls({
   opaque: true,
   bareNames: "always",
   escaped: true,
+  wrappers: [], // as GLM-4 wrote them
   json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
 });
 

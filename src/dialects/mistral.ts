@@ -44,8 +44,11 @@ const TOKENS = [
 // ---- Scanning
 
 const UNTHINK = ["[/THINK]", "</think>"];
-const calls = jsonCalls({ marks: [CALLS, ...UNTHINK, ...STOPS] });
-const LIST = new Marks(["[", CALL_ID, ARGS, CALLS, ...UNTHINK]);
+const MARKS = [CALLS, ...UNTHINK, ...STOPS];
+const calls = jsonCalls({ marks: MARKS });
+/** One call object that lost its list. Arguments without a name are none. */
+const alone = jsonCalls({ marks: MARKS, needsArguments: true });
+const LIST = new Marks(["[", "{", CALL_ID, ARGS, CALLS, ...UNTHINK]);
 const NAME_END = new Marks([CALL_ID, ARGS, "{", "[{", CALLS, ...UNTHINK, ...STOPS]);
 const ID_END = new Marks([ARGS, "{", CALLS, ...UNTHINK, ...STOPS]);
 
@@ -59,6 +62,7 @@ const listOrName: Step = (s) => {
   if (s.blanks() === undefined) return undefined;
   const mark = s.match(LIST);
   if (mark === undefined) return undefined;
+  if (mark === "{") return alone.marked;
   return mark === "[" ? calls.marked : readName;
 };
 

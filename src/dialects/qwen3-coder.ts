@@ -16,7 +16,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
 import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
-import { element, NAME } from "./scan/heads.ts";
+import { ATTRIBUTES, element, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
@@ -48,12 +48,14 @@ const calls = tagCalls({
     ...spaced("<function=").map((open) => ({ open, head: NAME })),
     { open: "function=", head: NAME, slip: true },
     { open: "<function>", head: element("</function>", "<"), slip: true },
+    { open: "<function ", head: ATTRIBUTES, slip: true },
   ],
   callClose: "</function>",
   closeSlips: { ...spacedClosers("</parameter>"), ...spacedClosers("</function>"), "</function_invocation>": "</function>" },
   params: [
     ...spaced("<parameter=").map((open) => ({ open, head: NAME, close: "</parameter>" })),
     { open: "<parameter>", head: element("</parameter>", "<"), close: "</parameter>", slip: true },
+    { open: "<parameter ", head: ATTRIBUTES, close: "</parameter>", slip: true },
   ],
   stops: STOPS,
   bareNames: "declared",

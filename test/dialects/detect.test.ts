@@ -185,7 +185,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "Qwen3-30B-A3B-Instruct-2507-Q4_K_M.gguf",
     "Qwen/Qwen3-Next-80B-A3B-Instruct",
   ],
-  "hermes qwen3-vl-instruct": ["Qwen/Qwen3-VL-8B-Instruct", "Qwen3-VL-30B-A3B-Instruct-Q4_K_M.gguf"],
+  "hermes qwen3-vl-instruct": ["Qwen/Qwen3-VL-8B-Instruct", "Qwen3-VL-30B-A3B-Instruct-Q4_K_M.gguf", "Qwen3VL-8B-Instruct-Q4_K_M.gguf"],
   "qwen3-coder qwen3.5-0.8b": [
     "Qwen/Qwen3.5-0.8B",
     "ggml-org/Qwen3.5-0.8B-GGUF",
@@ -400,6 +400,8 @@ describe("models without tools are not guessed at", () => {
     "qwen3-asr-flash",
     "qwen/qwen-2.5-7b-vision-instruct",
     "qwen2-5-vl-72b-instruct",
+    "qwen2.5vl:7b",
+    "Qwen3Omni-30B-A3B-Instruct-Q4_K_M.gguf",
     "@cf/mistral/mistral-7b-instruct-v0.1",
     "mistralai/mistral-nemotron",
     "deepseek/deepseek-ocr-2",

@@ -328,3 +328,14 @@ describe("a call without a mark inside thinking", () => {
     expect(calls("json", `<think>hm\n${bare.json}</think>ok`, options)).toEqual([`thinking hm\n${bare.json}`, "text ok"]);
   });
 });
+
+test("mistral: a call object that lost its list is a call, and arguments without a name are none", () => {
+  const one = '[TOOL_CALLS]{"name": "f", "arguments": {"a": 1}}';
+  expect(lines(mistral, `${one} x${one}`)).toEqual(['call f{"a":1}', "text  x", 'call f{"a":1}']);
+  for (const args of ['{"command": "ls"}', '{"name": "John"}', "{}"])
+    expect(lines(mistral, `bash[TOOL_CALLS]${args}[TOOL_CALLS]g[ARGS]{}`)).toEqual([
+      "text bash",
+      expect.stringMatching(/^malformed/),
+      "call g{}",
+    ]);
+});

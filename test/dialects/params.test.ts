@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Event, Json, JsonObject, Tool } from "../../src/core/nouns.ts";
 import { deepseekV32 } from "../../src/dialects/deepseek-v3.2.ts";
+import { deepseekV4 } from "../../src/dialects/deepseek-v4.ts";
 import type { Dialect, ScannerOptions } from "../../src/dialects/dialect.ts";
 import { gemma4 } from "../../src/dialects/gemma4.ts";
 import { glm } from "../../src/dialects/glm.ts";
@@ -288,4 +289,37 @@ describe("qwen3-coder: blanks in closing tags", () => {
     expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer} or so</parameter></function>`))).toEqual([{ a: `1${closer} or so` }]);
     expect(argumentsOf(qwen3Coder, call(`<parameter=a>1${closer}`).slice(0, -13))).toEqual([{ a: "1" }]);
   });
+});
+
+test("minimax-m2: a stop is no part of a tag", () => {
+  expect(lines(minimaxM2, "a <invoke [e~[")).toEqual(["text a <invoke ", "control [e~["]);
+  expect(lines(minimaxM2, "<minimax:tool_call><invoke x[e~[b")).toEqual(["malformed no-name", "control [e~[", "text b"]);
+});
+
+test("qwen3-coder: names as attributes, where a declared tool is called", () => {
+  const call = (name: string): string =>
+    `<tool_call>\n<function name="${name}">\n<parameter name="path">\na\n</parameter>\n<parameter name='text'>b</parameter>\n</function>\n</tool_call>x`;
+  const declared = { tools: [{ name: "edit" }] };
+  expect(lines(qwen3Coder, call("edit"), declared)).toEqual(['call edit{"path":"a","text":"b"}', "control \n</tool_call>", "text x"]);
+  expect(lines(qwen3Coder, call("other"), declared)).toEqual(["malformed no-name", "text x"]);
+  expect(lines(qwen3Coder, call("edit").replace('<function name="edit">', "<function=f>"))[0]).toBe('call f{"path":"a","text":"b"}');
+  const quoted = '</parameter>\n<parameter name="x">b';
+  expect(argumentsOf(qwen3Coder, `<function=edit><parameter=path>${quoted}</parameter></function>`)).toEqual([{ path: quoted }]);
+});
+
+test("glm: arguments as one JSON object behind the name, as GLM-4 wrote them", () => {
+  const read = (inside: string) => lines(glm, `<tool_call>${inside}</tool_call>x`);
+  expect(read('edit{"path": "</tool_call>", "n": 1.0}')).toEqual(['call edit{"path":"</tool_call>","n":1}', "text x"]);
+  expect(read("now\n{}\n")).toEqual(["call now{}", "text x"]);
+  expect(read("edit\n{path")).toEqual(["malformed bad-arguments", "text x"]);
+  expect(lines(glm, '<tool_call>edit\n{"path": "a')).toEqual(['cut edit{"path":"a"}']);
+});
+
+test.each([
+  ["deepseek-v3.2", deepseekV32],
+  ["deepseek-v4", deepseekV4],
+])("%s: ASCII bars are the same marks", (_, dialect) => {
+  const block = `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">x</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>y`;
+  const [call, ...behind] = lines(dialect, block.replaceAll("｜", "|"));
+  expect([call, ...behind]).toEqual(['call f{"a":"x"}', "control \n</|DSML|tool_calls>", "text y"]);
 });

@@ -270,6 +270,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<tool_call>"],
     openers: ["<function="],
     thinking: THINK,
+    variants: { "step-3.5-flash": { between: "" } },
   },
   "seed-oss": {
     values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),

@@ -20,7 +20,7 @@ export function tagCalls(form: TagForm): TagSteps {
   const { moreCalls, behindHead, inQuotes, isBreak, headEnds } = tags;
   const { between, endCall } = paramSteps(form, tags);
   const blockHeads = new Marks([...calls.map((tag) => tag.open), ...open, ...close, ...stops]);
-  const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : [])]);
+  const nameEnds = new Marks(["<", "\n", ...(escaped ? ["\\n"] : []), ...(form.wrappers ? ["{"] : [])]);
 
   const begin = (s: Scan, behind: Step): void => {
     s.openCall();

@@ -90,7 +90,10 @@ export function tagMarks(form: TagForm) {
     breaks,
     inQuotes,
     isBreak: ({ ends }: Head, mark: string): boolean => breaks.includes(mark) && !ends.list.includes(mark),
-    headEnds: ({ ends }: Head): Marks => (ends.list.includes("<") ? ends : new Marks([...ends.list, ...breaks])),
+    headEnds: ({ ends }: Head): Marks => {
+      const others = breaks.filter((mark) => !(ends.list.includes("<") && mark.startsWith("<")));
+      return others.length > 0 ? new Marks([...ends.list, ...others]) : ends;
+    },
     /** What a mark stands for that may be a slip. */
     meant: (mark: string): string => slips.get(mark) ?? mark,
     /** What matters inside the value of a tag, or of a parameter that has a tag of its own. */
