@@ -322,6 +322,7 @@ describe("media that a model does not take", () => {
     ["No endpoints found that support image input", 404],
     ["Invalid content type. image_url is only supported by certain models.", 400],
     ["'messages.0.content' must be a string", 400],
+    ["Only 'text' content type is supported.", 404],
   ])("is a label, and so from then on: %s", async (message, status) => {
     const refuses = (body: Body) => (/image_url|"file"/.test(JSON.stringify(body)) ? { error: { message } } : undefined);
     const { bodies, post } = await picky("openai-chat", refuses, status);
