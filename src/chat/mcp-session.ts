@@ -206,19 +206,39 @@ type CallParams = { name: string; arguments: JsonObject };
 const callPlainly = (client: Client, params: CallParams, options: CallOptions): Promise<CallToolResult> =>
   client.callTool(params, undefined, options) as Promise<CallToolResult>;
 
-/** Of a tool that takes its time, and therefore no plain call: the server is asked how far it is, until it has the result. */
-async function callAsTask(client: Client, params: CallParams, options: CallOptions): Promise<CallToolResult> {
+/**
+ * Of a tool that takes its time, and therefore no plain call: the server is asked how far it is, until it has the result. When nobody waits any
+ * more, the task is cancelled, which takes its id: who leaves before it is there does not wait for it, and the task is cancelled when it comes.
+ */
+async function callAsTask(client: Client, params: CallParams, { signal, ...options }: CallOptions): Promise<CallToolResult> {
+  signal.throwIfAborted();
   const { tasks } = client.experimental;
+  const over = new AbortController();
   let task: Task | undefined;
-  const cancel = (): void => void (task && tasks.cancelTask(task.taskId).catch(() => {})); // nobody waits for it any more
-  options.signal.addEventListener("abort", cancel);
-  for await (const message of tasks.callToolStream(params, CallToolResultSchema, { ...options, task: {} })) {
-    if (message.type === "result") return message.result;
-    if (message.type !== "error") task = message.task;
-    else if (task?.status === "failed" && task.statusMessage) throw new Error(task.statusMessage, { cause: message.error });
-    else throw message.error;
-  }
-  throw new Error("the task ended without a result");
+  const cancel = (): void => {
+    if (!task || over.signal.aborted) return;
+    over.abort(signal.reason);
+    tasks.cancelTask(task.taskId).catch(() => {});
+  };
+  const result = async (): Promise<CallToolResult> => {
+    for await (const message of tasks.callToolStream(params, CallToolResultSchema, { ...options, signal: over.signal, task: {} })) {
+      if (message.type === "result") return message.result;
+      if (message.type === "error") {
+        if (task?.status === "failed" && task.statusMessage) throw new Error(task.statusMessage, { cause: message.error });
+        throw message.error;
+      }
+      task = message.task;
+      if (signal.aborted) cancel();
+    }
+    throw new Error("the task ended without a result");
+  };
+  const left = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => {
+      cancel();
+      reject(signal.reason);
+    });
+  });
+  return Promise.race([result(), left]);
 }
 
 /** For what servers say that their results are; the SDK's own is compiled. */

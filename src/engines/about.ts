@@ -5,27 +5,36 @@
  */
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
-import { objectOf, parsed } from "../wires/read.ts";
+import { listOf, objectOf, parsed } from "../wires/read.ts";
 import type { About, CallOptions, ServerId } from "./engine.ts";
 import { ASIDE_MS, type HttpServer } from "./http.ts";
 
-/** Each by something that only it has. */
+/**
+ * Each by something that only it has. TabbyAPI and KoboldCpp have `/props`, too, though no settings there but the size of the context; and
+ * TensorRT-LLM and LocalAI have vLLM's `/version`.
+ */
 const SERVERS: readonly { id: ServerId; path: string; answers: (body: JsonObject) => boolean }[] = [
-  { id: "llama-server", path: "/props", answers: ({ default_generation_settings }) => isObject(default_generation_settings) },
+  {
+    id: "llama-server",
+    path: "/props",
+    answers: ({ default_generation_settings: settings }) => isObject(settings) && ("params" in settings || "temperature" in settings), // the second until 2025
+  },
   { id: "ollama", path: "/api/version", answers: ({ version }) => typeof version === "string" },
   { id: "sglang", path: "/model_info", answers: ({ model_path }) => typeof model_path === "string" },
   { id: "sglang", path: "/get_model_info", answers: ({ model_path }) => typeof model_path === "string" }, // as it was called before
-  { id: "vllm", path: "/version", answers: ({ version }) => typeof version === "string" },
+  { id: "vllm", path: "/v1/models", answers: ({ data }) => listOf(data).some((model) => OF_VLLM.test(String(objectOf(model).owned_by))) },
 ];
+/** Its owner of all models; and that of Aphrodite, which is made of it. */
+const OF_VLLM = /^(?:vllm|pygmalionai)/;
 
 export async function identify(http: HttpServer, options: CallOptions = {}): Promise<ServerId | undefined> {
   const bodies = await Promise.all(SERVERS.map(({ path }) => lookUp(http, "GET", path, options)));
   return SERVERS.find(({ answers }, i) => answers(bodies[i] ?? {}))?.id;
 }
 
-/** Never throws: what a server does not say is not known. */
-export async function aboutModel(http: HttpServer, server: ServerId, model: string, options: CallOptions = {}): Promise<About> {
-  return { server, ...(await READERS[server](http, model, options)) };
+/** Never throws: what a server does not say is not known. One that nobody knows may have llama-server's `/props`. */
+export async function aboutModel(http: HttpServer, server: ServerId | undefined, model: string, options: CallOptions = {}): Promise<About> {
+  return { ...(server && { server }), ...(await READERS[server ?? "llama-server"](http, model, options)) };
 }
 
 type Reader = (http: HttpServer, model: string, options: CallOptions) => Promise<Omit<About, "server">>;

@@ -195,8 +195,7 @@ export class Remote implements Engine {
   }
 
   async #about(model: string, options: CallOptions = {}): Promise<About> {
-    const server = await this.#identify(options);
-    return server ? aboutModel(this.#server, server, model, options) : {};
+    return aboutModel(this.#server, await this.#identify(options), model, options);
   }
 
   async close(): Promise<void> {

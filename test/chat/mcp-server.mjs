@@ -1,6 +1,6 @@
 // An MCP server over stdin and stdout that does what servers do on bad days. Its tools: `learn` (from then on there is `learnt`), `forget`,
 // `die`, `wait` (for the end of the call; says on stderr that it was told of it), `pid`, `where`; and, only as tasks, `research`, `fail`
-// and `brood`, which never ends (`brooding` says what became of it).
+// and `brood` and `hatch`, which never end (`brooding` says what became of the last); `hatch` becomes a task at `crack`.
 import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -9,7 +9,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprot
 const taskStore = new InMemoryTaskStore();
 const capabilities = { tools: { listChanged: true }, tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 const server = new Server({ name: "bad days", version: "1" }, { capabilities, taskStore });
-const names = new Set(["learn", "forget", "die", "wait", "pid", "where", "research", "fail", "brood", "brooding"]);
+const names = new Set(["learn", "forget", "die", "wait", "pid", "where", "research", "fail", "brood", "hatch", "crack", "brooding"]);
 const said = (text) => ({ content: [{ type: "text", text }] });
 
 /** What becomes of a task, after its first question. */
@@ -17,18 +17,25 @@ const tasks = {
   research: (id) => taskStore.storeTaskResult(id, "completed", said("all of it")),
   fail: (id) => taskStore.updateTaskStatus(id, "failed", "the library is closed"),
   brood: () => {},
+  hatch: () => {},
 };
 let brooding;
+let crack;
+const cracked = new Promise((resolve) => {
+  crack = resolve;
+});
 
 async function begin(name, store) {
+  if (name === "hatch") await cracked;
   const task = await store.createTask({ ttl: 60_000, pollInterval: 20 });
-  if (name === "brood") brooding = task.taskId;
+  if (name === "brood" || name === "hatch") brooding = task.taskId;
   setTimeout(() => tasks[name](task.taskId), 30);
   return { task };
 }
 
 const tools = {
   brooding: async () => said((brooding && (await taskStore.getTask(brooding))?.status) ?? "not yet"),
+  crack: () => said(String(crack())),
   async learn() {
     names.add("learnt");
     await server.sendToolListChanged();

@@ -236,6 +236,21 @@ test("a tool that is called as a task: its result, why it failed, and its end wh
   await expect.poll(brooding).toBe("cancelled");
 });
 
+test("a task that nobody waits for before it has an id is cancelled when it has one, and nobody waits for that", async () => {
+  await using server = await mcpTools(badDays);
+  const hatch = server.tools.find(({ tool }) => tool.name === "hatch");
+  const abort = new AbortController();
+  const call = { type: "tool-call" as const, id: "1", name: "hatch", arguments: {} };
+  const hatching = Promise.resolve(hatch?.run?.({}, { call, signal: abort.signal, history: [] }));
+  const brooding = async () => (await callAll(server, ["brooding"])).results[0]?.output;
+  expect(await brooding()).toBe("not yet");
+  abort.abort(new Error("no time"));
+  await expect(hatching).rejects.toThrow("no time");
+  expect(await brooding()).toBe("not yet");
+  await callAll(server, ["crack"]);
+  await expect.poll(brooding).toBe("cancelled");
+});
+
 test("a command has the folder and the variables that it was given, and no others of ours", async () => {
   process.env.SECRET = "of ours";
   const folder = realpathSync(tmpdir());

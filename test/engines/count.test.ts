@@ -17,9 +17,13 @@ const start = async (answers: Record<string, object>) => {
   return { engine, seen: server.seen, sent: (path: string) => JSON.parse(server.seen.find(({ url }) => url === path)?.body ?? "null") };
 };
 
+const VLLM = { "/v1/models": { data: [{ id: "m", owned_by: "vllm" }] } };
+
 describe("tokens are counted", () => {
   test.each([
-    ["vLLM", { "/version": { version: "0.11" } }],
+    ["vLLM", VLLM],
+    ["vLLM's front end in Rust", { "/v1/models": { data: [{ id: "m", owned_by: "vllm-frontend-rs" }] } }],
+    ["Aphrodite", { "/v1/models": { data: [{ id: "m", owned_by: "pygmalionai" }] } }],
     ["SGLang", { "/model_info": { model_path: "x" } }],
     ["an older SGLang", { "/get_model_info": { model_path: "x" } }],
   ])("by %s, which renders the chat itself", async (_, about) => {
@@ -28,14 +32,14 @@ describe("tokens are counted", () => {
     expect(sent("/tokenize")).toMatchObject({ model: "m", messages: [{ role: "user", content: "Hi" }], tools: [{ type: "function" }] });
   });
   test("by a server that is asked once what it is", async () => {
-    const { engine, seen } = await start({ "/version": { version: "0.11" }, "/tokenize": { count: 42, tokens: [] } });
+    const { engine, seen } = await start({ ...VLLM, "/tokenize": { count: 42, tokens: [] } });
     for (let i = 0; i < 3; i++) await engine.countTokens(request);
-    expect(seen.filter(({ url }) => url === "/version")).toHaveLength(1);
+    expect(seen.filter(({ url }) => url === "/v1/models")).toHaveLength(1);
     expect(seen.filter(({ url }) => url === "/tokenize")).toHaveLength(3);
   });
   test("by llama-server, in two steps", async () => {
     const { engine, sent } = await start({
-      "/props": { default_generation_settings: {} },
+      "/props": { default_generation_settings: { params: {} } },
       "/apply-template": { prompt: "<|turn>user\nHi" },
       "/tokenize": { tokens: [1, 2, 3] },
     });
@@ -44,7 +48,9 @@ describe("tokens are counted", () => {
   });
   test.each([
     ["a server that nobody knows", {}],
-    ["one that does not count", { "/version": { version: "0.1" } }],
+    ["vLLM that does not count", VLLM],
+    ["TensorRT-LLM", { "/version": { version: "1.2" }, "/tokenize": { count: 42 } }],
+    ["TabbyAPI", { "/props": { total_slots: 4, default_generation_settings: { n_ctx: 4096 } }, "/tokenize": { tokens: [1] } }],
     ["SGLang without a tokenizer", { "/model_info": { model_path: "x" } }],
   ])("roughly, for %s", async (_, answers) => {
     const { engine } = await start(answers);

@@ -268,6 +268,31 @@ describe("servers that do not know stream_options", () => {
   });
 });
 
+describe("more stop strings than a server takes", () => {
+  const VLLM =
+    "1 validation error:\n  {'type': 'too_long', 'loc': ('body', 'function-wrap[__log_extra_fields__()]', 'stop', 'list[str]'), 'msg': 'List should have at most 4 items after validation, not 5', 'input': ['1', '2', '3', '4', '5']}";
+  test.each([
+    [VLLM, { param: "body.stop" }],
+    ["Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 5 instead.", {}],
+    ["'stop' : maximum number of items is 4", {}],
+  ])("the first are sent, and so from then on: %s", async (message, more) => {
+    const { bodies, post } = await picky("openai-chat", ({ stop }) => ((stop as Json[]).length > 4 ? said(message, more) : undefined));
+    for (let i = 0; i < 2; i++) {
+      const { status, headers } = await post("/v1/messages", {
+        model: "m",
+        max_tokens: 9,
+        messages: hi,
+        stop_sequences: ["1", "2", "3", "4", "5"],
+      });
+      expect([status, headers["x-dragoman-warnings"]]).toEqual([
+        200,
+        "the model refuses every stop string behind the first 4: it was asked without",
+      ]);
+    }
+    expect(bodies.map(({ stop }) => (stop as Json[]).length)).toEqual([5, 4, 4]);
+  });
+});
+
 describe("media that a model does not take", () => {
   const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   const pdf = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" }, title: "a.pdf" };
@@ -288,6 +313,7 @@ describe("media that a model does not take", () => {
     ["No endpoints found that support image input", 404],
     ["Invalid content type. image_url is only supported by certain models.", 400],
     ["'messages.0.content' must be a string", 400],
+    ["Only 'text' content type is supported.", 404],
   ])("is a label, and so from then on: %s", async (message, status) => {
     const refuses = (body: Body) => (/image_url|"file"/.test(JSON.stringify(body)) ? { error: { message } } : undefined);
     const { bodies, post } = await picky("openai-chat", refuses, status);

@@ -252,7 +252,7 @@ describe("lists", () => {
     expect([shown.status, JSON.parse(shown.body).capabilities]).toEqual([200, ["completion", "tools", "thinking"]]);
   });
   test("of a model of llama-server's they hear whether it sees", async () => {
-    const props = { default_generation_settings: { n_ctx: 4096 }, modalities: { vision: true, audio: false } };
+    const props = { default_generation_settings: { params: {}, n_ctx: 4096 }, modalities: { vision: true, audio: false } };
     const upstream = await startServer((response, { url }) => {
       if (url.startsWith("/props")) response.end(JSON.stringify(props));
       else if (url === "/v1/models") response.end('{"data":[{"id":"m"}]}');
@@ -388,11 +388,14 @@ test('tools = "off": the model never hears of tools', async () => {
   expect(engine.requests[1]).toMatchObject({ tools: [{ name: "f" }], toolChoice: "required" });
 });
 
-test("llama-server's context is what it runs with, for clients and for limits, and not what its model was trained with", async () => {
+test.each([
+  ["llama-server", { params: {}, n_ctx: 8192 }],
+  ["TabbyAPI", { n_ctx: 8192 }],
+])("%s: the context is what it runs with, for clients and for limits, and not what its model was trained with", async (_, settings) => {
   const server = await startServer((response, { url }) => {
     const answers: Record<string, object> = {
       "/v1/models": { object: "list", data: [{ id: "m", object: "model", meta: { n_ctx_train: 131_072 } }] },
-      "/props": { default_generation_settings: { n_ctx: 8192 } },
+      "/props": { default_generation_settings: settings },
     };
     const body = answers[url.split("?")[0] ?? ""];
     response.writeHead(body ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));

@@ -128,15 +128,19 @@ describe("in band over a chat without tools", () => {
     expect(JSON.stringify(bodiesOf(server)[0])).toContain("Error: no such city");
   });
 
-  test("a choice that cannot be enforced is said", async () => {
-    const server = await chatServer(call);
+  test.each([
+    ["anybody", {}],
+    ["TabbyAPI", { "/props": '{"total_slots":1,"default_generation_settings":{"n_ctx":4096}}' }],
+    ["TensorRT-LLM", { "/version": '{"version":"1.2.0"}' }],
+  ])("a choice that cannot be enforced is said: %s", async (_, files) => {
+    const server = await chatServer(call, files);
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const { headers } = await post(gateway.url, { ...chat, tool_choice: "required" });
     expect(headers["x-dragoman-warnings"]).toContain('the tool choice "required" is not enforced');
   });
 
   test("llama-server's chat takes a grammar: the choice is enforced", async () => {
-    const server = await chatServer(call, { "/props": '{"default_generation_settings":{}}' });
+    const server = await chatServer(call, { "/props": '{"default_generation_settings":{"params":{}}}' });
     const gateway = await startGateway({ upstreams: { up: createRemote({ wire: "openai-chat", url: server.url }) }, models: [rule] });
     const { headers } = await post(gateway.url, { ...chat, tool_choice: "required" });
     expect(headers).not.toHaveProperty("x-dragoman-warnings");
@@ -154,7 +158,7 @@ describe("in band over a chat without tools", () => {
     };
 
     test.each(["auto", "required"])("is held by a grammar that lets the model call (%s)", async (choice) => {
-      const { body, warnings } = await bodyFor({ tool_choice: choice }, { "/props": '{"default_generation_settings":{}}' });
+      const { body, warnings } = await bodyFor({ tool_choice: choice }, { "/props": '{"default_generation_settings":{"params":{}}}' });
       expect(body).not.toHaveProperty("response_format"); // llama-server refuses both
       expect(body.grammar).toContain("<tool_call>");
       if (choice === "auto") expect(body.grammar).toContain("mood");
@@ -209,7 +213,7 @@ describe("in band over a chat without tools", () => {
 describe("over a server that completes text", () => {
   const server = (text: string) =>
     startServer((response, { url }) => {
-      if (url.startsWith("/props")) return answering('{"default_generation_settings":{}}')(response, {} as never, {} as never);
+      if (url.startsWith("/props")) return answering('{"default_generation_settings":{"params":{}}}')(response, {} as never, {} as never);
       if (url !== "/completion") return answering("{}", { status: 404 })(response, {} as never, {} as never);
       const said = sse({ content: text }, { content: "", stop: true, stop_type: "eos", tokens_evaluated: 9, tokens_predicted: 3 });
       return answering(said, { "content-type": "text/event-stream" })(response, {} as never, {} as never);
@@ -268,7 +272,10 @@ describe("rescue", () => {
   });
 
   test("the server's template tells the dialect, whatever the model is called", async () => {
-    const props = JSON.stringify({ default_generation_settings: {}, chat_template: "function calling AI model <|im_start|> <tool_call>" });
+    const props = JSON.stringify({
+      default_generation_settings: { params: {} },
+      chat_template: "function calling AI model <|im_start|> <tool_call>",
+    });
     const server = await chatServer(call, { "/props": props });
     const gateway = await startGateway({ upstreams: { up: engineAt(server.url) } });
     expect((await post(gateway.url, { ...chat, model: "mine" })).value.choices[0].finish_reason).toBe("tool_calls");

@@ -22,6 +22,8 @@ interface Teachings {
   maxTokens: number;
   /** It takes no limit below that. */
   minTokens: number;
+  /** It takes no more stop strings than that. */
+  stops: number;
   /** It knows the limit only as `max_completion_tokens`. */
   isNewer: true;
   /** It wants thinking with every call. */
@@ -82,6 +84,8 @@ const MOST =
 
 /** `integer below minimum value. Expected a value >= 16`. */
 const LEAST = /max_?(?:completion_?|output_?)?tokens.*?(?:>= |at least )(?<least>\d+)/i;
+/** `'stop': List should have at most 4 items`, `'stop': array too long. Expected an array with maximum length 4`, `'stop' : maximum number of items is 4`. */
+const STOPS = /\bstop(?:_?sequences)?\b.{0,300}?(?:at most|maximum (?:length|number of items is)|up to) (?<most>\d+)/is;
 const NEWER = /\bmax_tokens\b.*max_completion_tokens/;
 /** DeepSeek's and Kimi's: `reasoning_content in the thinking mode must be passed back`, `reasoning_content is missing in assistant tool call message`. */
 const THOUGHTS = /reasoning_content.*(?:passed back|missing)/i;
@@ -128,6 +132,17 @@ const ROWS: { readonly [K in keyof Teachings]: Row<Teachings[K]> } = {
       return maxTokens > 0 && least > maxTokens ? least : undefined;
     },
     heed: (request, least) => limited(request, Math.max(request.maxTokens ?? least, least), "raised", "the model takes no less"),
+  },
+  stops: {
+    learn: ({ error, said }, { stop = [] }) => {
+      const most = Number(isBad(error) && STOPS.exec(said)?.groups?.most);
+      return most > 0 && most < stop.length ? most : undefined;
+    },
+    heed: (request, most) => {
+      const { stop = [] } = request;
+      if (stop.length > most)
+        return { request: { ...request, stop: stop.slice(0, most) }, warning: dropped([`every stop string behind the first ${most}`]) };
+    },
   },
   isNewer: {
     isOurs: true,

@@ -24,10 +24,10 @@ const NAMES: readonly (readonly [RegExp, MediaKind])[] = [
 /**
  * `image input is not supported`, `At most 0 image(s) may be provided`, `Unsupported chat content part type: 'file'`, `is not a multimodal
  * model`, `unknown variant `image_url``, `No endpoints found that support image input`, `image_url is only supported by certain models`,
- * `'content' objects must have a 'type' field`, `messages.0.content must be a string`, `missing data required for image input`.
+ * `'content' objects must have a 'type' field`, `messages.0.content must be a string`, `missing data required for image input`, mlx-lm's `Only 'text' content type is supported`.
  */
 const REFUSED =
-  /not (?:\w+ )?(?:supported|enabled|allowed)|(?:not|n't) support|unsupported (?:chat )?content|at most 0 |not an? (?:multi|vision)|unknown variant|found that support|only supported by|'content' objects must|content\W* must be a string|missing data/i;
+  /not (?:\w+ )?(?:supported|enabled|allowed)|(?:not|n't) support|unsupported (?:chat )?content|at most 0 |not an? (?:multi|vision)|unknown variant|found that support|only supported by|'content' objects must|content\W* must be a string|missing data|only 'text' content/i;
 /** What is wrong with one image says nothing of others. */
 const OF_ONE = /format|mime|extension|base64|decod|download|\bsize\b|bytes|too (?:large|many)/i;
 /** Behind it a server says what it does take. */

@@ -88,22 +88,64 @@ const CHATS: Readonly<Partial<Record<ServerId, { holding: Holding; field: (gramm
   },
 };
 
-/** Reads the calls out of the text. Where none may be made, the text is the answer. */
+/**
+ * Reads the calls out of the text. Where none may be made, the text is the answer. A server may read calls by itself, though nobody told it of
+ * tools: then its calls and those of the text are counted together, and none stands inside of another.
+ */
 class Reader {
-  readonly #scanner: Scanner | undefined;
+  readonly #dialect: Dialect;
+  readonly #request: Request;
+  readonly #mint: (n: number) => string;
   readonly #ending = new Ending();
+  #scanner: Scanner | undefined;
+  readonly #ids = new Set<string>();
+  /** Of the call that began last. */
+  #id = "";
 
   constructor(dialect: Dialect, request: Request) {
     const { tools = [], toolChoice } = request;
-    if (tools.length > 0 && toolChoice !== "none") this.#scanner = dialect.createScanner({ tools, mintId: mintIds(request) });
+    this.#dialect = dialect;
+    this.#request = request;
+    this.#mint = mintIds(request);
+    if (tools.length > 0 && toolChoice !== "none") this.#scanner = this.#begin();
   }
 
   feed(event: Event): Event[] {
     if (!this.#scanner) return [event];
-    if (event.type === "text" && !event.state) return this.#ending.see(this.#scanner.feed(event.text));
+    if (event.type === "text" && !event.state) return this.#see(this.#scanner.feed(event.text));
     if (event.type === "start" || event.type === "usage") return [event];
-    if (event.type !== "finish") return this.#ending.see([event]); // a server may read calls by itself, though nobody told it of tools
-    return [...this.#ending.flush(this.#scanner.flush(), event.reason), this.#ending.finish(event)];
+    if (event.type === "finish")
+      return [...this.#ending.flush(this.#counted(this.#scanner.flush()), event.reason), this.#ending.finish(event)];
+    const before = event.type === "tool-start" ? this.#end(this.#scanner) : [];
+    return [...before, ...this.#see([event])];
+  }
+
+  /** The text so far, to its end. */
+  #end(scanner: Scanner): Event[] {
+    const events = this.#see(scanner.flush());
+    this.#scanner = this.#begin();
+    return events;
+  }
+  #begin(): Scanner {
+    const behind = this.#ids.size;
+    return this.#dialect.createScanner({ tools: this.#request.tools ?? [], mintId: (n) => this.#mint(behind + n) });
+  }
+
+  #see(events: readonly Event[]): Event[] {
+    return this.#ending.see(this.#counted(events));
+  }
+  #counted(events: readonly Event[]): Event[] {
+    return events.map((event): Event => {
+      const index = this.#ids.size;
+      if (event.type === "tool-start") {
+        this.#id = this.#ids.has(event.id) ? `${event.id}_${index}` : event.id;
+        this.#ids.add(this.#id);
+        return { ...event, id: this.#id, index };
+      }
+      if (event.type === "tool-end") return { ...event, id: this.#id, index: index - 1 };
+      const isOfCall = event.type === "tool-delta" || (event.type === "malformed" && event.id !== undefined);
+      return isOfCall ? { ...event, id: this.#id } : event;
+    });
   }
 }
 

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { listWires } from "../../wires/registry.ts";
+import type { ModelInfo } from "../../wires/wire.ts";
 import { bytesOfPiece, type Edge, fellSilent, type Recording, wasClosed } from "./recording.ts";
 import { pathOf, speechOf } from "./speech.ts";
 
@@ -85,7 +86,7 @@ function aside({ exchange, upstream }: Recording, path: string, response: Server
   const played = upstream.at(-1);
   const own = played && MARKS[pathOf(played)]?.[path];
   const wire = listWires().find(({ modelsPath }) => modelsPath === path && modelsPath.startsWith(played ? rootOf(pathOf(played)) : ""));
-  if (own) json(200, own);
+  if (own) json(200, own(model));
   else if (wire) json(200, wire.encodeModels([model]));
   else json(404, { error: { message: "this was not recorded" } });
 }
@@ -94,8 +95,8 @@ function aside({ exchange, upstream }: Recording, path: string, response: Server
 const rootOf = (path: string): string => /^\/[^/]+/.exec(path)?.[0] ?? "";
 
 /** By the path of the completion: what only that server has. */
-const MARKS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
-  "/completion": { "/props": { default_generation_settings: {} } },
-  "/v1/completions": { "/version": { version: "recorded" } },
-  "/api/generate": { "/api/version": { version: "recorded" } },
+const MARKS: Readonly<Record<string, Readonly<Record<string, (model: ModelInfo) => object>>>> = {
+  "/completion": { "/props": () => ({ default_generation_settings: { params: {} } }) },
+  "/v1/completions": { "/v1/models": ({ id }) => ({ object: "list", data: [{ id, object: "model", owned_by: "vllm" }] }) },
+  "/api/generate": { "/api/version": () => ({ version: "recorded" }) },
 };

@@ -32,7 +32,7 @@ test("who asks for the embedded one gets it, whatever runs", async () => {
 
 test("calls that a server left in the text are calls here, too, as in `dragoman serve`", async () => {
   const said = '<tool_call>\n{"name": "calculate", "arguments": {"expression": "17*3"}}\n</tool_call>';
-  const props = { default_generation_settings: { n_ctx: 4096 }, model_path: "/models/Qwen2.5-7B-Instruct-Q4_K_M.gguf" };
+  const props = { default_generation_settings: { params: {}, n_ctx: 4096 }, model_path: "/models/Qwen2.5-7B-Instruct-Q4_K_M.gguf" };
   const answers: Readonly<Record<string, unknown>> = {
     "/props": props,
     "/v1/models": { object: "list", data: [{ id: "qwen", object: "model" }] },

@@ -45,7 +45,7 @@ const completing = (id) => {
     rule: `dialect = "${id}"`,
     url: (base) => base,
     path: "/completion",
-    lists: { "/props": { default_generation_settings: { n_ctx: 200_000 } } },
+    lists: { "/props": { default_generation_settings: { params: {}, n_ctx: 200_000 } } },
     read: ({ prompt }) => ({ streamed: true, tools: prompt.includes(dialect.declares) ? ["declared"] : [] }),
     stream: (answer, manner) => messages(answer).map((data) => sse({ data }, manner)),
     error: (message) => ({ error: { code: 500, message, type: "server_error" } }),

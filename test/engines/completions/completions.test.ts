@@ -472,7 +472,7 @@ test("so is one without a page of its own, which has loaded it by the next quest
     const isReady = url.startsWith("/props") ? ++asked > 1 : asked > 1;
     if (!["/props", "/v1/models"].includes(url)) return void response.writeHead(404).end(FILE_NOT_FOUND);
     if (!isReady) return void response.writeHead(503).end(LOADING);
-    response.end(JSON.stringify({ default_generation_settings: { n_ctx: 4096 }, data: [] }));
+    response.end(JSON.stringify({ default_generation_settings: { params: {}, n_ctx: 4096 }, data: [] }));
   });
   const engine = engineAt(url);
   expect((await run(engine, hi)).finish).toMatchObject({ error: { code: "overloaded", message: "Loading model", status: 503 } });
@@ -481,7 +481,11 @@ test("so is one without a page of its own, which has loaded it by the next quest
 
 test("llama-server's older word for the limit", async () => {
   const server = await startServer((response, { url }) => {
-    const props = JSON.stringify({ default_generation_settings: { n_ctx: 4096 }, chat_template: "", model_path: "gemma-4.gguf" });
+    const props = JSON.stringify({
+      default_generation_settings: { params: {}, n_ctx: 4096 },
+      chat_template: "",
+      model_path: "gemma-4.gguf",
+    });
     if (url.startsWith("/completion"))
       response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"content":"Hi","stop":true,"stopped_limit":true}\n\n');
     else response.writeHead(url.startsWith("/props") ? 200 : 404).end(props);

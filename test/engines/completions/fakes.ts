@@ -54,7 +54,7 @@ export async function startFake(
     if (router && path !== "/v1/models") {
       const query = new URL(seen.url, "http://x").searchParams;
       const name = String((seen.method === "POST" ? body.model : query.get("model")) ?? "");
-      if (name === "" && path === "/props") return json({ role: "router", default_generation_settings: { n_ctx: 0 } });
+      if (name === "" && path === "/props") return json({ role: "router", default_generation_settings: { params: {}, n_ctx: 0 } });
       const refuse = (message: string) => json({ error: { code: 400, message, type: "invalid_request_error" } }, 400);
       if (name === "") return refuse("model name is missing from the request");
       if (name !== model) return refuse(`model '${name}' not found`);
@@ -91,18 +91,21 @@ export async function startFake(
 }
 
 type Facts = { template: string; model: string; context: number };
-const models = ({ model, context }: Facts) => ({ object: "list", data: [{ id: model, object: "model", max_model_len: context }] });
+const models = ({ model, context }: Facts, owner = "somebody") => ({
+  object: "list",
+  data: [{ id: model, object: "model", owned_by: owner, max_model_len: context }],
+});
 
 const ABOUT: Readonly<Record<ServerId, Readonly<Record<string, (facts: Facts) => unknown>>>> = {
   "llama-server": {
     "/props": ({ template, model, context }) => ({
-      default_generation_settings: { n_ctx: context },
+      default_generation_settings: { params: {}, n_ctx: context },
       chat_template: template,
       model_path: `/m/${model}.gguf`,
     }),
     "/v1/models": models,
   },
-  vllm: { "/version": () => ({ version: "0.20.0" }), "/v1/models": models },
+  vllm: { "/version": () => ({ version: "0.20.0" }), "/v1/models": (facts) => models(facts, "vllm") },
   sglang: { "/model_info": ({ model }) => ({ model_path: `org/${model}` }), "/v1/models": models },
   ollama: {
     "/api/version": () => ({ version: "0.20.0" }),

@@ -12,8 +12,9 @@ const request: Request = {
   tools: [{ name: "look" }],
 };
 
-const answer = async (script: Event[]) =>
-  collect(await all(createInband(createScripted([script]), { dialect: "hermes" }).generate(request)));
+const eventsOf = (script: Event[]): Promise<Event[]> =>
+  all(createInband(createScripted([script]), { dialect: "hermes" }).generate(request));
+const answer = async (script: Event[]) => collect(await eventsOf(script));
 
 test("a server that reads a call by itself, though it was told of no tools, has made one", async () => {
   const { content, finish } = await answer([
@@ -24,6 +25,34 @@ test("a server that reads a call by itself, though it was told of no tools, has 
   ]);
   expect(content).toMatchObject([{ type: "text" }, { type: "tool-call", id: "a" }]);
   expect(finish).toEqual({ reason: "tool-calls" });
+});
+
+test("the calls that a server reads and those that it leaves in the text are counted together, and stand one behind the other", async () => {
+  const call = '<tool_call>\n{"name": "look", "arguments": {"at": 1}}\n</tool_call>';
+  const native = (id: string, index: number): Event[] => [
+    { type: "tool-start", id, index, name: "look" },
+    { type: "tool-delta", id, json: "{}" },
+    { type: "tool-end", id, index, name: "look", arguments: {} },
+  ];
+  const events = await eventsOf([
+    { type: "text", text: call },
+    ...native("call_0", 0),
+    ...native("b", 1),
+    { type: "text", text: `${call}<tool_call>\n{"name": "look", "arguments": {"at` },
+    ...native("c", 2),
+    { type: "text", text: call },
+    { type: "finish", reason: "tool-calls" },
+  ]);
+  const starts = events.flatMap((event) => (event.type === "tool-start" ? event : []));
+  const ends = events.flatMap((event) => (event.type === "tool-end" ? event : []));
+  expect(starts.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(ends.map(({ index, id }) => [index, id])).toEqual(starts.map(({ index, id }) => [index, id]));
+  expect(new Set(starts.map(({ id }) => id)).size).toBe(7);
+  expect(ends.map(({ truncated }) => truncated === true)).toEqual([false, false, false, false, true, false, false]);
+  const order = events.flatMap(({ type }) => (type === "tool-start" || type === "tool-end" ? type : []));
+  expect(order).toEqual(Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? "tool-start" : "tool-end")));
+  const deltas = events.flatMap((event) => (event.type === "tool-delta" ? event.id : []));
+  expect(new Set(deltas)).toEqual(new Set(starts.map(({ id }) => id)));
 });
 
 test("blanks between thinking and a call are nobody's text, whoever told the thinking from it", async () => {

@@ -230,7 +230,7 @@ describe("replays", () => {
 
   test("a server that completes text is known again", async () => {
     const upstream = await startServer((response, { url, method }) => {
-      if (url.startsWith("/props")) return answering('{"default_generation_settings":{}}')(response, {} as never, {} as never);
+      if (url.startsWith("/props")) return answering('{"default_generation_settings":{"params":{}}}')(response, {} as never, {} as never);
       if (method === "GET" || url === "/tokenize") return answering("{}", { status: 404 })(response, {} as never, {} as never);
       const said = [
         { content: "Hel" },
