@@ -140,7 +140,8 @@ function modelRoute(visit: Visit, prefix: string, rest: string): Route | undefin
   const { method } = visit;
   const isGemini = /^\/v1(beta|alpha)|\/publishers\/google$/.test(prefix) || rest.startsWith("/tunedModels/");
   const wire = isGemini ? "gemini" : callerOf(visit);
-  if (rest === "/models") return allowed(get({ kind: "models", wire }), method);
+  const isOfKey = rest === "/models/user" && visit.path.includes("/api/v1/"); // where OpenRouter lists those of a key, and Zed looks
+  if (rest === "/models" || isOfKey) return allowed(get({ kind: "models", wire }), method);
   const [, collection = "", given = ""] = /^\/(models|tunedModels)\/(.+)$/.exec(rest) ?? [];
   const name = given.replace(/%3A(?=\w+$)/i, ":"); // some escape all of a segment
   if (name === "") return undefined;

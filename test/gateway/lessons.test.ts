@@ -1,6 +1,6 @@
 // A model that refuses a setting is asked again as it wants it, once in a while, and the client is told what it cost.
 import { describe, expect, test } from "vitest";
-import type { WireId } from "../../src/core/nouns.ts";
+import type { Json, WireId } from "../../src/core/nouns.ts";
 import { type Body, picky } from "./picky.ts";
 
 const limitOf = ({ max_tokens, max_completion_tokens, max_output_tokens, generationConfig }: Body): number =>

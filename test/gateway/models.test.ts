@@ -199,12 +199,22 @@ describe("lists", () => {
       type: "model",
       display_name: "a/b:c",
       created_at: expect.any(String),
+      name: "a/b:c",
+      description: "",
+      supported_parameters: expect.arrayContaining(["tools", "reasoning"]),
     };
     const list = { object: "list", has_more: false, first_id: "a/b:c", last_id: "d", data: [entry, { id: "d" }] };
     expect((await get("/v1/models")).body).toMatchObject(list);
     expect((await get("/v1/models", { "anthropic-version": "2023-06-01" })).body).toMatchObject(list);
     expect((await get("/v1/models/a%2Fb:c")).body).toEqual(entry);
     expect((await get("/v1/models/a/b:c")).body).toEqual(entry);
+  });
+  test("OpenRouter's clients find there what they decide by, and those of a key where they look for them", async () => {
+    const { url } = await startGateway({ upstreams: { up: createScripted(() => hello, { models: [{ id: "m", contextLength: 4096 }] }) } });
+    const entry = { id: "m", name: "m", context_length: 4096, supported_parameters: expect.arrayContaining(["tools"]) };
+    for (const path of ["/api/v1/models", "/api/v1/models/user", "/v1/models"])
+      expect(JSON.parse((await ask(url, "GET", path)).body)).toMatchObject({ data: [entry] });
+    expect(JSON.parse((await ask(url, "GET", "/v1/models/user")).body)).toMatchObject({ id: "user" });
   });
   test("Gemini's and Ollama's", async () => {
     expect((await get("/v1beta/models")).body).toMatchObject({ models: [{ name: "models/a/b:c" }, { name: "models/d" }] });

@@ -1216,6 +1216,9 @@ describe("streams to clients", () => {
         type: "response.failed",
         response: { status: "failed", error: { code: wireCode, message: expect.stringContaining(message) } },
       });
+      // The SDKs throw at an object `error`, whatever the event; at what is inside of `response` nobody does.
+      const thrown = text.match(/event: error\ndata: (.*)\n\nevent: response\.failed\n/)?.[1] ?? "{}";
+      expect(JSON.parse(thrown)).toMatchObject({ type: "error", code: wireCode, error: last?.response.error });
       // What was still being written is not among the items that were done.
       expect(last?.response.output).toHaveLength(before.length > 0 ? 2 : 0);
       expect(finishOf(read(text))).toMatchObject({

@@ -129,12 +129,15 @@ export class ResponseAnswer extends ItemAnswer {
   /** With the items that were done; what was being written is not one of them. */
   override fail(info: ErrorInfo): void {
     this.begin();
-    const { code, message, ...error } = objectOf(openaiError(info).error);
+    const { code, message, param = null, ...error } = objectOf(openaiError(info).error);
     // Codex gives up when it hears that the server "is overloaded", and waits as long as the message of a limit says.
     const word = info.code === "overloaded" ? info.code : (code ?? "invalid_prompt");
     const wait = info.code === "rate-limit" && info.retryAfterMs ? ` Please try again in ${info.retryAfterMs / 1000}s.` : "";
     this.over = true;
-    this.#end("failed", { error: { code: word, message: `${message}${wait}`, ...error } });
+    const told = { code: word, message: `${message}${wait}`, param };
+    // As the API does it: the SDKs throw at an event with an error inside, and LangChain takes nothing else for one.
+    this.event("error", { ...told, error: { ...told, ...error } });
+    this.#end("failed", { error: { ...told, ...error } });
   }
 
   #end(status: string, fields: Draft): void {
