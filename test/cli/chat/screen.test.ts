@@ -6,6 +6,8 @@ import { Terminal } from "../../../src/cli/chat/offline.ts";
 import { plainText, Screen, usageText, wholeResult } from "../../../src/cli/chat/screen.ts";
 import type { Palette } from "../../../src/cli/terminal.ts";
 
+process.env.TERM = "xterm";
+
 const tag = (name: string) => (text: string) => (text === "" ? "" : `<${name}>${text}</${name}>`);
 const names = ["bold", "dim", "red", "green", "yellow", "magenta", "cyan"];
 const palette = Object.fromEntries(names.map((name) => [name, (text: string) => text])) as unknown as Palette;
