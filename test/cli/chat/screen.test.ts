@@ -95,6 +95,13 @@ test("usage in one line", () => {
   expect(usageText({})).toBe("");
 });
 
+test("a result is folded between its words", () => {
+  const output = "There is no tool nope. The tools are: get_time, calculate.";
+  expect(shown([...call("nope", "{}"), { type: "tool-result", id: "a", name: "nope", output }], { width: 34 })).toContain(
+    "  └ There is no tool nope. The \n    tools are: get_time, \n    calculate.\n",
+  );
+});
+
 describe("colours", () => {
   test.each([
     ["red", "#ff0000", false],
