@@ -5,7 +5,7 @@ import { bytesOf } from "../dialects/scan/scan.ts";
 import { createFold, type Event, getDialect } from "../index.ts";
 import { question, tokens, tools } from "./demo-answer.ts";
 import { EventPrinter, partLines } from "./show.ts";
-import { beside, Flow, type Output, type Palette, paletteOf, ruled, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
+import { beside, Flow, type Output, obeys, type Palette, paletteOf, ruled, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
 
 /** The whole answer plays in about this time. */
 const DURATION_MS = 10_000;
@@ -18,7 +18,7 @@ export function addDemo(program: Command): void {
     .description("Plays an answer in Gemma 4's dialect through the scanner: the model's text on the left, the events on the right.")
     .option("--fast", "without waiting, as in a pipe")
     .addHelpText("after", "\nExample:\n  dragoman demo --fast")
-    .action(({ fast = false }: { fast?: boolean }) => demo(process.stdout, fast || !process.stdout.isTTY));
+    .action(({ fast = false }: { fast?: boolean }) => demo(process.stdout, fast || !obeys(process.stdout)));
 }
 
 export async function demo(output: Output, fast: boolean): Promise<void> {
@@ -183,7 +183,7 @@ class Screen {
   }
 
   draw(lines: readonly string[]): void {
-    if (this.#output.isTTY) {
+    if (obeys(this.#output)) {
       const up = this.#drawn.length - this.#gone;
       const hide = this.#cursorHidden ? "" : "\x1b[?25l";
       this.#cursorHidden = true;
@@ -195,7 +195,7 @@ class Screen {
   }
 
   keep(): void {
-    if (!this.#output.isTTY) this.print(this.#drawn.map((line) => `${line.trimEnd()}\n`).join(""));
+    if (!obeys(this.#output)) this.print(this.#drawn.map((line) => `${line.trimEnd()}\n`).join(""));
     this.#drawn = [];
     this.#gone = 0;
   }

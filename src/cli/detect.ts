@@ -44,8 +44,9 @@ async function detect(model: string, flags: DetectFlags): Promise<void> {
   await send(process.stdout, flags.json ? `${jsonLine(found)}\n` : readable(found));
 }
 
-function whyNot({ template, architecture }: FileClues): string {
-  const seen = template === undefined ? "the name is not known" : "neither its name nor its template is known";
+function whyNot({ template, architecture, lack }: FileClues): string {
+  const seen =
+    template === undefined ? `${lack ? `${lack}, and ` : ""}the name is not known` : "neither its name nor its template is known";
   const kind = architecture === undefined ? "" : ` (its architecture is ${visible(architecture)})`;
   return `${seen}${kind}, or it is a model without tools; "dragoman dialects" lists what there is`;
 }
@@ -61,6 +62,8 @@ const isPath = (model: string): boolean => /^(?:\.{0,2}|~|[a-z]:)[\\/]|\.gguf$/i
 interface FileClues extends Clues {
   /** No clue, since base models have the same; but it helps whoever looks further. */
   architecture?: string;
+  /** Why it is only a name. */
+  lack?: string;
 }
 
 async function cluesOf(model: string): Promise<FileClues> {
@@ -74,7 +77,7 @@ async function cluesOf(model: string): Promise<FileClues> {
     if (FILES.test(model)) throw new Complaint(`cannot read ${visible(model)}: there is no such file`);
     return { model };
   }
-  let found: FileClues = { model: resolve(model) };
+  let found: FileClues = { model: resolve(model), lack: "nothing in this folder has a template" };
   const names = filesIn(model);
   for (const name of HOLDERS.flatMap((holder) => names.filter((name) => holder.test(name)))) {
     found = await cluesIn(join(model, name));
@@ -97,7 +100,7 @@ async function cluesIn(path: string): Promise<FileClues> {
     if (error instanceof GgufError) throw new Complaint(`cannot read ${visible(path)}: ${error.message}`, { cause: error });
     throw unreadable(path, error);
   }
-  if (!FILES.test(path)) return { model: resolve(path) };
+  if (!FILES.test(path)) return { model: resolve(path), lack: "it is no GGUF" };
   const text = await readText(path);
   const template = /json$/i.test(path) ? templateIn(parseJson(text, path)) : text;
   return { model: dirname(resolve(path)), ...(template !== undefined && { template }) };

@@ -1,7 +1,7 @@
 /** `dragoman dialects`: what there is. The facts are asked of the dialects themselves, so that they cannot be out of date. */
 import type { Command } from "commander";
 import { type Dialect, listDialects, promptText, type RenderableCall, scanText } from "../index.ts";
-import { Flow, jsonLine, paletteOf, send, widthOfScreen } from "./terminal.ts";
+import { Flow, jsonLine, paletteOf, send, TWO_COLUMNS, widthOfScreen } from "./terminal.ts";
 
 export function addDialects(program: Command): void {
   program
@@ -60,6 +60,12 @@ function factsOf(dialect: Dialect): DialectFacts {
 
 const HEAD = ["dialect", "thinking", "parallel calls", "grammar", "models"];
 
+const inWords = ({ thinking, parallelCalls, grammar, models }: DialectFacts): string => {
+  const has = [thinking, parallelCalls, grammar].flatMap((is, i) => (is ? (HEAD[i + 1] ?? []) : []));
+  return `${models.join(", ")} (${has.join(", ")})`;
+};
+
+/** In a narrow terminal there is no room for columns. */
 function table(all: readonly DialectFacts[]): string {
   const palette = paletteOf(process.stdout);
   const { bold, dim } = palette;
@@ -71,9 +77,11 @@ function table(all: readonly DialectFacts[]): string {
     mark(grammar),
     models.join(", "),
   ]);
+  const width = process.stdout.isTTY ? widthOfScreen(process.stdout) : Number.POSITIVE_INFINITY;
+  if (width < TWO_COLUMNS)
+    return all.map((facts) => `${bold(facts.id)}\n  ${new Flow({ palette, indent: 2, width }).add(inWords(facts))}\n`).join("");
   const widths = HEAD.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)) + 2);
   const indent = widths.slice(0, -1).reduce((sum, width) => sum + width);
-  const width = process.stdout.isTTY ? widthOfScreen(process.stdout) : Number.POSITIVE_INFINITY;
   const line = (row: readonly string[]) => {
     const facts = row.slice(0, -1).map((cell, i) => cell.padEnd(widths[i] ?? 0));
     return facts.join("") + new Flow({ palette, indent, width }).add(row.at(-1) ?? "");

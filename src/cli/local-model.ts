@@ -10,7 +10,7 @@ import { EngineError } from "../engines/error.ts";
 import { createLlama, EMBEDDED, type Gpu, type Llama, MissingRuntime, type Progress, RUNTIME } from "../engines/llama/index.ts";
 import { compareTemplate, TemplateError } from "../template/index.ts";
 import { Complaint } from "./complaint.ts";
-import { type Output, paletteOf, visible, widthOfScreen } from "./terminal.ts";
+import { clearLine, type Output, obeys, paletteOf, visible, widthOfScreen } from "./terminal.ts";
 
 export interface ModelFlags {
   gpu?: boolean | string;
@@ -133,15 +133,15 @@ class Bar {
     if (progress.phase === "download" && progress.file !== this.#file) {
       this.#file = progress.file;
       this.#began = now;
-      if (!this.#output.isTTY) this.#output.write(`dragoman: fetching ${visible(progress.file)} (${sizeOf(progress.total)})\n`);
+      if (!obeys(this.#output)) this.#output.write(`dragoman: fetching ${visible(progress.file)} (${sizeOf(progress.total)})\n`);
     }
-    if (!this.#output.isTTY || now - this.#drawn < REDRAW_MS) return;
+    if (!obeys(this.#output) || now - this.#drawn < REDRAW_MS) return;
     this.#drawn = now;
     this.#output.write(`\r${this.#line(progress).slice(0, widthOfScreen(this.#output) - 1)}\x1b[K`);
   }
 
   clear(): void {
-    if (this.#drawn > 0) this.#output.write("\r\x1b[K");
+    if (this.#drawn > 0) this.#output.write(clearLine(this.#output));
   }
 
   #line(progress: Progress): string {

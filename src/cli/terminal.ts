@@ -53,11 +53,18 @@ export function paletteOf(output: Output): Palette {
 }
 
 /** no-color.org: a refusal wins. */
-function wantsColor({ isTTY }: Output): boolean {
-  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+function wantsColor(output: Output): boolean {
+  const { NO_COLOR, FORCE_COLOR } = process.env;
   if (NO_COLOR || FORCE_COLOR === "0" || FORCE_COLOR === "false") return false;
-  return FORCE_COLOR !== undefined || (isTTY === true && TERM !== "dumb");
+  return FORCE_COLOR !== undefined || obeys(output);
 }
+
+// ---- what is drawn again
+
+/** Whether escape sequences do what they say: a dumb terminal, as Emacs has one, prints them. */
+export const obeys = ({ isTTY }: Output): boolean => isTTY === true && process.env.TERM !== "dumb";
+
+export const clearLine = (output: Output): string => (obeys(output) ? "\r\x1b[K" : "\r");
 
 // ---- words
 

@@ -132,6 +132,7 @@ describe("what cannot be told is one line, and exit code 2", () => {
   const odd = gguf("f/x.gguf", [string("tokenizer.chat_template", "{{ messages }}")]);
   const bare = files.file("bare.json", "{}");
   const broken = files.file("broken.jinja.json", "{");
+  const page = files.file("page.gguf", "<html>");
 
   test.each<[string, string | RegExp]>([
     ["bge-m3", `cannot tell what bge-m3 speaks: the name is not known, ${hint}`],
@@ -140,6 +141,8 @@ describe("what cannot be told is one line, and exit code 2", () => {
     [odd, `cannot tell what ${odd} speaks: neither its name nor its template is known, ${hint}`],
     ["./models/missing.gguf", "there is no file ./models/missing.gguf, and its name says nothing"],
     ["missing.gguf", "there is no file missing.gguf, and its name says nothing"],
+    [page, `cannot tell what ${page} speaks: it is no GGUF, and the name is not known, ${hint}`],
+    ["docs/examples", `cannot tell what docs/examples speaks: nothing in this folder has a template, and the name is not known, ${hint}`],
     ["owner/missing", `cannot tell what owner/missing speaks: the name is not known, ${hint}`],
     ["nowhere.json", "cannot read nowhere.json: there is no such file"],
     ["nowhere.jinja", "cannot read nowhere.jinja: there is no such file"],

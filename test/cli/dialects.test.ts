@@ -16,6 +16,14 @@ test("one line for each dialect", () => {
   expect(lines.find((line) => line.startsWith("gemma4"))).toMatch(/^gemma4 +yes +yes +(?:yes|no) +gemma-4/);
 });
 
+test("a narrow terminal has them under each other", () => {
+  const narrow = "--import=data:text/javascript,Object.assign(process.stdout,{isTTY:true,columns:40})";
+  const lines = dragoman(["dialects"], "", { NODE_OPTIONS: narrow, NO_COLOR: "1" }).stdout.trimEnd().split("\n");
+  expect(lines.filter((line) => line.length > 40)).toEqual([]);
+  expect(lines.filter((line) => !line.startsWith(" "))).toEqual(ids);
+  expect(lines.slice(0, 3)).toEqual(["cohere", "  North Mini Code (thinking, parallel ", "  calls, grammar)"]);
+});
+
 test("--json has the rest", () => {
   const all = JSON.parse(dragoman(["dialects", "--json"]).stdout) as Record<string, unknown>[];
   expect(all.map(({ id }) => id)).toEqual(ids);

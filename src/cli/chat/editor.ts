@@ -6,9 +6,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface, emitKeypressEvents, type Key } from "node:readline";
-import { visibleLines } from "../terminal.ts";
+import { clearLine, obeys, visibleLines } from "../terminal.ts";
 import { Reading, type ReadingOptions } from "./reading.ts";
-import { CLEAR_LINE } from "./spinner.ts";
 
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
@@ -57,7 +56,7 @@ export class Editor {
     input.off("keypress", this.#key);
     input.setRawMode(false);
     input.pause();
-    output.write(PASTE_OFF);
+    if (obeys(output)) output.write(PASTE_OFF);
   }
 
   /** What the user writes; `undefined`: they leave. */
@@ -81,7 +80,7 @@ export class Editor {
       completer: (line: string): [string[], string] => [complete(line), line],
     });
     const keys = input.listeners("keypress").at(-1) as ReadingOptions["keys"];
-    output.write(PASTE_ON);
+    if (obeys(output)) output.write(PASTE_ON);
     this.#atPrompt = true;
     return new Promise((resolve) => {
       const reading = new Reading({ ...this.#options, reader, keys, prompt }, (text) => {
@@ -114,7 +113,7 @@ export class Editor {
         this.#ahead = before + (word === undefined ? this.#ahead : "");
         this.#question = undefined;
         signal.removeEventListener("abort", abort);
-        output.write(CLEAR_LINE);
+        output.write(clearLine(output));
         resolve(word);
       };
       const abort = (): void => done();
@@ -167,7 +166,7 @@ export class Editor {
     else if (line !== "") {
       this.#ahead = before + this.#ahead;
       this.#question = { text, words, before: "", done };
-      this.#options.output.write(CLEAR_LINE + text);
+      this.#options.output.write(clearLine(this.#options.output) + text);
     }
     return word !== undefined;
   }

@@ -1,6 +1,6 @@
 /** The tools that `dragoman chat` has without being given any: they need no network, and no file outside of one folder. */
 import { type ChatTool, defineTool, fileTools } from "../../chat/index.ts";
-import type { Output } from "../terminal.ts";
+import { type Output, obeys } from "../terminal.ts";
 import { calculate } from "./calculate.ts";
 import { colourOf, paintTerminal, UNPAINT } from "./colours.ts";
 
@@ -66,7 +66,7 @@ export class Terminal {
   paint(name: string): { color: string } {
     const colour = colourOf(name);
     if (!colour) throw new Error(`${name} is no color that this terminal knows; give #rrggbb`);
-    if (!this.#output.isTTY) throw new Error("the output is not a terminal: there is nothing to paint");
+    if (!obeys(this.#output)) throw new Error("the output is not a terminal with colours: there is nothing to paint");
     this.#painted = true;
     this.#output.write(paintTerminal(colour));
     return { color: colour.hex };

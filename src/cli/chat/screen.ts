@@ -9,7 +9,7 @@
 import type { ChatEvent } from "../../chat/index.ts";
 import { isObject } from "../../core/json.ts";
 import type { Json, Media, Usage } from "../../core/nouns.ts";
-import { counted, type Palette, visible, widthOf } from "../terminal.ts";
+import { counted, Flow, type Palette, visible, widthOf } from "../terminal.ts";
 import { Prose } from "./prose.ts";
 
 export interface ScreenOptions {
@@ -144,7 +144,9 @@ export class Screen {
     const n = ++this.#results;
     const [first = "", ...others] = resultLines(output, media);
     const whose = this.#calls > 1 ? `${visible(name)}: ` : "";
-    const lines = [whose + first, ...others].flatMap((line) => folded(line, this.#width - 6));
+    const lines = [whose + first, ...others].flatMap((line) =>
+      new Flow({ palette: this.#palette, indent: 0, width: this.#width - 5 }).add(line).split("\n"),
+    );
     const shown = lines.slice(0, RESULT_LINES);
     const more = lines.length - shown.length;
     if (more > 0) shown.push(`… ${counted(more, "more line")}: /show ${n}`);
@@ -172,22 +174,6 @@ export function wholeResult(output: Json, media: readonly Media[] = []): string[
 
 const nameOf = ({ mediaType, data = "", name = "" }: Media): string =>
   `[${mediaType} ${name || `${Math.ceil((data.length * 3) / 4)} bytes`}]`;
-
-function folded(line: string, width: number): string[] {
-  const lines: string[] = [];
-  let now = "";
-  let used = 0;
-  for (const char of line) {
-    const wide = widthOf(char);
-    if (used + wide > width) {
-      lines.push(now);
-      [now, used] = ["", 0];
-    }
-    now += char;
-    used += wide;
-  }
-  return [...lines, now];
-}
 
 /** `231 in · 24 out`, as far as it is known. */
 export function usageText({ inputTokens, outputTokens, cachedTokens }: Usage): string {

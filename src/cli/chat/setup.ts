@@ -18,11 +18,10 @@ import type { JsonObject, ToolCall, Warning } from "../../core/nouns.ts";
 import { Complaint } from "../complaint.ts";
 import { parseJson, readText } from "../input.ts";
 import { modelHere } from "../local-model.ts";
-import { visible } from "../terminal.ts";
+import { clearLine, visible } from "../terminal.ts";
 import { type Connected, connectAll, systemWith, toolsOf } from "./mcp.ts";
 import { offlineTools, type Terminal } from "./offline.ts";
 import { type Source, type SourceFlags, type Speaker, sourcesOf, speakerOf, speakersOf } from "./sources.ts";
-import { CLEAR_LINE } from "./spinner.ts";
 import { stateFolder } from "./state.ts";
 
 export interface ChatFlags extends SourceFlags {
@@ -135,7 +134,7 @@ async function waiting<T>(what: string, work: Promise<T>): Promise<T> {
     return await work;
   } finally {
     clearTimeout(late);
-    if (stderr.isTTY) stderr.write(CLEAR_LINE);
+    if (stderr.isTTY) stderr.write(clearLine(stderr));
   }
 }
 

@@ -1,11 +1,10 @@
 /** Something that moves while the model or a tool is at work, on a line of its own that is gone when there is something to read. */
-import type { Output, Palette } from "../terminal.ts";
+import { clearLine, type Output, obeys, type Palette } from "../terminal.ts";
 
 const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const FRAME_MS = 100;
 /** What is quick needs no sign. */
 const SECONDS_AFTER = 2;
-export const CLEAR_LINE = "\r\x1b[K";
 
 export class Spinner {
   readonly #output: Output;
@@ -18,7 +17,7 @@ export class Spinner {
   }
 
   start(): void {
-    if (this.#timer) return;
+    if (this.#timer || !obeys(this.#output)) return;
     const began = performance.now();
     let frame = 0;
     this.#timer = setInterval(() => {
@@ -32,6 +31,6 @@ export class Spinner {
     if (!this.#timer) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#output.write(CLEAR_LINE);
+    this.#output.write(clearLine(this.#output));
   }
 }

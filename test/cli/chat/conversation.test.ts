@@ -1,7 +1,7 @@
 // The conversation in a terminal, as a person has it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { chat } from "../../../src/cli/chat/talk.ts";
 import { everything } from "../../everything.ts";
 import { tempFolder } from "../../servers.ts";
@@ -12,6 +12,7 @@ import { type Doing, startModel } from "./upstream.ts";
 const state = tempFolder();
 process.env.XDG_STATE_HOME = state;
 process.env.NO_COLOR = "1";
+process.env.TERM = "xterm";
 const files = folder();
 const library = new URL("../../../dist/chat/index.js", import.meta.url).href;
 
@@ -50,6 +51,16 @@ describe("over streams", () => {
     await streams.type("/exit", "Enter");
     await over;
     expect(streams.output).not.toContain("\x1b[31mhello");
+  });
+
+  test("a dumb terminal gets no escape sequence", async () => {
+    vi.stubEnv("TERM", "dumb");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { streams, over } = await begin();
+    await streams.says("paint it", "not a terminal with colours", "2 steps");
+    await streams.type("/exit", "Enter");
+    await over;
+    expect(streams.output).not.toContain("\x1b");
   });
 
   test("what the server cannot be told is said behind the first answer", async () => {

@@ -6,6 +6,8 @@ import { Terminal } from "../../../src/cli/chat/offline.ts";
 import { plainText, Screen, usageText, wholeResult } from "../../../src/cli/chat/screen.ts";
 import type { Palette } from "../../../src/cli/terminal.ts";
 
+process.env.TERM = "xterm";
+
 const tag = (name: string) => (text: string) => (text === "" ? "" : `<${name}>${text}</${name}>`);
 const names = ["bold", "dim", "red", "green", "yellow", "magenta", "cyan"];
 const palette = Object.fromEntries(names.map((name) => [name, (text: string) => text])) as unknown as Palette;
@@ -91,6 +93,13 @@ test("the whole of a result is for reading", () => {
 test("usage in one line", () => {
   expect(usageText({ inputTokens: 1200, outputTokens: 5, cachedTokens: 1000 })).toBe("1,200 in (1,000 cached) · 5 out");
   expect(usageText({})).toBe("");
+});
+
+test("a result is folded between its words", () => {
+  const output = "There is no tool nope. The tools are: get_time, calculate.";
+  expect(shown([...call("nope", "{}"), { type: "tool-result", id: "a", name: "nope", output }], { width: 34 })).toContain(
+    "  └ There is no tool nope. The \n    tools are: get_time, \n    calculate.\n",
+  );
 });
 
 describe("colours", () => {
