@@ -116,8 +116,7 @@ export const widthOfScreen = (output: Output): number => output.columns || 80;
 export const TWO_COLUMNS = 72;
 
 /** Text, styled or not, that takes so many columns at the least. */
-const padded = (text: string, width: number): string =>
-  text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));
+const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))));
 
 /** Blocks of lines side by side, each in a column of its width. */
 export function beside(blocks: readonly (readonly string[])[], widths: readonly number[], { dim }: Palette): string[] {
