@@ -339,3 +339,8 @@ test("mistral: a call object that lost its list is a call, and arguments without
       "call g{}",
     ]);
 });
+
+test("xlam: a stop behind the key of the arguments cuts the call, as the end of the input does", () => {
+  for (const end of ["", "<|im_end|>", " <|eot_id|>"])
+    expect(lines(xlam, `<tool_call>[{"name": "f", "arguments":${end}`)[0]).toBe("cut f{}");
+});

@@ -56,7 +56,7 @@ export class CallObject {
 
   /** Whether the key of the arguments is what was read last. */
   atArguments(s: Scan): boolean {
-    return this.fault === undefined && s.depth === s.fieldDepth && ARGUMENTS.has(s.key);
+    return this.fault?.code !== "too-deep" && s.depth === s.fieldDepth && ARGUMENTS.has(s.key);
   }
 
   /** Behind a piece of a value. */
