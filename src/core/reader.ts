@@ -263,6 +263,8 @@ export class Reader extends Window {
     }
     const free = this.#frame !== undefined || this.#any;
     if (code === 123 || (free && (code === 91 || (code === 40 && syntax.tuples)))) {
+      const cut = this.stops.leads[code] === 1 && this.isCut(); // Kimi's `[EOS]`
+      if (cut !== false) return cut;
       this.pos++;
       if (this.depth >= this.#depths) return "deep";
       this.#push(code === 40 ? 41 : code + 2, 58, this.#inner(syntax));

@@ -82,7 +82,7 @@ export function withResultsFirst(messages: Message[]): Message[] {
 /** With a text before the conversation, behind what the system says. */
 export function withInstruction(messages: readonly Message[], text: string): Message[] {
   const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
-  return messages.toSpliced(Math.max(first, 0), 0, { role: "developer", content: [{ type: "text", text }] });
+  return messages.toSpliced(first < 0 ? messages.length : first, 0, { role: "developer", content: [{ type: "text", text }] });
 }
 
 /** What the model was told, by whomever. */

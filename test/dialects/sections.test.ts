@@ -24,6 +24,13 @@ test("Kimi K2: section marks in the singular are the same", () => {
   ]);
 });
 
+test("Kimi K2: a stop in brackets is no list", () => {
+  const call = (args: string) => `<|tool_call_begin|>f:0<|tool_call_argument_begin|>${args}`;
+  const truncated = { name: "f", arguments: {}, truncated: true };
+  for (const end of ["[EOS]", "[EOS] \n"]) expect(endsOf(cutAnyhow(kimiK2, call(`{"a":${end}`)))).toMatchObject([truncated]);
+  expect(lines(kimiK2, call('{"a":["EOS"]}'))).toEqual(['call f{"a":["EOS"]}']);
+});
+
 test("Mistral: a declared name may have blanks", () => {
   const text = '[TOOL_CALLS]get weather{"a": 1}';
   expect(lines(mistral, text, { tools: [{ name: "get weather" }] })).toEqual(['call get weather{"a":1}']);
