@@ -20,7 +20,7 @@ export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefi
       yield decoder.decode(chunk, { stream: true });
     }
   } catch (error) {
-    throw unreadable(file, error);
+    throw error instanceof Error && "code" in error ? unreadable(file, error) : error; // what the system has no code for is our fault
   }
   yield decoder?.decode() ?? "";
 }

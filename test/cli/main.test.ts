@@ -127,7 +127,7 @@ describe("a mistake is one line, and exit code 2", () => {
 
 test("a fault of ours is one line, and exit code 1", () => {
   const env = { NODE_OPTIONS: "--import=data:text/javascript,delete%20globalThis.TextDecoder" };
-  const run = dragoman(["scan", "-d", "gemma4"], "", env);
+  const run = dragoman(["scan", "-d", "gemma4"], "Hi", env);
   expect(run).toEqual({ code: 1, stdout: "", stderr: "dragoman: this is our fault: TextDecoder is not defined; --verbose shows where\n" });
-  expect(dragoman(["scan", "-d", "gemma4", "--verbose"], "", env).stderr).toMatch(/\n +at .*input\.js/);
+  expect(dragoman(["scan", "-d", "gemma4", "--verbose"], "Hi", env).stderr).toMatch(/\n +at .*input\.js/);
 });
