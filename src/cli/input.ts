@@ -12,21 +12,23 @@ const STDIN = "-";
 /** The text of a file, or of what is piped in, as it comes: one decoder, so that no character is cut. */
 export async function* textOf(file = STDIN): AsyncGenerator<string, void, undefined> {
   if (file === STDIN && process.stdin.isTTY) process.stderr.write("dragoman: reading what you type; Ctrl-D ends it\n");
-  let decoder: TextDecoder | undefined;
+  let decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let isFirst = true;
   const bytes: AsyncIterable<Buffer> = file === STDIN ? process.stdin : createReadStream(file);
   try {
     for await (const chunk of bytes) {
-      decoder ??= new TextDecoder(encodingOf(chunk), { ignoreBOM: true });
+      if (isFirst && isWide(chunk)) decoder = new TextDecoder("utf-16le", { ignoreBOM: true });
+      isFirst = false;
       yield decoder.decode(chunk, { stream: true });
     }
   } catch (error) {
     throw error instanceof Error && "code" in error ? unreadable(file, error) : error; // what the system has no code for is our fault
   }
-  yield decoder?.decode() ?? "";
+  yield decoder.decode();
 }
 
 /** What `>` of Windows' PowerShell writes is not UTF-8, and says so in its first two bytes. */
-const encodingOf = ([first, second]: Uint8Array): string => (first === 0xff && second === 0xfe ? "utf-16le" : "utf-8");
+const isWide = ([first, second]: Uint8Array): boolean => first === 0xff && second === 0xfe;
 
 const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory, give a file",
