@@ -30,7 +30,7 @@ function fileAt(fd: number): Pick<Output, "write"> {
   return {
     write(text) {
       try {
-        writeSync(fd, text);
+        for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(fd, rest)); // the last room may be too little
         isFull = false;
       } catch (error) {
         if (!isFull) process.stderr.write(`dragoman: the log goes on without lines that cannot be written: ${(error as Error).message}\n`);

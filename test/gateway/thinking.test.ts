@@ -23,7 +23,7 @@ async function start(field: Field) {
   });
   const { url } = await startGateway({ upstreams: { up: remote(upstream.url) } });
   const post = (path: string, body: object) => ask(url, "POST", path, { headers: json, body: JSON.stringify(body) });
-  const sent = () => JSON.parse(upstream.seen.at(-1)?.body ?? "").messages as Sent[];
+  const sent = () => JSON.parse(upstream.seen.findLast(({ body }) => body !== "")?.body ?? "").messages as Sent[];
   return { post, sent };
 }
 
