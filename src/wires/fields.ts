@@ -8,7 +8,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
-import { isEmpty, words } from "./read.ts";
+import { isEmpty, snake, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
 export const MAX_DEPTH = 512;
@@ -133,7 +133,7 @@ export class Fields {
   }
 
   #spelled(key: string): string {
-    return this.#hasSnakes && this.value[key] === undefined ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
+    return this.#hasSnakes && this.value[key] === undefined ? snake(key) : key;
   }
   /** A look at what stands there; it is still left. */
   peek(key: string): Json | undefined {

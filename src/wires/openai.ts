@@ -8,7 +8,7 @@ import { effortOf } from "./effort.ts";
 import { told } from "./encoded.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
-import { defined, listOf, objectOf, some } from "./read.ts";
+import { defined, listOf, objectOf, some, spelling } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { objectSchema, strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -43,7 +43,7 @@ export function sayable(tool: Tool, { request, profile, warnings, nulls }: Out):
   return { ...loose, parameters: { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) } };
 }
 
-const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
+const MODES = { ...spelling("auto none required"), any: "required" } as const;
 
 /** The tool that only its type names: one of those that the API defines. */
 const nativeIn = (tools: readonly Tool[], type: Json | undefined): Tool | undefined =>
@@ -110,12 +110,7 @@ export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (nam
 
 export const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
   none: { enabled: false },
-  minimal: { effort: "minimal" },
-  low: { effort: "low" },
-  medium: { effort: "medium" },
-  high: { effort: "high" },
-  xhigh: { effort: "xhigh" },
-  max: { effort: "max" },
+  ...Object.fromEntries((["minimal", "low", "medium", "high", "xhigh", "max"] as const).map((effort) => [effort, { effort }])),
 };
 
 /** The word for how much thinking is wanted. */
@@ -171,7 +166,7 @@ export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerD
 /** What it is called when nobody named it. */
 const OUTPUT_NAME = "output";
 
-const OUTPUT = { schema: "schema", name: "name", strict: "strict" } as const;
+const OUTPUT = spelling("schema name strict");
 
 /** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
 export function readOutput(given: Fields, key: string, from: Source, inner?: string): Request["output"] {

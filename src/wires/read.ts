@@ -16,6 +16,15 @@ export function parsed(text: string): Json | undefined {
 /** The words of a text. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
+type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
+
+/** `topP` as `top_p`. */
+export const snake = (word: string): string => word.replace(/[A-Z]/g, "_$&").toLowerCase();
+
+/** A table of words by how they are spelled elsewhere. */
+export const spelling = <T extends string>(nouns: T, spell = snake): Readonly<Record<string, Words<T>>> =>
+  Object.fromEntries(nouns.split(" ").map((noun) => [spell(noun), noun])) as Record<string, Words<T>>;
+
 /** The fields that a table names, written as the API calls them. */
 export function written(thing: object, names: FieldNames): { [key: string]: unknown } {
   const draft: { [key: string]: unknown } = {};

@@ -3,7 +3,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
-import { isEmpty, listOf, objectOf, words } from "./read.ts";
+import { isEmpty, listOf, objectOf, snake, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -167,7 +167,7 @@ const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties
 
 /** Google's servers take their words with `_`, too, and Python's `google-genai` writes a `response_schema` so. */
 const SNAKES: Readonly<Record<string, string>> = Object.fromEntries(
-  [...COUNTS, "anyOf", "propertyOrdering", "additionalProperties"].map((key) => [key.replace(/[A-Z]/, "_$&").toLowerCase(), key]),
+  [...COUNTS, "anyOf", "propertyOrdering", "additionalProperties"].map((key) => [snake(key), key]),
 );
 
 const camel: Rule = (schema) => {

@@ -1,7 +1,7 @@
 /** What requests and answers of the Anthropic wire have in common: its tables, and the state that its blocks carry. */
 import type { FinishReason, Json, Opaque, Part, Text, Usage } from "../../core/nouns.ts";
 import { opaque, ownState, putState, withState } from "../opaque.ts";
-import { listOf, words } from "../read.ts";
+import { listOf, spelling, words } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 export const WIRE = "anthropic";
@@ -32,11 +32,10 @@ export const USAGE = {
 
 export const EFFORTS: ReadonlySet<unknown> = words("low medium high xhigh max");
 
-export const SAMPLING = { temperature: "temperature", top_p: "topP", top_k: "topK" } as const;
+export const SAMPLING = spelling("temperature topP topK");
 
 export const TOOL = {
-  name: "name",
-  description: "description",
+  ...spelling("name description"),
   input_schema: "parameters",
   strict: "strict",
   defer_loading: "deferred",

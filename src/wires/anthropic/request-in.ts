@@ -23,7 +23,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, listOf, objectOf, someOf, words } from "../read.ts";
+import { defined, isEmpty, listOf, objectOf, someOf, spelling, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
@@ -135,7 +135,7 @@ function textIn(block: Json | undefined): string {
 
 // Messages
 
-const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
+const ROLES = spelling("user assistant system");
 
 /** A message that only changes the tools is none to anybody else: it keeps its place for Anthropic's own servers. */
 function readMessage(message: Fields, from: Source, changes: Json[]): Message[] {

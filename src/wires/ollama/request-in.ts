@@ -3,19 +3,14 @@ import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettin
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, someOf, words } from "../read.ts";
+import { defined, someOf, spelling, words } from "../read.ts";
 import { readLimit, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool" } as const;
+const ROLES = spelling("system developer user assistant tool");
 
-const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
-  low: { effort: "low" },
-  medium: { effort: "medium" },
-  high: { effort: "high" },
-  max: { effort: "max" },
-};
+const EFFORTS = spelling("low medium high max");
 
 /** How long a server keeps a model, and what it does with a long prompt, is no other server's business. */
 const quiet = words("keep_alive truncate shift");
@@ -50,7 +45,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
 }
 
 function readThinking(root: Fields): ThinkingSettings | undefined {
-  if (typeof root.value.think === "string") return root.word("think", EFFORTS);
+  if (typeof root.value.think === "string") return { effort: root.word("think", EFFORTS) };
   const enabled = root.flag("think");
   return enabled === undefined ? undefined : { enabled };
 }
@@ -67,7 +62,7 @@ function readPrompt(root: Fields): Message[] {
 
 function readMessage(message: Fields, from: Source): Message {
   const given = message.text("role")?.toLowerCase() ?? "";
-  const role = Object.hasOwn(ROLES, given) ? ROLES[given as keyof typeof ROLES] : message.word("role", ROLES);
+  const role = Object.hasOwn(ROLES, given) ? ROLES[given]! : message.word("role", ROLES);
   const said = message.text("content");
   const media = readImages(message);
   if (role === "tool") {

@@ -19,7 +19,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, numberOf, objectOf, some, someOf, textOf, words } from "../read.ts";
+import { defined, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -85,7 +85,7 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
 
 // Messages
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool", function: "tool" } as const;
+const ROLES = { ...spelling("system developer user assistant tool"), function: "tool" } as const;
 
 function readMessage(message: Fields, from: Source): Message {
   const role = message.word("role", ROLES);

@@ -19,7 +19,7 @@ import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { objectOf, someOf, textOf } from "../read.ts";
+import { objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -92,7 +92,7 @@ function goOn(from: Source, recall: NonNullable<WireInput["recall"]>): void {
 
 // Items
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
+const ROLES = spelling("system developer user assistant");
 
 function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInput["recall"]): Message[] {
   const items = new Items(tools, from, recall);
