@@ -69,7 +69,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     stop_sequences: stop?.length ? stop : undefined,
     stream: stream && true,
   });
-  return encoded(out, ABLE, "/v1/messages", body, { "anthropic-version": VERSION, ...(objectOf(headers) as Headers) });
+  return encoded(out, "/v1/messages", body, { "anthropic-version": VERSION, ...(objectOf(headers) as Headers) });
 }
 
 /** The keys that counting takes. */

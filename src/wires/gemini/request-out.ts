@@ -58,7 +58,7 @@ function encode(given: Request, profile: WireProfile | undefined, method: string
     generationConfig: writeConfig(out),
   });
   const model = resource(given).split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
-  return encoded(out, ABLE, `/v1beta/${model}:${method}`, body);
+  return encoded(out, `/v1beta/${model}:${method}`, body);
 }
 
 const resource = ({ model }: Request): string => (/^(models|tunedModels)\//.test(model) ? model : `models/${model}`);

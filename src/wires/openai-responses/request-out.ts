@@ -55,7 +55,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   const { model, messages, stream } = out.request;
   const { items } = new Items(out, messages.slice(instructions === undefined ? 0 : 1));
   const body = defined<Draft>({ model, instructions, input: items, ...settings(out), stream: stream && true });
-  const request = encoded(out, ABLE, "/v1/responses", body);
+  const request = encoded(out, "/v1/responses", body);
   if (items.length === 0) body.input = "";
   return request;
 }
