@@ -8,7 +8,7 @@ import { Pile } from "../core/pile.ts";
 import { schemaNode } from "../core/schema.ts";
 import { deeperThan } from "./fields.ts";
 import { Balance, partialObject } from "./json-text.ts";
-import { parsed } from "./read.ts";
+import { isText, parsed } from "./read.ts";
 import { withoutNulls } from "./spans.ts";
 import type { WireContext } from "./wire.ts";
 
@@ -29,7 +29,7 @@ export const malformedRaw = (name: string, args: Json): string => JSON.stringify
 /** The call that `malformedRaw` wrote down. */
 export function readMalformed(raw: string): { name: string; arguments: Json } | undefined {
   const value = parsed(raw);
-  return isObject(value) && typeof value.name === "string" ? { name: value.name, arguments: value.arguments ?? "" } : undefined;
+  return isObject(value) && isText(value.name) ? { name: value.name, arguments: value.arguments ?? "" } : undefined;
 }
 
 export interface CallFragment {
@@ -305,7 +305,7 @@ export class CallAccumulator {
 
 /** The JSON text that a fragment brings. */
 const argumentsIn = ({ arguments: args, input }: CallFragment): string =>
-  input || (typeof args === "string" ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
+  input || (isText(args) ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
 
 function isWhole(json: string): boolean {
   const balance = new Balance();
@@ -314,7 +314,7 @@ function isWhole(json: string): boolean {
 }
 
 function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: boolean): void {
-  let piece = typeof args === "string" ? args : args ? JSON.stringify(args) : "";
+  let piece = isText(args) ? args : args ? JSON.stringify(args) : "";
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
   slot.custom ||= input !== undefined;
@@ -336,5 +336,5 @@ function wholeText({ text, custom }: Slot): string {
 
 /** More of a call that has ended: not lost, but part of nothing. */
 function leftOver({ arguments: args }: CallFragment): Event[] {
-  return typeof args === "string" && args.trim() !== "" ? [{ type: "control", raw: args }] : [];
+  return isText(args) && args.trim() !== "" ? [{ type: "control", raw: args }] : [];
 }

@@ -5,7 +5,7 @@ import { readMalformed } from "./accumulate.ts";
 import { callIds } from "./calls.ts";
 import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
-import { textOf } from "./read.ts";
+import { isText, textOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
@@ -105,7 +105,7 @@ export const asUser = ({ content, state }: Told): Message => ({
 export function inResult(result: ToolResult, { role, content, state }: Told): ToolResult {
   const said = content.map((part) => labelled(part.type === "text" ? part.text : labelOf(part).text, role));
   const { output } = result;
-  const isList = typeof output !== "string" && textsOf(output);
+  const isList = !isText(output) && textsOf(output);
   const told: Json = isList
     ? [...(output as readonly Json[]), ...said.map((text) => ({ type: "text", text }))]
     : [outputText(output), ...said].filter(Boolean).join("\n\n");
@@ -224,7 +224,7 @@ class Messages {
   #returned({ media = [], ...result }: ToolResult): ToolResult {
     const able = this.#able;
     const { output, isError, name, id } = result;
-    if (typeof output !== "string" && !able.result?.(result)) {
+    if (!isText(output) && !able.result?.(result)) {
       if (!textsOf(output)) this.#warnings.converted("a tool result that is no text", "its JSON text");
       result.output = outputText(output);
     }

@@ -6,7 +6,7 @@ import { unescapeJson } from "../core/json.ts";
 import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
 import { stringEnd } from "./json-text.ts";
 import { ownState } from "./opaque.ts";
-import { objectOf, textOf } from "./read.ts";
+import { isText, objectOf, textOf } from "./read.ts";
 
 const BRIDGE_PARAMETERS: JsonObject = {
   type: "object",
@@ -91,7 +91,7 @@ export const toolKind = (tools: readonly Tool[] | undefined, name: string): "fun
 
 /** The text of a custom call. */
 export const customInput = (call: Pick<ToolCall, "arguments">): string =>
-  typeof call.arguments.input === "string" ? call.arguments.input : JSON.stringify(call.arguments);
+  isText(call.arguments.input) ? call.arguments.input : JSON.stringify(call.arguments);
 
 const INPUT = /^\s*\{\s*"input"\s*:\s*"/;
 /** What stands in front of the text cannot be longer: then it is another object, whose text the end of the call tells. */

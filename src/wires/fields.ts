@@ -8,7 +8,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
-import { isEmpty, snake, words } from "./read.ts";
+import { isEmpty, isText, snake, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
 export const MAX_DEPTH = 512;
@@ -17,9 +17,9 @@ const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request
 
 /** The body of a request, given as JSON text or as what it stands for. */
 export function readBody(body: unknown): JsonObject {
-  const value = typeof body === "string" ? parse(body) : body;
+  const value = isText(body) ? parse(body) : body;
   if (!isObject(value)) throw bad("the body must be a JSON object");
-  const isShort = typeof body === "string" && body.length <= 2 * MAX_DEPTH; // each level takes two brackets
+  const isShort = isText(body) && body.length <= 2 * MAX_DEPTH; // each level takes two brackets
   if (!isShort && deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
   return value;
 }
@@ -180,7 +180,7 @@ export class Fields {
   /** What a table has for the word that stands here. */
   word<T>(key: string, table: Readonly<Record<string, T>>): T {
     const word = this.json(key);
-    if (typeof word === "string" && Object.hasOwn(table, word)) return table[word]!;
+    if (isText(word) && Object.hasOwn(table, word)) return table[word]!;
     return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
   }
   list(key: string): readonly Json[] {

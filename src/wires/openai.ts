@@ -8,7 +8,7 @@ import { effortOf } from "./effort.ts";
 import { told } from "./encoded.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
-import { defined, listOf, objectOf, some, spelling } from "./read.ts";
+import { defined, isText, listOf, objectOf, some, spelling } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { objectSchema, strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -23,7 +23,7 @@ export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> {
   const { type, ...flat } = objectOf(tool.value.format);
   const { syntax, definition } = objectOf(inner ? flat[inner] : flat);
-  const isGrammar = type === "grammar" && typeof syntax === "string" && typeof definition === "string";
+  const isGrammar = type === "grammar" && isText(syntax) && isText(definition);
   if (!isGrammar && (type !== "text" || inner)) return {};
   const format = tool.inner("format");
   format.ask("type");
@@ -89,7 +89,7 @@ export function readChoice(
 
 /** `isWrapped`: chat's form. */
 export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (name: string) => string, isWrapped: boolean): unknown {
-  if (typeof choice === "string") return choice;
+  if (isText(choice)) return choice;
   const named = (own: string) => {
     const native = isWrapped
       ? undefined

@@ -46,7 +46,9 @@ export function restOf(value: JsonObject, isWanted?: (key: string) => boolean): 
   return rest;
 }
 
-export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+export const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined);
 export const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : NOTHING);
 export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : []);
@@ -89,7 +91,7 @@ export function grow(target: Draft, piece: Draft): Draft {
   for (const [key, value] of Object.entries(piece)) {
     const there = Object.hasOwn(target, key) ? target[key] : undefined;
     if (there === undefined || there === null) setOwn(target, key, value);
-    else if (typeof there === "string" && typeof value === "string") target[key] = there + value;
+    else if (isText(there) && isText(value)) target[key] = there + value;
     else if (Array.isArray(there) && Array.isArray(value)) target[key] = [...there, ...value];
     else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
   }

@@ -3,7 +3,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
-import { isEmpty, listOf, objectOf, snake, words } from "./read.ts";
+import { isEmpty, isText, listOf, objectOf, snake, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -55,13 +55,13 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   const walk = (item: Json, path: string, open: readonly string[]): Draft => {
     if (!isObject(item)) return item === false ? { not: {} } : {};
     const { $ref, ...rest } = item;
-    if (typeof $ref !== "string") return mapInner(item, path, (inner, at) => walk(inner, at, open));
+    if (!isText($ref)) return mapInner(item, path, (inner, at) => walk(inner, at, open));
     const target = $ref.startsWith("#") ? followRef($ref, schema) : undefined;
     const endless = ++nodes > MAX_NODES || open.filter((name) => name === $ref).length >= MAX_NESTED;
     if (!target || endless) {
       lost.push({ path, keyword: "$ref" });
       const type = target?.type;
-      return walk(typeof type === "string" ? { type, ...rest } : rest, path, open);
+      return walk(isText(type) ? { type, ...rest } : rest, path, open);
     }
     const { $defs: _defs, definitions: _definitions, ...named } = target;
     return walk({ ...named, ...rest }, path, [...open, $ref]);
@@ -72,7 +72,7 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
 }
 
 export const hasRef = (value: Json): boolean =>
-  typeof value === "object" && value !== null && (typeof objectOf(value).$ref === "string" || Object.values(value).some(hasRef));
+  typeof value === "object" && value !== null && (isText(objectOf(value).$ref) || Object.values(value).some(hasRef));
 
 // ---- Rewriting
 
@@ -111,7 +111,7 @@ const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
   if (oneOf !== undefined) draft = grown(draft, { anyOf: oneOf }, lose);
   for (const part of listOf(allOf).map(objectOf)) {
     const { $ref, ...own } = part;
-    draft = grown(draft, typeof $ref === "string" ? { ...followRef($ref, root), ...own } : plain(own, lose, root), lose);
+    draft = grown(draft, isText($ref) ? { ...followRef($ref, root), ...own } : plain(own, lose, root), lose);
   }
   return draft;
 };
@@ -154,10 +154,10 @@ const GEMINI_KEYWORDS = words(
 export const geminiSchema = (schema: JsonObject): SchemaOut =>
   rewrite(inlineRefs(schema), unified, (draft, lose) => {
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
-    if (typeof draft.type === "string") draft.type = draft.type.toUpperCase();
+    if (isText(draft.type)) draft.type = draft.type.toUpperCase();
     if (Array.isArray(draft.enum)) {
-      if (draft.enum.some((value: Json) => typeof value !== "string")) lose("enum");
-      draft.enum = draft.enum.map((value: Json) => (typeof value === "string" ? value : JSON.stringify(value)));
+      if (draft.enum.some((value: Json) => !isText(value))) lose("enum");
+      draft.enum = draft.enum.map((value: Json) => (isText(value) ? value : JSON.stringify(value)));
       draft.type = "STRING";
     }
     return draft;
@@ -179,7 +179,7 @@ const camel: Rule = (schema) => {
 function isOverruled({ type, anyOf }: JsonObject): boolean {
   const types = listOf(anyOf).map((item) => [objectOf(item).type ?? []].flat());
   const differs = (other: Json) => String(other).toLowerCase() !== String(type).toLowerCase();
-  return typeof type === "string" && types.every(({ length }) => length > 0) && types.flat().some(differs);
+  return isText(type) && types.every(({ length }) => length > 0) && types.flat().some(differs);
 }
 
 /** Whether anything in it may be in Gemini's words: few clients still write so, and a look takes less time than a copy. */
@@ -189,8 +189,7 @@ function isGeminis(schema: Json): boolean {
   for (const key in schema as JsonObject) {
     const value = (schema as JsonObject)[key]!;
     if (Object.hasOwn(SNAKES, key) || (key === "anyOf" && isOverruled(schema as JsonObject))) return true;
-    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || (typeof value === "string" && isGeminisWord(key, value)))
-      return true;
+    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || (isText(value) && isGeminisWord(key, value))) return true;
   }
   return false;
 }
@@ -201,14 +200,14 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
   !isGeminis(schema)
     ? schema
     : rewrite({ schema, lost: [] }, camel, (draft) => {
-        if (typeof draft.type === "string") draft.type = draft.type.toLowerCase();
+        if (isText(draft.type)) draft.type = draft.type.toLowerCase();
         if (isOverruled(draft)) delete draft.type;
-        for (const key of COUNTS) if (typeof draft[key] === "string") draft[key] = Number(draft[key]);
+        for (const key of COUNTS) if (isText(draft[key])) draft[key] = Number(draft[key]);
         if (typeof draft.nullable !== "boolean") return draft;
         const { nullable: isNullable, ...rest } = draft;
         if (!isNullable) return rest;
         if (Array.isArray(rest.enum)) rest.enum = [...rest.enum, null];
-        if (typeof rest.type === "string") rest.type = [rest.type, "null"];
+        if (isText(rest.type)) rest.type = [rest.type, "null"];
         else if (Array.isArray(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
         return rest;
       }).schema;
@@ -233,7 +232,7 @@ export function ownWordsOf(schema: JsonObject): JsonObject | undefined {
 /** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */
 export function ollamaSchema(given: JsonObject): SchemaOut {
   const { schema, lost } = rewrite(inlineRefs(given), plain, unchanged);
-  return { schema: typeof schema.type === "string" ? schema : { ...schema, type: "object" }, lost };
+  return { schema: isText(schema.type) ? schema : { ...schema, type: "object" }, lost };
 }
 
 // ---- Anthropic's tools

@@ -23,7 +23,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, listOf, objectOf, someOf, spelling, words } from "../read.ts";
+import { defined, isEmpty, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
@@ -107,7 +107,7 @@ function readPart(block: Fields): Text | Media {
 function storedFile({ type, title, source, file_id }: JsonObject): string {
   const mediaType = type === "image" ? "image/*" : type === "document" ? "application/pdf" : "application/octet-stream";
   const id = objectOf(source).file_id ?? file_id;
-  return typeof id === "string" ? `[${[mediaType, title].filter(Boolean).join(" ")}]` : "";
+  return isText(id) ? `[${[mediaType, title].filter(Boolean).join(" ")}]` : "";
 }
 
 function readMedia(block: Fields, isDocument: boolean): Media | undefined {
@@ -122,15 +122,13 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
   const { type, text, title, context, source, content, data, tool_name: tool } = block;
-  if (type === "text") return typeof text === "string" ? text : "";
+  if (type === "text") return isText(text) ? text : "";
   if (type === "tool_reference") return `The tool ${tool} is now available.`;
-  if (type === "compaction") return typeof content === "string" ? summaryText(content) : "";
+  if (type === "compaction") return isText(content) ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
-  const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
-  return (
-    body && [title, type === "search_result" ? source : context, body].filter((line) => typeof line === "string" && line !== "").join("\n")
-  );
+  const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : isText(inner) ? inner : "";
+  return body && [title, type === "search_result" ? source : context, body].filter((line) => isText(line) && line !== "").join("\n");
 }
 
 // Messages

@@ -11,7 +11,7 @@ import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, objectOf, some, someOf, words, written } from "../read.ts";
+import { defined, isText, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import { NO_USER } from "../warnings.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
@@ -137,7 +137,7 @@ class Turns {
   /** An answer that the model shall go on with may not end in blanks. */
   #trim(last: Said | undefined): void {
     const block = last?.role === "assistant" ? (last.content.at(-1) as Draft) : undefined;
-    if (block?.type !== "text" || typeof block.text !== "string" || block.text.trimEnd() === block.text) return;
+    if (block?.type !== "text" || !isText(block.text) || block.text.trimEnd() === block.text) return;
     block.text = block.text.trimEnd();
     this.#out.warnings.dropped("the blank at the end of the last answer");
   }

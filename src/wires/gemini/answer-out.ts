@@ -8,7 +8,7 @@ import { Answer } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
-import { defined, listOf, objectOf } from "../read.ts";
+import { defined, isText, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
@@ -52,7 +52,7 @@ export class GeminiAnswer extends Answer {
 
   override malformed({ raw, reason }: Extract<Event, { type: "malformed" }>): void {
     const call = readMalformed(raw);
-    const native = call?.name === "" && typeof call.arguments === "string" ? call.arguments : undefined; // as this API says it
+    const native = call?.name === "" && isText(call.arguments) ? call.arguments : undefined; // as this API says it
     this.#unreadable ??= native ?? `${reason}: ${raw}`;
     this.warnings.converted("a call that cannot be read", MALFORMED);
   }

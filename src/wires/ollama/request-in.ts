@@ -3,7 +3,7 @@ import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettin
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, someOf, spelling, words } from "../read.ts";
+import { defined, isText, someOf, spelling, words } from "../read.ts";
 import { readLimit, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
@@ -45,7 +45,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
 }
 
 function readThinking(root: Fields): ThinkingSettings | undefined {
-  if (typeof root.value.think === "string") return { effort: root.word("think", EFFORTS) };
+  if (isText(root.value.think)) return { effort: root.word("think", EFFORTS) };
   const enabled = root.flag("think");
   return enabled === undefined ? undefined : { enabled };
 }
@@ -81,7 +81,7 @@ const textParts = (said: string | undefined) => (said ? [{ type: "text" as const
 
 const readImages = (given: Fields): Media[] =>
   given.list("images").map((data, i) => {
-    if (typeof data !== "string" || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
+    if (!isText(data) || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
     if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
     return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
   });
@@ -104,7 +104,7 @@ function readTool(tool: Fields, from: Source): Tool[] {
 
 function readFormat(root: Fields): Request["output"] {
   const format = root.json("format");
-  if (typeof format === "string") return format === "" ? undefined : root.word("format", { json: {} });
+  if (isText(format)) return format === "" ? undefined : root.word("format", { json: {} });
   const schema = root.thing("format")?.value;
   return schema && { schema };
 }

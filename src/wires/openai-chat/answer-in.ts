@@ -7,7 +7,7 @@ import { readError } from "../errors.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
 import { CHAT_USAGE, readUsage, wholeUsage } from "../openai.ts";
-import { defined, isEmpty, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
+import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
@@ -142,7 +142,7 @@ export class ChatReader extends AnswerReader {
     }
     this.thinking(thought);
     const content = delta.json("content");
-    if (typeof content === "string") this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
+    if (isText(content)) this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
     const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's
@@ -215,7 +215,7 @@ export class ChatReader extends AnswerReader {
   }
 
   #isNews(key: string, item: Json): boolean {
-    const text = typeof item === "string" ? item : JSON.stringify(item);
+    const text = isText(item) ? item : JSON.stringify(item);
     this.#said ??= new Map();
     const known = this.#said.get(key) === text;
     this.#said.set(key, text);
@@ -237,5 +237,5 @@ function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject
 
 function argumentsOf(fn: Fields): CallFragment["arguments"] {
   const args = fn.json("arguments");
-  return typeof args === "string" || isObject(args) ? args : undefined;
+  return isText(args) || isObject(args) ? args : undefined;
 }

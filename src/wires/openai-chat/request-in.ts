@@ -19,7 +19,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
+import { defined, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -126,7 +126,7 @@ function readResult(message: Fields, from: Source): Message {
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
-  Array.isArray(value) && value.every((part) => isObject(part) && typeof part.type === "string" && Object.hasOwn(PARTS, part.type));
+  Array.isArray(value) && value.every((part) => isObject(part) && isText(part.type) && Object.hasOwn(PARTS, part.type));
 
 // Content
 
@@ -169,7 +169,7 @@ function linkReaders(kind: string): [string, PartReader][] {
   const key = `${kind}_url`;
   const linked = (url: string | undefined) => mediaFromUrl(url, `${kind}/*`);
   return [
-    [key, (part) => linked(typeof part.value[key] === "string" ? part.name(key) : part.inner(key).name("url"))],
+    [key, (part) => linked(isText(part.value[key]) ? part.name(key) : part.inner(key).name("url"))],
     [kind, (part) => linked(part.text(kind, "url"))],
   ];
 }

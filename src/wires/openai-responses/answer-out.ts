@@ -11,7 +11,7 @@ import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
-import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
+import { defined, grow, isText, listOf, objectOf, parsed, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import {
   BREAK,
@@ -299,7 +299,7 @@ export class ResponseAnswer extends ItemAnswer {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
     if (type === NEXT_SUMMARY) this.#isNext = this.#reasoning !== undefined;
-    else if (typeof type !== "string") {
+    else if (!isText(type)) {
       const { usage, incomplete_details, ...response } = data;
       grow(this.#rest, defined<Draft>({ usage, incomplete_details }));
       putState(WIRE, this.#response, opaques(WIRE, response));

@@ -5,7 +5,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Tool } from "../../core/nouns.ts";
 import { arrayOf, asSet, type Native, nativeType, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
-import { objectOf } from "../read.ts";
+import { isText, objectOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 interface Kind {
@@ -105,7 +105,7 @@ export const isSearch = (tools: readonly Tool[] | undefined): boolean =>
 
 /** The name of the tool whose call, or result, an item is. */
 export function calledIn({ type, execution }: JsonObject, end: "_call" | "_call_output"): string | undefined {
-  const name = typeof type === "string" && type.endsWith(end) ? type.slice(0, -end.length) : "";
+  const name = isText(type) && type.endsWith(end) ? type.slice(0, -end.length) : "";
   return kindOf(name) && (name !== SEARCH || execution === "client") ? name : undefined;
 }
 

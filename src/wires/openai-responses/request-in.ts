@@ -19,7 +19,7 @@ import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { objectOf, someOf, spelling, textOf } from "../read.ts";
+import { isText, objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -98,7 +98,7 @@ function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInp
   const items = new Items(tools, from, recall);
   const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
-  if (typeof root.json("input") === "string") items.messages.push({ role: "user", content: readContent(root, "input", from) });
+  if (isText(root.json("input"))) items.messages.push({ role: "user", content: readContent(root, "input", from) });
   else root.each("input", (item) => items.add(item));
   if (items.messages.length + from.extra.length === 0) root.fail("input", "must be a string, or a list of items that is not empty");
   return items.messages;

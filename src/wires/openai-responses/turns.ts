@@ -3,7 +3,7 @@
  * What a turn adds is kept under the id of its answer, with the id of the answer before it.
  */
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { defined, listOf, textOf } from "../read.ts";
+import { defined, isText, listOf, textOf } from "../read.ts";
 import type { Draft, WireInput } from "../wire.ts";
 
 /** The answer before. */
@@ -26,5 +26,4 @@ export function wholeBody({ previous_response_id, ...body }: JsonObject, recall:
   return { ...body, input: turns.reverse().flat() };
 }
 
-const itemsOf = (input: Json | undefined): readonly Json[] =>
-  typeof input === "string" ? [{ role: "user", content: input }] : listOf(input);
+const itemsOf = (input: Json | undefined): readonly Json[] => (isText(input) ? [{ role: "user", content: input }] : listOf(input));
