@@ -6,7 +6,7 @@ import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.t
 import { readError } from "./errors.ts";
 import { EventWriter } from "./events.ts";
 import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
-import { isText, parsed } from "./read.ts";
+import { isList, isText, parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import type { StreamDecoder, Wire, WireContext } from "./wire.ts";
 import { unwrapped, unwrappedEvents } from "./wrapped.ts";
@@ -90,7 +90,7 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   whole(body: unknown): Event[] {
     const value = isText(body) ? parsed(body) : body;
     if (isText(body) && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream that goes by the name of JSON
-    const one: unknown = Array.isArray(value) ? value[0] : value; // Gemini's may come in a list
+    const one: unknown = isList(value) ? value[0] : value; // Gemini's may come in a list
     if (isObject(one)) this.#object(one, isText(body) ? body : JSON.stringify(body));
     else this.broken(body);
     this.end(true);

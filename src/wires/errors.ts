@@ -1,7 +1,7 @@
 /** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, JsonObject, WireId } from "../core/nouns.ts";
-import { defined, isText, listOf, objectOf, parsed, textOf } from "./read.ts";
+import { defined, isList, isText, listOf, objectOf, parsed, textOf } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 /** The status; OpenAI's `error.code`, chat and Responses; Anthropic's `error.type`; Gemini's `error.status`. */
@@ -98,7 +98,7 @@ const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
 /** Any wire's error, with its status; 0: it came in a stream. */
 export function readError(status: number, headers: Headers, body: unknown): ErrorInfo {
   const value = isText(body) ? (parsed(body) ?? body) : body;
-  const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
+  const root: unknown = isList(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax's
   const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
   const error = isObject(root) ? (root.error ?? root.detail ?? own) : root;

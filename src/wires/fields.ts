@@ -8,7 +8,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
-import { isEmpty, isText, snake, words } from "./read.ts";
+import { isEmpty, isList, isText, snake, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
 export const MAX_DEPTH = 512;
@@ -35,7 +35,7 @@ function parse(text: string): unknown {
 /** Whether a value nests deeper than so many levels. */
 export function deeperThan(value: Json, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) {
+  if (isList(value)) {
     for (const item of value) if (levels === 0 || deeperThan(item, levels - 1)) return true;
   } else for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
   return false;
@@ -153,7 +153,7 @@ export class Fields {
   #typed<T extends keyof Types>(type: T, key: string): Types[T] | undefined {
     const value = this.json(key);
     if (value === undefined) return undefined;
-    if ((Array.isArray(value) ? "list" : typeof value) === type) return value as Types[T];
+    if ((isList(value) ? "list" : typeof value) === type) return value as Types[T];
     return this.#reading.strict ? fail(this.place(key), `must be ${TYPES[type]}`, value) : undefined;
   }
 
@@ -185,7 +185,7 @@ export class Fields {
   }
   list(key: string): readonly Json[] {
     const only = this.#reading.lax ? this.json(key) : undefined;
-    return only === undefined || Array.isArray(only) ? (this.#typed("list", key) ?? []) : [only];
+    return only === undefined || isList(only) ? (this.#typed("list", key) ?? []) : [only];
   }
 
   /** What is said otherwise, or always. */

@@ -46,12 +46,13 @@ export function restOf(value: JsonObject, isWanted?: (key: string) => boolean): 
   return rest;
 }
 
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 export const isText = (value: unknown): value is string => typeof value === "string";
 
 export const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined);
 export const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : NOTHING);
-export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
 const NOTHING: JsonObject = Object.freeze({});
 
@@ -92,7 +93,7 @@ export function grow(target: Draft, piece: Draft): Draft {
     const there = Object.hasOwn(target, key) ? target[key] : undefined;
     if (there === undefined || there === null) setOwn(target, key, value);
     else if (isText(there) && isText(value)) target[key] = there + value;
-    else if (Array.isArray(there) && Array.isArray(value)) target[key] = [...there, ...value];
+    else if (isList(there) && isList(value)) target[key] = [...there, ...value];
     else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
   }
   return target;

@@ -5,7 +5,7 @@ import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
 import { Fields, fail, type Reading, readBody } from "./fields.ts";
 import { opaque, withState } from "./opaque.ts";
-import { defined, isText, someOf, textOf } from "./read.ts";
+import { defined, isList, isText, someOf, textOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
 
 export class Source implements Reading {
@@ -66,7 +66,7 @@ export class Source implements Reading {
   content<T>(given: Fields, key: string, part: (part: Fields) => T | readonly T[]): (T | Text)[] {
     const content = given.json(key);
     if (isText(content)) return content === "" ? [] : [{ type: "text", text: content }];
-    if (content && !Array.isArray(content)) given.fail(key, "must be a string or a list of parts");
+    if (content && !isList(content)) given.fail(key, "must be a string or a list of parts");
     return given.each(key, part).flat() as T[];
   }
 

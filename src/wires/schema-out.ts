@@ -3,7 +3,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
-import { isEmpty, isText, listOf, objectOf, snake, words } from "./read.ts";
+import { isEmpty, isList, isText, listOf, objectOf, snake, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -29,7 +29,7 @@ function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
   for (const key in schema) {
     const value = schema[key]!;
     const at = path === "" ? key : `${path}.${key}`;
-    if (Array.isArray(value)) {
+    if (isList(value)) {
       if (INNER.has(key)) mapped[key] = value.map((item: Json, i) => walk(item, `${at}.${i}`));
     } else if (!isObject(value)) continue;
     else if (INNER.has(key)) mapped[key] = walk(value, at);
@@ -124,7 +124,7 @@ const unified: Rule = (schema, lose, root) => {
     if (left.length < list.length) out.nullable = true;
     return left;
   };
-  const types = Array.isArray(type) ? some(type) : listOf(type && [type]);
+  const types = isList(type) ? some(type) : listOf(type && [type]);
   if (types.length === 1) out.type = types[0]!;
   const choices = types.length > 1 ? types.map((name) => ({ type: name })) : some(listOf(anyOf));
   if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
@@ -137,7 +137,7 @@ function grown(into: Draft, part: JsonObject, lose: Lose): Draft {
   for (const [key, value] of Object.entries(part)) {
     const there = out[key];
     if (isObject(there) && isObject(value)) out[key] = { ...there, ...value };
-    else if (key === "required" && Array.isArray(there) && Array.isArray(value)) out[key] = [...new Set([...there, ...value])];
+    else if (key === "required" && isList(there) && isList(value)) out[key] = [...new Set([...there, ...value])];
     else if (there === undefined) out[key] = value;
     else if (JSON.stringify(there) !== JSON.stringify(value)) lose(key);
   }
@@ -155,7 +155,7 @@ export const geminiSchema = (schema: JsonObject): SchemaOut =>
   rewrite(inlineRefs(schema), unified, (draft, lose) => {
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
     if (isText(draft.type)) draft.type = draft.type.toUpperCase();
-    if (Array.isArray(draft.enum)) {
+    if (isList(draft.enum)) {
       if (draft.enum.some((value: Json) => !isText(value))) lose("enum");
       draft.enum = draft.enum.map((value: Json) => (isText(value) ? value : JSON.stringify(value)));
       draft.type = "STRING";
@@ -185,7 +185,7 @@ function isOverruled({ type, anyOf }: JsonObject): boolean {
 /** Whether anything in it may be in Gemini's words: few clients still write so, and a look takes less time than a copy. */
 function isGeminis(schema: Json): boolean {
   if (typeof schema !== "object" || schema === null) return false;
-  if (Array.isArray(schema)) return schema.some(isGeminis);
+  if (isList(schema)) return schema.some(isGeminis);
   for (const key in schema as JsonObject) {
     const value = (schema as JsonObject)[key]!;
     if (Object.hasOwn(SNAKES, key) || (key === "anyOf" && isOverruled(schema as JsonObject))) return true;
@@ -206,9 +206,9 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
         if (typeof draft.nullable !== "boolean") return draft;
         const { nullable: isNullable, ...rest } = draft;
         if (!isNullable) return rest;
-        if (Array.isArray(rest.enum)) rest.enum = [...rest.enum, null];
+        if (isList(rest.enum)) rest.enum = [...rest.enum, null];
         if (isText(rest.type)) rest.type = [rest.type, "null"];
-        else if (Array.isArray(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
+        else if (isList(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
         return rest;
       }).schema;
 
@@ -267,7 +267,7 @@ const HARD_PATTERN = /\(\?[^:]|\\[bBkpP1-9]/;
 
 /** Keywords that the API takes with some values, and whether it takes this one. */
 const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
-  enum: (value) => Array.isArray(value) && !value.some((item) => typeof item === "object" && item !== null),
+  enum: (value) => isList(value) && !value.some((item) => typeof item === "object" && item !== null),
   minItems: (value) => value === 0 || value === 1,
   pattern: (value) => !HARD_PATTERN.test(String(value)),
   format: (value) => CONSTRAINED_FORMATS.has(String(value)),

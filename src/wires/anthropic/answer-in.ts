@@ -6,7 +6,7 @@ import { openCapsule } from "../capsule.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { joined, opaque } from "../opaque.ts";
-import { grow, objectOf, parsed, textOf, words } from "../read.ts";
+import { grow, isList, objectOf, parsed, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { BLOCK, type Carried, REDACTED, STOP_REASONS, STREAM, signed, USAGE, WIRE } from "./common.ts";
 
@@ -46,7 +46,7 @@ export class MessageReader extends AnswerReader {
 
   override body(message: Fields, text: string): void {
     const { content, stop_reason = null, stop_sequence = null, stop_details = null } = message.value;
-    if (!Array.isArray(content)) {
+    if (!isList(content)) {
       this.broken(message.value);
       return;
     }

@@ -23,7 +23,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
+import { defined, isEmpty, isList, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
@@ -127,7 +127,7 @@ function textIn(block: Json | undefined): string {
   if (type === "compaction") return isText(content) ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
-  const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : isText(inner) ? inner : "";
+  const body = isList(inner) ? inner.map(textIn).join("\n") : isText(inner) ? inner : "";
   return body && [title, type === "search_result" ? source : context, body].filter((line) => isText(line) && line !== "").join("\n");
 }
 
@@ -272,7 +272,7 @@ function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => b
 
 /** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
 function references(value: Json, found = new Set<Json>()): Set<Json> {
-  if (Array.isArray(value)) for (const item of value as readonly Json[]) references(item, found);
+  if (isList(value)) for (const item of value as readonly Json[]) references(item, found);
   else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? value.name ?? null);
   else if (isObject(value) && value.type !== "tool_removal") for (const item of Object.values(value)) references(item, found);
   return found;

@@ -19,7 +19,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
+import { defined, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -126,7 +126,7 @@ function readResult(message: Fields, from: Source): Message {
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
-  Array.isArray(value) && value.every((part) => isObject(part) && isText(part.type) && Object.hasOwn(PARTS, part.type));
+  isList(value) && value.every((part) => isObject(part) && isText(part.type) && Object.hasOwn(PARTS, part.type));
 
 // Content
 

@@ -5,7 +5,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Tool } from "../../core/nouns.ts";
 import { arrayOf, asSet, type Native, nativeType, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
-import { isText, objectOf } from "../read.ts";
+import { isList, isText, objectOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 interface Kind {
@@ -120,6 +120,6 @@ export function readArguments(name: string, item: JsonObject): Json {
 
 export function writeCall(name: string, given: JsonObject): Draft {
   const { key, always, item } = KINDS[name]!;
-  const actions = Array.isArray(given.actions) ? { action: given.actions[0], actions: given.actions } : given;
+  const actions = isList(given.actions) ? { action: given.actions[0], actions: given.actions } : given;
   return { type: `${name}_call`, ...item, ...(key === "actions" ? actions : { [key]: { ...always, ...given } }) };
 }

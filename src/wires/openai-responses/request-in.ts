@@ -19,7 +19,7 @@ import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { isText, objectOf, someOf, spelling, textOf } from "../read.ts";
+import { isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -246,7 +246,7 @@ class Items {
   #result(item: Fields): void {
     const named = this.#from.calls.answer({ id: item.text("call_id"), name: item.text("name") });
     const output = item.json("output") ?? "";
-    const result: ToolResult = Array.isArray(output)
+    const result: ToolResult = isList(output)
       ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
       : { role: "tool", ...named, output };
     this.#push(withState(result, itemState(item)));
