@@ -8,7 +8,7 @@ import { Pile } from "../core/pile.ts";
 import { schemaNode } from "../core/schema.ts";
 import { deeperThan } from "./fields.ts";
 import { Balance, partialObject } from "./json-text.ts";
-import { isText, parsed } from "./read.ts";
+import { entryOf, isText, parsed } from "./read.ts";
 import { withoutNulls } from "./spans.ts";
 import type { WireContext } from "./wire.ts";
 
@@ -252,8 +252,7 @@ export class CallAccumulator {
   }
 
   #schemaOf(slot: Slot): JsonObject | undefined {
-    const name = this.#nameOf(slot.name);
-    return Object.hasOwn(this.#nulls, name) ? this.#nulls[name] : undefined;
+    return entryOf(this.#nulls, this.#nameOf(slot.name));
   }
 
   #end(slot: Slot, cut: boolean, events: Event[]): void {

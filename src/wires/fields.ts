@@ -8,7 +8,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
-import { isEmpty, isList, isText, snake, words } from "./read.ts";
+import { entryOf, isEmpty, isList, isText, snake, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
 export const MAX_DEPTH = 512;
@@ -180,8 +180,7 @@ export class Fields {
   /** What a table has for the word that stands here. */
   word<T>(key: string, table: Readonly<Record<string, T>>): T {
     const word = this.json(key);
-    if (isText(word) && Object.hasOwn(table, word)) return table[word]!;
-    return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
+    return entryOf(table, word) ?? fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
   }
   list(key: string): readonly Json[] {
     const only = this.#reading.lax ? this.json(key) : undefined;

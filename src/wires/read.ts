@@ -54,6 +54,10 @@ export const numberOf = (value: unknown): number | undefined => (typeof value ==
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : NOTHING);
 export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
+/** What a table has for a word. What every object has from its prototype is no entry. */
+export const entryOf = <T>(table: Readonly<Record<string, T>>, word: unknown): T | undefined =>
+  isText(word) && Object.hasOwn(table, word) ? table[word] : undefined;
+
 const NOTHING: JsonObject = Object.freeze({});
 
 // ---- Without what is undefined
@@ -90,7 +94,7 @@ export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list
 /** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */
 export function grow(target: Draft, piece: Draft): Draft {
   for (const [key, value] of Object.entries(piece)) {
-    const there = Object.hasOwn(target, key) ? target[key] : undefined;
+    const there = entryOf(target, key);
     if (there === undefined || there === null) setOwn(target, key, value);
     else if (isText(there) && isText(value)) target[key] = there + value;
     else if (isList(there) && isList(value)) target[key] = [...there, ...value];

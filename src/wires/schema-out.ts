@@ -3,7 +3,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
-import { isEmpty, isList, isText, listOf, objectOf, snake, words } from "./read.ts";
+import { entryOf, isEmpty, isList, isText, listOf, objectOf, snake, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -172,7 +172,7 @@ const SNAKES: Readonly<Record<string, string>> = Object.fromEntries(
 
 const camel: Rule = (schema) => {
   if (!Object.keys(schema).some((key) => Object.hasOwn(SNAKES, key))) return schema;
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [Object.hasOwn(SNAKES, key) ? SNAKES[key]! : key, value]));
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [entryOf(SNAKES, key) ?? key, value]));
 };
 
 /** `Optional[str]` of a Python function is, in `google-genai`, an object that is a string or null: Google's servers look at the alternatives alone. */

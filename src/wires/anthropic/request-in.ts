@@ -23,7 +23,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, isList, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
+import { defined, entryOf, isEmpty, isList, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
@@ -295,12 +295,12 @@ const DISPLAY: Readonly<Record<string, boolean>> = { summarized: true, omitted: 
 function readThinking(root: Fields, from: Source): ThinkingSettings {
   const thinking = root.thing("thinking");
   if (!thinking) return {};
-  const enabled = KINDS[thinking.name("type")];
+  const enabled = entryOf(KINDS, thinking.name("type"));
   const [budget, display] = [thinking.number("budget_tokens"), thinking.text("display")];
   if (enabled === undefined)
     from.take("thinking", thinking.value, true); // `between_tools`, and what is yet to come
   else from.keep(thinking);
-  return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: DISPLAY[display ?? ""] });
+  return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: entryOf(DISPLAY, display) });
 }
 
 function readEffort(config: Fields): ThinkingSettings {

@@ -1,7 +1,7 @@
 /** The words of the Gemini API, and what they mean in the nouns. */
 import { isObject } from "../../core/json.ts";
 import type { Effort, FinishReason, JsonObject, WireId } from "../../core/nouns.ts";
-import { spelling } from "../read.ts";
+import { entryOf, spelling } from "../read.ts";
 
 export const WIRE = "gemini" satisfies WireId;
 
@@ -54,7 +54,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 };
 /** All words of this API are in capitals; one that is new is no good end. */
 export const meaningOf = (word: string): FinishReason | undefined =>
-  Object.hasOwn(FINISH, word) ? FINISH[word] : /^[A-Z][A-Z_]+$/.test(word) ? "error" : undefined;
+  entryOf(FINISH, word) ?? (/^[A-Z][A-Z_]+$/.test(word) ? "error" : undefined);
 /** What came before the server gave up is an answer, though not a whole one; nothing at all is an error. */
 export const GIVEN_UP: FinishReason = "content-filter";
 export const MALFORMED = "MALFORMED_FUNCTION_CALL";

@@ -3,7 +3,7 @@ import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettin
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, isText, someOf, spelling, words } from "../read.ts";
+import { defined, entryOf, isText, someOf, spelling, words } from "../read.ts";
 import { readLimit, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
@@ -61,8 +61,7 @@ function readPrompt(root: Fields): Message[] {
 }
 
 function readMessage(message: Fields, from: Source): Message {
-  const given = message.text("role")?.toLowerCase() ?? "";
-  const role = Object.hasOwn(ROLES, given) ? ROLES[given]! : message.word("role", ROLES);
+  const role = entryOf(ROLES, message.text("role")?.toLowerCase()) ?? message.word("role", ROLES);
   const said = message.text("content");
   const media = readImages(message);
   if (role === "tool") {

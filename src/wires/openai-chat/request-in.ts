@@ -1,5 +1,4 @@
 /** A client's request, read. */
-import { isObject } from "../../core/json.ts";
 import type {
   Json,
   Malformed,
@@ -19,7 +18,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
+import { defined, entryOf, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -68,13 +67,12 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
   if (reasoning_effort && !isUsual) return root.word("reasoning_effort", EFFORTS);
   const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
   const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking, isUsual || undefined];
-  const word = textOf(open.effort ?? template.reasoning_effort) ?? "";
   const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
   const said = some<ThinkingSettings>({
     enabled: textOf(typed.type) ? typed.type !== "disabled" : switched.find((flag) => typeof flag === "boolean"),
     budget: numberOf(open.max_tokens ?? typed.budget_tokens ?? thinking_budget),
     keep: keeps || undefined,
-    ...(Object.hasOwn(EFFORTS, word) ? EFFORTS[word] : {}),
+    ...entryOf(EFFORTS, open.effort ?? template.reasoning_effort),
   });
   if (!said) return undefined;
   from.take(THINKS, true, true);
@@ -125,8 +123,7 @@ function readResult(message: Fields, from: Source): Message {
   return withState(result, message.state());
 }
 
-export const isPartList = (value: Json | undefined): boolean =>
-  isList(value) && value.every((part) => isObject(part) && isText(part.type) && Object.hasOwn(PARTS, part.type));
+export const isPartList = (value: Json | undefined): boolean => isList(value) && value.every((part) => entryOf(PARTS, objectOf(part).type));
 
 // Content
 

@@ -19,7 +19,7 @@ import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
+import { entryOf, isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -273,7 +273,7 @@ const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 const readContent = (given: Fields, key: string, from: Source): (Text | Media)[] =>
   from.content(given, key, (part): (Text | Media)[] => {
     const type = part.name("type");
-    const reader = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
+    const reader = entryOf(PARTS, type);
     if (!reader) return from.unknown(part, "part");
     const read = reader(part);
     const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));
