@@ -2,7 +2,6 @@
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment } from "./accumulate.ts";
-import { ownName } from "./names.ts";
 import { added } from "./read.ts";
 import type { WireContext } from "./wire.ts";
 
@@ -20,11 +19,6 @@ export interface End {
 type CallCounts = Pick<CallAccumulator, "idle" | "complete" | "truncated" | "malformed">;
 
 const NO_CALLS: CallCounts = { idle: true, complete: 0, truncated: 0, malformed: 0 };
-
-function accumulatorOf(context: WireContext): CallAccumulator {
-  const { ids = [], nulls } = context;
-  return new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${ids.length + n}`, taken: ids, nulls });
-}
 
 export class EventWriter {
   readonly #context: WireContext;
@@ -107,7 +101,7 @@ export class EventWriter {
     this.endThinking();
     this.fragment = fragment;
     if (this.#finished) return;
-    this.#calls ??= accumulatorOf(this.#context);
+    this.#calls ??= new CallAccumulator(this.#context);
     this.#events.push(...this.#calls.add(fragment));
   }
 
