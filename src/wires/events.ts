@@ -2,7 +2,7 @@
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment } from "./accumulate.ts";
-import { added } from "./read.ts";
+import { added, defined } from "./read.ts";
 import type { WireContext } from "./wire.ts";
 
 export interface End {
@@ -63,10 +63,7 @@ export class EventWriter {
   start(id?: string, model?: string): void {
     if (this.#started || this.#finished) return;
     this.#started = true;
-    const start: Extract<Event, { type: "start" }> = { type: "start" };
-    if (id) start.id = id;
-    if (model) start.model = model;
-    this.#events.push(start);
+    this.#events.push(defined<Extract<Event, { type: "start" }>>({ type: "start", id: id || undefined, model: model || undefined }));
   }
 
   text(text: string, state?: Opaque[]): void {
@@ -142,12 +139,7 @@ export class EventWriter {
     if (this.#calls && !this.#calls.idle) this.#events.push(...this.#calls.end({ truncated: cut }));
     if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
-    const { native, stop } = end;
-    const finish: Finish = { type: "finish", reason };
-    if (stop !== undefined) finish.stop = stop;
-    if (native !== undefined) finish.native = native;
-    if (error) finish.error = error;
-    this.#events.push(finish);
+    this.#events.push(defined<Finish>({ type: "finish", reason, stop: end.stop, native: end.native, error }));
     this.#finished = true;
   }
 

@@ -135,30 +135,26 @@ const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedToke
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
   const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
+  const { inputTokens, outputTokens } = counts;
+  const total = usage.number("total_tokens") ?? 0;
+  // xAI and Google count thinking in the total alone.
+  if (inputTokens !== undefined && outputTokens !== undefined) counts.outputTokens = Math.max(outputTokens, total - inputTokens);
   return {
-    ...wholeUsage(counts, usage.number("total_tokens")),
+    ...counts,
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
 }
 
-/** xAI and Google count thinking in the total alone. */
-export function wholeUsage(usage: Usage, total = 0): Usage {
-  const { inputTokens, outputTokens } = usage;
-  if (inputTokens !== undefined && outputTokens !== undefined) usage.outputTokens = Math.max(outputTokens, total - inputTokens);
-  return usage;
-}
-
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = usage;
-  const draft: Draft = {};
-  draft[prompt] = inputTokens; // a literal with computed names is put together by the runtime, name by name
-  draft[answer] = outputTokens;
-  draft.total_tokens = inputTokens + outputTokens;
-  const details = some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens });
-  if (details) draft[promptDetails] = details;
-  if (thinkingTokens !== undefined) draft[answerDetails] = { reasoning_tokens: thinkingTokens };
-  return draft;
+  return defined<Draft>({
+    [prompt]: inputTokens,
+    [answer]: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    [promptDetails]: some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens }),
+    [answerDetails]: some<Draft>({ reasoning_tokens: thinkingTokens }),
+  });
 }
 
 // ---- Structured output: `{"type": "json_schema", …}`
