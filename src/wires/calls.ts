@@ -16,14 +16,11 @@ export class Calls {
   readonly #line: Line = { ids: [], at: 0 };
   readonly #lines = new Map<string, Line>();
   /** Ids that came again, by their latest meaning. */
-  #renamed: Map<string, string> | undefined;
+  readonly #renamed = new Map<string, string>();
 
   add(given: string | undefined, name: string): { id: string; name: string } {
     const id = given && !this.#names.has(given) ? given : this.#mint();
-    if (given && id !== given) {
-      this.#renamed ??= new Map();
-      this.#renamed.set(given, id);
-    }
+    if (given && id !== given) this.#renamed.set(given, id);
     this.#names.set(id, name);
     this.#waiting.add(id);
     this.#line.ids.push(id);
@@ -36,7 +33,7 @@ export class Calls {
   /** A result without an id answers the first call of its name that still waits, or else the first that waits. */
   answer(given: { id: string | undefined; name: string | undefined }): { id: string; name: string } {
     const match = given.id ? undefined : (this.#first(this.#lines.get(given.name ?? "")) ?? this.#first(this.#line));
-    const id = (given.id && (this.#renamed?.get(given.id) ?? given.id)) || match || this.#mint();
+    const id = (given.id && (this.#renamed.get(given.id) ?? given.id)) || match || this.#mint();
     this.#waiting.delete(id);
     return { id, name: given.name || this.#names.get(id) || "" };
   }

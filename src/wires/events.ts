@@ -16,14 +16,8 @@ export interface End {
   ended?: boolean | undefined;
 }
 
-type CallCounts = Pick<CallAccumulator, "idle" | "complete" | "truncated" | "malformed">;
-
-const NO_CALLS: CallCounts = { idle: true, complete: 0, truncated: 0, malformed: 0 };
-
 export class EventWriter {
-  readonly #context: WireContext;
-  /** Made with the first call: most answers have none. */
-  #calls: CallAccumulator | undefined;
+  readonly calls: CallAccumulator;
   /** The last of a call. */
   fragment: CallFragment | undefined;
   #events: Event[] = [];
@@ -34,11 +28,7 @@ export class EventWriter {
   #finished = false;
 
   constructor(context: WireContext) {
-    this.#context = context;
-  }
-
-  get calls(): CallCounts {
-    return this.#calls ?? NO_CALLS;
+    this.calls = new CallAccumulator(context);
   }
 
   get finished(): boolean {
@@ -98,8 +88,7 @@ export class EventWriter {
     this.endThinking();
     this.fragment = fragment;
     if (this.#finished) return;
-    this.#calls ??= new CallAccumulator(this.#context);
-    this.#events.push(...this.#calls.add(fragment));
+    this.#events.push(...this.calls.add(fragment));
   }
 
   refusal(text: string): void {
@@ -136,7 +125,7 @@ export class EventWriter {
     if (this.#finished) return;
     this.endThinking();
     const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
-    if (this.#calls && !this.#calls.idle) this.#events.push(...this.#calls.end({ truncated: cut }));
+    this.#events.push(...this.calls.end({ truncated: cut }));
     if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
     this.#events.push(defined<Finish>({ type: "finish", reason, stop: end.stop, native: end.native, error }));
@@ -145,12 +134,12 @@ export class EventWriter {
 
   #pass(event: Event): void {
     if (this.#finished) return;
-    if (!this.#calls || this.#calls.idle) this.#events = added(this.#events, event);
-    else this.#events.push(...this.#calls.pass(event));
+    if (this.calls.idle) this.#events = added(this.#events, event);
+    else this.#events.push(...this.calls.pass(event));
   }
 }
 
-function reasonOf({ reason, error, ended }: End, calls: CallCounts): [FinishReason, ErrorInfo?] {
+function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [FinishReason, ErrorInfo?] {
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];

@@ -40,7 +40,7 @@ export class ChatReader extends AnswerReader {
   /** What stands in every chunk, and has no place in the nouns. */
   #others = "";
   /** What chunks repeat, as it was said last. */
-  #said: Map<string, string> | undefined;
+  readonly #said = new Map<string, string>();
 
   override body(body: Fields): void {
     if (listOf(body.value.choices).length === 0) this.broken(body.value);
@@ -211,7 +211,6 @@ export class ChatReader extends AnswerReader {
 
   #isNews(key: string, item: Json): boolean {
     const text = isText(item) ? item : JSON.stringify(item);
-    this.#said ??= new Map();
     const known = this.#said.get(key) === text;
     this.#said.set(key, text);
     return !known;
