@@ -33,7 +33,9 @@ export class GeminiAnswer extends Answer {
     else if (text !== "") this.word("text", text, (text) => this.#chunkOf([{ text }]));
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
-    this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
+    const said = this.#hidden ? "" : text;
+    if (said === "" || state.length > 0 || this.#isArray) this.#parts(encodePart({ type: "thinking", text: said, state: [...state] }));
+    else this.word("thought", said, (text) => this.#chunkOf([{ text, thought: true }]));
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     super.thinkingEnd(state);
@@ -93,18 +95,10 @@ export class GeminiAnswer extends Answer {
     this.send(this.#chunkOf(parts, candidate, root));
   }
   #chunkOf(parts: readonly Draft[], candidate?: Draft, root?: Draft): Draft {
-    // What stands behind a spread in a literal is put there by the runtime, name by name.
-    const content: Draft = { ...objectOf(candidate?.content) };
-    content.role = "model";
-    content.parts = spoken(parts);
-    const whole: Draft = { content, ...candidate };
-    whole.content = content;
-    whole.index = 0;
+    const content = { ...objectOf(candidate?.content), role: "model", parts: spoken(parts) };
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
-    const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
-    chunk.modelVersion = this.model || undefined;
-    chunk.responseId = this.id;
-    return chunk;
+    const candidates = blocked ? {} : { candidates: [{ ...candidate, content, index: 0 }] };
+    return { ...candidates, ...root, modelVersion: this.model || undefined, responseId: this.id };
   }
 
   override quoted(word: string): string {
