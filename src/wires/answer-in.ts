@@ -9,10 +9,6 @@ import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
 import { isList, isText, parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import type { StreamDecoder, Wire, WireContext } from "./wire.ts";
-import { unwrapped, unwrappedEvents } from "./wrapped.ts";
-
-/** Of a request that nothing was changed in. */
-export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };
 
 /** Cuts text into frames, wherever its pieces end. */
 export interface Framing {
@@ -170,12 +166,14 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   }
 }
 
-export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
-  decodeResponse(body, context = NO_CONTEXT) {
+export const decoders = (
+  Reader: new (context?: WireContext) => AnswerReader,
+): Pick<Wire, "decodeResponse" | "createStreamDecoder" | "decodeError"> => ({
+  decodeResponse(body, context) {
     const fold = new Folding();
-    const events = new Reader(context).whole(body);
-    for (const event of context.wrapped ? unwrappedEvents(events) : events) fold.add(event);
+    for (const event of new Reader(context).whole(body)) fold.add(event);
     return fold.response();
   },
-  createStreamDecoder: (context = NO_CONTEXT) => (context.wrapped ? unwrapped(new Reader(context)) : new Reader(context)),
+  createStreamDecoder: (context) => new Reader(context),
+  decodeError: readError,
 });

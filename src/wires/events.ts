@@ -1,9 +1,10 @@
 /** The events of one answer while a decoder reads it: pairs are closed, calls stay apart, and there is one finish, last. */
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
-import { CallAccumulator, type CallFragment } from "./accumulate.ts";
+import { CallAccumulator, type CallFragment, NO_CONTEXT } from "./accumulate.ts";
 import { added, defined } from "./read.ts";
 import type { WireContext } from "./wire.ts";
+import { Unwrapping } from "./wrapped.ts";
 
 export interface End {
   /** What the server's reason means; `undefined`: it gave none. */
@@ -18,6 +19,7 @@ export interface End {
 
 export class EventWriter {
   readonly calls: CallAccumulator;
+  readonly #unwrapping: Unwrapping | undefined;
   /** The last of a call. */
   fragment: CallFragment | undefined;
   #events: Event[] = [];
@@ -27,8 +29,9 @@ export class EventWriter {
   #isCounted = false;
   #finished = false;
 
-  constructor(context: WireContext) {
+  constructor(context = NO_CONTEXT) {
     this.calls = new CallAccumulator(context);
+    if (context.wrapped) this.#unwrapping = new Unwrapping();
   }
 
   get finished(): boolean {
@@ -46,7 +49,7 @@ export class EventWriter {
   take(): Event[] {
     const events = this.#events;
     this.#events = [];
-    return events;
+    return this.#unwrapping ? [...this.#unwrapping.events(events)] : events;
   }
 
   /** Counts once. */
