@@ -2,15 +2,14 @@
 import type { Json, Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
-import { callIds } from "./calls.ts";
+import { callIds, saidIn } from "./calls.ts";
 import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
-import { isText, textOf } from "./read.ts";
+import { isText, textOf, united } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
-export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
-  messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
+export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean => saidIn(messages).some(({ type }) => type === "tool-call");
 
 /** In a bucket, or uploaded to the Files API: no other server can fetch it. */
 const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
@@ -21,16 +20,11 @@ type Spoken = Exclude<Message, ToolResult>;
  * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
  * role become one message. Codex begins with two system texts, and tells the user's folder in a message of its own.
  */
-function alternating(messages: readonly Message[], wire: WireId): Message[] {
-  const out: Message[] = [];
-  for (const message of messages) {
-    const last = out.at(-1);
-    const isNext = last?.role === message.role && !hasOwn(wire, last, message);
-    if (isNext && last.role !== "tool" && !hasCalls({ messages: [last] })) out[out.length - 1] = merged(last, message as Spoken, wire);
-    else out.push(message);
-  }
-  return out;
-}
+const alternating = (messages: readonly Message[], wire: WireId): Message[] =>
+  united(messages, (last, next) => {
+    const isNext = last.role === next.role && !hasOwn(wire, last, next);
+    return isNext && last.role !== "tool" && !hasCalls({ messages: [last] }) && merged(last, next as Spoken, wire);
+  });
 
 /** Texts that meet are paragraphs. */
 function merged(first: Spoken, next: Spoken, wire: WireId): Message {
@@ -45,13 +39,15 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
 /** With calls whose results come together in one message: to Anthropic's API messages of the model in a row are one. */
 export function inRounds(messages: Message[]): Message[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.id : undefined)));
-  const isBegun = (message: Message | undefined): boolean => message !== undefined && callIds([message]).some((id) => answered.has(id));
-  const out: Message[] = [];
-  for (const message of messages) {
-    const last = out.at(-1);
-    if (last?.role !== "assistant" || message.role !== "assistant" || !isBegun(last)) out.push(message);
-    else out[out.length - 1] = withState({ ...last, content: [...last.content, ...message.content] }, message.state);
-  }
+  const isBegun = (message: Message): boolean => callIds([message]).some((id) => answered.has(id));
+  const out = united(
+    messages,
+    (last, next) =>
+      last.role === "assistant" &&
+      next.role === "assistant" &&
+      isBegun(last) &&
+      withState({ ...last, content: [...last.content, ...next.content] }, next.state),
+  );
   return out.length < messages.length ? out : messages;
 }
 

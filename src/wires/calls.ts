@@ -1,5 +1,5 @@
 /** The calls of a conversation that is read from its start: every call has an id, every result finds its call. */
-import type { Message } from "../core/nouns.ts";
+import type { Message, Part } from "../core/nouns.ts";
 
 /** Ids in the order of their calls; those before `at` have their results. */
 interface Line {
@@ -53,10 +53,10 @@ export class Calls {
   }
 }
 
+/** What the model said in messages. */
+export const saidIn = (messages: readonly Message[]): Part[] =>
+  messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+
 /** The ids of the calls in messages. */
-export function callIds(messages: readonly Message[]): string[] {
-  const ids: string[] = [];
-  for (const message of messages)
-    if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
-  return ids;
-}
+export const callIds = (messages: readonly Message[]): string[] =>
+  saidIn(messages).flatMap((part) => ("id" in part && part.id !== undefined ? part.id : []));

@@ -3,7 +3,6 @@ import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment, NO_CONTEXT } from "./accumulate.ts";
 import { added, defined } from "./read.ts";
-import type { WireContext } from "./wire.ts";
 import { Unwrapping } from "./wrapped.ts";
 
 export interface End {

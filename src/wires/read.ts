@@ -89,6 +89,18 @@ export function added<T>(list: T[], item: T): T[] {
   return list;
 }
 
+/** The list, where one follows another that it can be one with. */
+export function united<T>(list: readonly T[], unite: (last: T, next: T) => T | false | undefined): T[] {
+  const out: T[] = [];
+  for (const next of list) {
+    const last = out.at(-1);
+    const one = last && unite(last, next);
+    if (one) out[out.length - 1] = one;
+    else out.push(next);
+  }
+  return out;
+}
+
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
 
 /** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */

@@ -6,6 +6,7 @@ import type { Abilities, Out } from "../abilities.ts";
 import { adapt, hasServerTools, isForced } from "../adapt.ts";
 import { asUser, hasCalls } from "../adapt-messages.ts";
 import { NATIVE } from "../bridge.ts";
+import { saidIn } from "../calls.ts";
 import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText } from "../media.ts";
@@ -81,9 +82,7 @@ export const encodeTokenCountRequest = (request: Request, profile?: WireProfile)
 /** A conversation with calls needs tools, even where none may be called any more: a summary, a title. */
 function declared(given: Request): Pick<Request, "tools" | "toolChoice"> {
   if (given.from === WIRE || given.tools?.length || !hasCalls(given) || hasServerTools(given.extra, WIRE)) return {};
-  const names = given.messages.flatMap((message) =>
-    message.role === "assistant" ? message.content.flatMap((part) => (part.type === "tool-call" ? part.name : [])) : [],
-  );
+  const names = saidIn(given.messages).flatMap((part) => (part.type === "tool-call" ? part.name : []));
   return { tools: [...new Set(names)].map((name) => ({ name })), toolChoice: "none" };
 }
 

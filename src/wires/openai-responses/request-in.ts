@@ -14,6 +14,7 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { NATIVE, revealed, toolKind } from "../bridge.ts";
+import { saidIn } from "../calls.ts";
 import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
@@ -220,7 +221,7 @@ class Items {
     }
     const isIts = (part: Part): part is Text | ToolCall => (part.type === "tool-call" ? part.id === id : part.type === "text" && id === "");
     const answer = this.messages.slice(this.messages.findLastIndex(({ role }) => role !== "assistant") + 1);
-    const part = answer.flatMap((message) => (message.role === "assistant" ? message.content : [])).findLast(isIts);
+    const part = saidIn(answer).findLast(isIts);
     if (part) withState(part, state);
     else if (id !== "") this.#early.set(id, state);
   }
