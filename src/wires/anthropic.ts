@@ -13,8 +13,8 @@ import { WIRE } from "./anthropic/common.ts";
 import { decodeRequest } from "./anthropic/request-in.ts";
 import { encodeRequest, encodeTokenCountRequest } from "./anthropic/request-out.ts";
 import { errorOutput } from "./errors.ts";
-import { dateOf, readModels, secondsOf } from "./models.ts";
-import { defined, numberOf, objectOf, textOf } from "./read.ts";
+import { dateOf, readModels, secondsOf, tokenCounts } from "./models.ts";
+import { defined, numberOf, textOf } from "./read.ts";
 import type { Wire } from "./wire.ts";
 
 export const anthropic: Wire = {
@@ -43,7 +43,5 @@ export const anthropic: Wire = {
       created: secondsOf(created_at),
       contextLength: numberOf(max_input_tokens),
     })),
-  encodeTokenCount: ({ tokens }) => ({ input_tokens: tokens }),
-  encodeTokenCountRequest,
-  decodeTokenCount: (body) => numberOf(objectOf(body).input_tokens) ?? 0,
+  ...tokenCounts("input_tokens", encodeTokenCountRequest),
 };

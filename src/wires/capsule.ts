@@ -110,12 +110,9 @@ function among(said: readonly Part[], thoughts: readonly Thought[]): Part[] {
   const rest = [...said];
   let length = 0;
   for (const { thinking = "", state, behind = 0 } of thoughts) {
-    for (let next = rest.shift(); next; next = rest.shift()) {
+    while (rest[0] && length < behind) {
+      const next = rest.shift()!;
       const room = behind - length;
-      if (room <= 0) {
-        rest.unshift(next);
-        break;
-      }
       if (next.type !== "text" || next.text.length <= room) parts.push(next);
       else {
         parts.push({ ...next, text: next.text.slice(0, room) });

@@ -13,8 +13,8 @@ import { errorBody, GeminiAnswer, hasReason } from "./gemini/answer-out.ts";
 import { decodeRequest } from "./gemini/request-in.ts";
 import { encodeRequest, encodeTokenCountRequest } from "./gemini/request-out.ts";
 import { WIRE } from "./gemini/tables.ts";
-import { readModels } from "./models.ts";
-import { defined, numberOf, objectOf, textOf } from "./read.ts";
+import { readModels, tokenCounts } from "./models.ts";
+import { defined, numberOf, textOf } from "./read.ts";
 import type { Wire } from "./wire.ts";
 
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
@@ -51,7 +51,5 @@ export const gemini: Wire = {
       name: textOf(displayName),
       contextLength: numberOf(inputTokenLimit),
     })),
-  encodeTokenCount: ({ tokens }) => ({ totalTokens: tokens }),
-  encodeTokenCountRequest,
-  decodeTokenCount: (body) => numberOf(objectOf(body).totalTokens) ?? 0,
+  ...tokenCounts("totalTokens", encodeTokenCountRequest),
 };

@@ -11,6 +11,17 @@ export const readModels = (body: unknown, key: string, read: (model: JsonObject)
     .map((model) => defined<ModelInfo>(read(objectOf(model)) as ModelInfo))
     .filter(({ id }) => id);
 
+/** Counting tokens, where the answer is one number under this key. */
+export const tokenCounts = (
+  key: string,
+  encodeTokenCountRequest: NonNullable<Wire["encodeTokenCountRequest"]>,
+  more?: object,
+): Pick<Wire, "encodeTokenCount" | "encodeTokenCountRequest" | "decodeTokenCount"> => ({
+  encodeTokenCount: ({ tokens }) => ({ ...more, [key]: tokens }),
+  encodeTokenCountRequest,
+  decodeTokenCount: (body) => numberOf(objectOf(body)[key]) ?? 0,
+});
+
 export const dateOf = (seconds = 0): string => new Date(seconds * 1000).toISOString();
 
 /** Seconds; nobody made a model before there was any. */

@@ -8,13 +8,13 @@ import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
 import { counted } from "./encoded.ts";
 import { errorOutput, openaiError } from "./errors.ts";
-import { openaiModels } from "./models.ts";
+import { openaiModels, tokenCounts } from "./models.ts";
 import { ResponseReader } from "./openai-responses/answer-in.ts";
 import { ResponseAnswer } from "./openai-responses/answer-out.ts";
 import { WIRE } from "./openai-responses/items.ts";
 import { decodeRequest } from "./openai-responses/request-in.ts";
 import { encodeRequest } from "./openai-responses/request-out.ts";
-import { numberOf, objectOf, words } from "./read.ts";
+import { words } from "./read.ts";
 import type { Wire } from "./wire.ts";
 
 /** What counting takes. */
@@ -36,7 +36,7 @@ export const openaiResponses: Wire = {
   // ---- Models and tokens
 
   ...openaiModels,
-  encodeTokenCount: ({ tokens }) => ({ object: "response.input_tokens", input_tokens: tokens }),
-  encodeTokenCountRequest: (request, profile) => counted(encodeRequest(request, profile), "/v1/responses/input_tokens", COUNTED),
-  decodeTokenCount: (body) => numberOf(objectOf(body).input_tokens) ?? 0,
+  ...tokenCounts("input_tokens", (request, profile) => counted(encodeRequest(request, profile), "/v1/responses/input_tokens", COUNTED), {
+    object: "response.input_tokens",
+  }),
 };
