@@ -103,26 +103,17 @@ const VARIANTS: Readonly<Record<string, Pieces>> = {
 };
 
 const gemma = gemmaSyntax({
-  string: (text) => t`<|"|>${text}<|"|>`,
+  quote: QUOTE,
+  turn: ["<|turn>", "<turn|>"],
+  declaration: ["<|tool>", "<tool|>"],
+  call: ["<|tool_call>", "<tool_call|>"],
+  response: ["<|tool_response>", "<tool_response|>"],
+  media: { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" },
   none: "null",
-  declaration: (body) => t`<|tool>declaration:${body}<tool|>`,
-  call: (name, pairs) => t`<|tool_call>call:${name}{${pairs}}<tool_call|>`,
-  response: (name, pairs) => t`<|tool_response>response:${name}{${pairs}}<tool_response|>`,
-  describesAll: false,
-  saysNullable: true,
-  showsKeywords: true,
-  spreadsLists: false,
-  joinsMessages: true,
-  turnOpen: (role) => t`<|turn>${role}\n`,
-  turnClose: t`<turn|>\n`,
-  waiting: t`<|tool_response>`,
-  roles: { system: "system", developer: "system" },
+  isGemma4: true,
   modelText: withoutThoughts,
   thinking: thought,
-  placeholder: ({ mediaType }) => PLACEHOLDERS[mediaType.split("/")[0] ?? ""] ?? "",
 });
-
-const PLACEHOLDERS: Readonly<Record<string, string>> = { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" };
 
 function render(request: Request, noThought: Pieces, options: Setting): Rendered {
   const thinks = options.thinking ?? false;

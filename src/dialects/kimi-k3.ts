@@ -8,7 +8,7 @@ import { MAX_NAME } from "../core/reader.ts";
 import { typeOf } from "../core/schema.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentTexts, attribute, compactJson, dictsort, entriesOf, Numeral, type Tree } from "./print.ts";
+import { argumentTexts, attribute, Numeral, sortedJson, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { attributesOf, type Head } from "./scan/heads.ts";
 import type { Step } from "./scan/scan.ts";
@@ -138,7 +138,7 @@ function formatPieces(output: Request["output"]): Pieces {
   if (!output) return [];
   const { schema } = output;
   const form = schema ? "json_schema" : "json_object";
-  const rule = schema ? `\nThe JSON data must match the following schema:\n\`\`\`json\n${compactJson(sorted(schema))}\n\`\`\`` : "";
+  const rule = schema ? `\nThe JSON data must match the following schema:\n\`\`\`json\n${sortedJson(schema)}\n\`\`\`` : "";
   return internal("response-format", `The system is invoked with \`response_format=${form}\`.\n${RAW_JSON}${rule}`);
 }
 
@@ -183,15 +183,8 @@ const resultPieces = (results: readonly RenderableResult[]): Pieces =>
 const toolPieces = (tools: readonly Tool[]): Pieces =>
   internal(
     "tool-declare",
-    `# Tools\nHere are the available tools, described in JSONSchema.\n\n\`\`\`json\n${compactJson(sorted(tools.map(functionTool)))}\n\`\`\``,
+    `# Tools\nHere are the available tools, described in JSONSchema.\n\n\`\`\`json\n${sortedJson(tools.map(functionTool))}\n\`\`\``,
   );
-
-/** Its objects' keys in the order of Jinja's `dictsort`. */
-function sorted(value: Tree): Tree {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null || value instanceof Numeral) return value;
-  return new Map(dictsort(entriesOf(value)).map(([key, item]) => [key, sorted(item)]));
-}
 
 export const kimiK3 = dialectOf({
   id: "kimi-k3",

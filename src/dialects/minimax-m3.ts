@@ -7,7 +7,7 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsTree, entriesOf, Numeral, pythonJson, pythonNumber, quoted, type Tree } from "./print.ts";
+import { argumentsTree, print, pythonJson, quoted, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { elementArguments } from "./scan/elements.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
@@ -112,17 +112,16 @@ const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;
 const callPieces = (calls: readonly RenderableCall[]): Pieces => t`]<]minimax[>[<tool_call>
 ${calls.map((call) => t`]<]minimax[>[<invoke name=${quoted(call.name)}>${valuePieces(argumentsTree(call))}]<]minimax[>[</invoke>\n`)}]<]minimax[>[</tool_call>`;
 
+const element = (name: string, value: Pieces): Pieces => t`]<]minimax[>[<${name}>${value}]<]minimax[>[</${name}>`;
+
 /** What is null is not there, or empty in a list. */
-function valuePieces(value: Tree): Pieces {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
-  if (value === null) return undefined;
-  if (typeof value === "boolean") return String(value);
-  const entries = Array.isArray(value)
-    ? value.map((item): [string, Tree] => ["item", item])
-    : entriesOf(value).filter(([, item]) => item !== null);
-  return entries.map(([key, item]) => t`]<]minimax[>[<${key}>${valuePieces(item)}]<]minimax[>[</${key}>`);
-}
+const valuePieces = (tree: Tree): Pieces =>
+  print<Pieces>(tree, {
+    string: (text) => text,
+    word: (word) => (word === null ? undefined : String(word)),
+    pair: (key, value) => (value === undefined ? value : element(key, value)),
+    wrap: (open, items) => (open === "[" ? items.map((item) => element("item", item)) : items),
+  });
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   results.map((result) => ["\n<response>", contentPieces(resultContent(result), PLACEHOLDERS), "</response>"]);
