@@ -94,7 +94,7 @@ function render(request: Request, platform: string, options: Setting): Rendered 
 function contentPieces(content: Content): Pieces {
   if (content.length === 0) return said("");
   return content.map((part, i) => {
-    if (part.type === "media") return mediaPiece(part.mediaType.startsWith("image/") ? IMAGE : "", part);
+    if (part.type === "media") return mediaPiece(part, { image: IMAGE });
     const isFirst = content[i - 1]?.type !== "text";
     const isLast = content[i + 1]?.type !== "text";
     return [isFirst ? t`<|START_TEXT|>` : [], part.text, isLast ? t`<|END_TEXT|>` : []];

@@ -6,7 +6,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsTree, dictsort, entriesOf, print, type Tree } from "./print.ts";
-import { control, joined, mediaPiece, type Pieces } from "./prompt.ts";
+import { control, joined, mediaPiece, type Pieces, type Placeholders } from "./prompt.ts";
 import { type Content, hasCalls, plainOutput, type Round, type Turn } from "./transcript.ts";
 
 /** The tokens that open and close something. */
@@ -18,8 +18,7 @@ export interface GemmaFormat {
   readonly declaration: Pair;
   readonly call: Pair;
   readonly response: Pair;
-  /** The placeholders, by kind of media. */
-  readonly media: Readonly<Record<string, string>>;
+  readonly media: Placeholders;
   /** How null is spelled. */
   readonly none: string;
   /**
@@ -36,16 +35,10 @@ export interface GemmaFormat {
 /** A tool may say what it returns. */
 type GemmaTool = Tool & { readonly response?: JsonObject };
 
-export function gemmaSyntax(format: GemmaFormat) {
-  const { content, call, response, dialogue } = gemmaTurns(format);
-  return {
-    content,
-    dialogue,
-    tools: (tools: readonly Tool[]): Pieces => tools.map(gemmaDeclarations(format)),
-    calls: (calls: readonly RenderableCall[]): Pieces => calls.map(call),
-    results: (results: readonly RenderableResult[]): Pieces => results.map(response),
-  };
-}
+export const gemmaSyntax = (format: GemmaFormat) => ({
+  ...gemmaTurns(format),
+  tools: (tools: readonly Tool[]): Pieces => tools.map(gemmaDeclarations(format)),
+});
 
 // ---- Values
 
@@ -74,38 +67,39 @@ const wrap = (open: string, items: readonly Pieces[], close: string): Pieces => 
 
 // ---- Declarations
 
-type Field = readonly [name: string, value: Pieces];
-
-function fields(all: readonly (Field | false | undefined)[]): Pieces {
-  const written = all.flatMap((field) => (field ? [[field[0], ":", field[1]]] : []));
+/** What is false is not there. */
+function fields(all: readonly (readonly [name: string, value: Pieces | false])[]): Pieces {
+  const written = all.flatMap(([name, value]) => (value ? [[name, ":", value]] : []));
   return wrap("{", written, "}");
 }
 
 function gemmaDeclarations(format: GemmaFormat) {
   const { isGemma4 } = format;
-  const value = (tree: Json) => writtenValue(format, tree, true);
+  const value = (tree: Tree) => writtenValue(format, tree, true);
 
-  const described = ({ description }: JsonObject, always: boolean): Field | false => {
+  const described = ({ description }: JsonObject, always: boolean): Pieces | false => {
     const text = typeof description === "string" ? description : "";
-    return (always || text !== "") && ["description", value(text)];
+    return (always || text !== "") && value(text);
   };
-  const required = ({ required }: JsonObject): Field | false => filled(required) && ["required", value(required.map(String))];
+  const required = ({ required }: JsonObject): Pieces | false => filled(required) && value(required.map(String));
 
   const properties = (schemas: Json | undefined): Pieces =>
     fields(dictsort(entriesOf(schemas ?? {})).map(([name, schema]) => [name, property(isObject(schema) ? schema : {})]));
 
   const property = (schema: JsonObject): Pieces => {
     const type = typeName(schema);
-    const { enum: choices, items } = schema;
-    return fields([
-      described(schema, !isGemma4),
-      type === "STRING" && filled(choices) && ["enum", value(choices)],
-      type === "ARRAY" && hasKeys(items) && ["items", elements(items)],
-      isGemma4 && isNullable(schema) && ["nullable", "true"],
-      type === "OBJECT" && ["properties", properties(isObject(schema.properties) || !isGemma4 ? schema.properties : keywords(schema))],
-      type === "OBJECT" && required(schema),
-      ["type", value(type)],
-    ]);
+    const { enum: choices, items, properties: inner } = schema;
+    return fields(
+      Object.entries({
+        description: described(schema, !isGemma4),
+        enum: type === "STRING" && filled(choices) && value(choices),
+        items: type === "ARRAY" && hasKeys(items) && elements(items),
+        nullable: isGemma4 && isNullable(schema) && "true",
+        properties: type === "OBJECT" && properties(isObject(inner) || !isGemma4 ? inner : keywords(schema)),
+        required: type === "OBJECT" && required(schema),
+        type: value(type),
+      }),
+    );
   };
 
   /** The schema of an array's elements prints all that it has, in the order of its keys, which are quoted below its own. */
@@ -113,27 +107,29 @@ function gemmaDeclarations(format: GemmaFormat) {
     const nullable = isGemma4 && isNullable(schema) && { nullable: true };
     const entries = dictsort(Object.entries({ ...schema, ...nullable })).filter(([, item]) => item !== null);
     return fields(
-      entries.map(([name, item]) => {
-        if (name === "properties") return [name, properties(schema.properties)];
-        return [name, value(name === "type" ? typeName(schema) : (item as Json))];
-      }),
+      entries.map(([name, item]) => [
+        name,
+        name === "properties" ? properties(schema.properties) : value(name === "type" ? typeName(schema) : item),
+      ]),
     );
   };
 
   const parameters = (schema: JsonObject): Pieces =>
-    fields([
-      hasKeys(schema.properties) && ["properties", properties(schema.properties)],
-      required(schema),
-      ["type", value(typeName(schema) || "OBJECT")],
-    ]);
+    fields(
+      Object.entries({
+        properties: hasKeys(schema.properties) && properties(schema.properties),
+        required: required(schema),
+        type: value(typeName(schema) || "OBJECT"),
+      }),
+    );
 
   return ({ name, description = "", parameters: schema, response }: GemmaTool): Pieces => {
-    const body = fields([
-      ["description", value(description)],
-      hasKeys(schema) && ["parameters", parameters(schema)],
-      response && ["response", fields([described(response, false), ["type", value(typeName(response))]])],
-    ]);
-    return block(format, "declaration", name, body);
+    const body = Object.entries({
+      description: value(description),
+      parameters: hasKeys(schema) && parameters(schema),
+      response: response && fields(Object.entries({ description: described(response, false), type: value(typeName(response)) })),
+    });
+    return block(format, "declaration", name, fields(body));
   };
 }
 
@@ -163,9 +159,7 @@ function gemmaTurns(format: GemmaFormat) {
   const end: Pieces = [control(marks[1]), "\n"];
 
   const content = (parts: Content): Pieces =>
-    parts.map((part) =>
-      part.type === "text" ? part.text.trim() : mediaPiece(format.media[part.mediaType.split("/")[0] ?? ""] ?? "", part),
-    );
+    parts.map((part) => (part.type === "text" ? part.text.trim() : mediaPiece(part, format.media)));
 
   const call = (call: RenderableCall): Pieces => block(format, "call", call.name, writtenValue(format, argumentsTree(call)));
 
@@ -213,5 +207,10 @@ function gemmaTurns(format: GemmaFormat) {
     return { turns: out };
   };
 
-  return { content, call, response, dialogue };
+  return {
+    content,
+    dialogue,
+    calls: (calls: readonly RenderableCall[]): Pieces => calls.map(call),
+    results: (results: readonly RenderableResult[]): Pieces => results.map(response),
+  };
 }

@@ -7,7 +7,7 @@
 import type { Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson } from "./print.ts";
-import { joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
+import { joined, markup, mediaPiece, type Pieces, type Placeholders, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
@@ -47,7 +47,7 @@ interface Variant extends TurnMarks {
   /** Without one the system text is the beginning of the first user turn. */
   readonly hasSystem: boolean;
   readonly trims: boolean;
-  readonly image: string;
+  readonly media?: Placeholders;
 }
 
 const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<image_soft_token>"]);
@@ -59,17 +59,16 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     open: gemma`<start_of_turn>model\n`,
     hasSystem: false,
     trims: true,
-    image: "<start_of_image>",
+    media: { image: "<start_of_image>" },
   },
-  chatml: { ...CHATML, hasSystem: true, trims: false, image: "" },
-  llama3: { ...LLAMA3, hasSystem: true, trims: true, image: "" },
-  phi: { ...PHI, hasSystem: true, trims: false, image: "" },
+  chatml: { ...CHATML, hasSystem: true, trims: false },
+  llama3: { ...LLAMA3, hasSystem: true, trims: true },
+  phi: { ...PHI, hasSystem: true, trims: false },
   plain: {
     turn: (side, text) => [side.charAt(0).toUpperCase(), side.slice(1), ": ", text, "\n\n"],
     open: "Assistant:",
     hasSystem: true,
     trims: false,
-    image: "",
   },
 };
 
@@ -104,10 +103,10 @@ function sidesOf(messages: readonly Message[], variant: Variant, declared: Piece
   return sides;
 }
 
-const content = (parts: readonly Part[], { image }: Variant): Pieces =>
+const content = (parts: readonly Part[], { media = {} }: Variant): Pieces =>
   parts.map((part) => {
     if (part.type === "text") return part.text;
-    return part.type === "media" ? mediaPiece(part.mediaType.startsWith("image/") ? image : "", part) : [];
+    return part.type === "media" ? mediaPiece(part, media) : [];
   });
 
 /** Each call stands on its own line. Thinking is not repeated. */

@@ -26,9 +26,14 @@ export function markup(tokens: readonly string[]): Markup {
 
 export const control = (token: string): PromptPiece => ({ text: token, control: true });
 
+/** The control tokens that stand for what is not text, by the kind of it: `image`, `audio`, `video`. */
+export type Placeholders = Readonly<Record<string, string>>;
+
 /** A thing that is not text, where its placeholder stands; a format without one still hands it on. */
-export const mediaPiece = (placeholder: string, media: Media): PromptPiece =>
-  placeholder === "" ? { text: "", media } : { text: placeholder, control: true, media };
+export function mediaPiece(media: Media, tokens: Placeholders): PromptPiece {
+  const token = tokens[media.mediaType.split("/")[0] ?? ""];
+  return token ? { text: token, control: true, media } : { text: "", media };
+}
 
 export const joined = (list: readonly Pieces[], separator: string): Pieces => list.map((piece, i) => (i > 0 ? [separator, piece] : piece));
 
