@@ -121,7 +121,7 @@ function render(request: Request, noThought: Pieces, options: Setting): Rendered
   const { turns, resumes } = gemma.dialogue(turnsOf(rest), request.thinking?.keep ?? false);
   const start = {
     turn: t`<|turn>model\n${thinks ? [] : noThought}`,
-    result: thinks ? t`<|channel>thought\n` : [],
+    result: thinks && t`<|channel>thought\n`,
     call: [],
   };
   return { bos: t`<bos>`, messages: [head(thinks, system, options.declared), turns], open: start[resumes ?? "turn"] };
@@ -130,7 +130,7 @@ function render(request: Request, noThought: Pieces, options: Setting): Rendered
 function head(thinks: boolean, system: Content | undefined, declared: Pieces): Pieces {
   if (!thinks && !system && !declared) return undefined;
   const parts = system?.map((part) => [gemma.content([part]), system.length > 1 ? " " : ""]); // only here parts get a blank behind them
-  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${declared}<turn|>\n`;
+  return t`<|turn>system\n${thinks && t`<|think|>\n`}${parts}${declared}<turn|>\n`;
 }
 
 /** Without the thinking that a server left in the text. */

@@ -106,7 +106,7 @@ function sidesOf(messages: readonly Message[], variant: Variant, declared: Piece
 const content = (parts: readonly Part[], { media = {} }: Variant): Pieces =>
   parts.map((part) => {
     if (part.type === "text") return part.text;
-    return part.type === "media" ? mediaPiece(part, media) : [];
+    return part.type === "media" && mediaPiece(part, media);
   });
 
 /** Each call stands on its own line. Thinking is not repeated. */
@@ -114,7 +114,7 @@ function saidPieces(parts: readonly Part[], variant: Variant): Pieces {
   const visible = parts.filter((part) => part.type !== "thinking" && !(part.type === "text" && part.text === ""));
   return visible.map((part, i) => {
     const piece = part.type === "tool-call" ? callText(part) : part.type === "malformed" ? part.raw : content([part], variant);
-    return [needsNewline(visible[i - 1], part) ? "\n" : [], piece];
+    return [needsNewline(visible[i - 1], part) && "\n", piece];
   });
 }
 

@@ -16,7 +16,7 @@ import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { type Answer, callsOf, contentPieces, resultContent, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import { type Answer, batched, callsOf, contentPieces, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_msg|>"];
 const SEP = "<|sep|>";
@@ -107,16 +107,16 @@ function render(request: Request, most: keyof typeof EFFORTS, options: Setting):
   return {
     messages: [
       options.declared,
-      thinks ? internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`) : [],
+      thinks && internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`),
       turnsOf(request.messages).map((turn) => {
         if (turn.side !== "assistant")
           return message(`role="${turn.side === "user" ? turn.side : "system"}"`, contentPieces(turn.content, { image: IMAGE }));
         return turn.rounds.map(({ said, results }) => [
-          said ? message('role="assistant"', saidPieces(said, thinks)) : [],
+          said && message('role="assistant"', saidPieces(said, thinks)),
           resultPieces(inOrder(results, callsOf(said ?? []))),
         ]);
       }),
-      must ? internal("tool-choice", `The system is invoked with \`tool_choice=${toolChoice}\`.\n${must} in the next message.`) : [],
+      must && internal("tool-choice", `The system is invoked with \`tool_choice=${toolChoice}\`.\n${must} in the next message.`),
       formatPieces(request.output),
     ],
     open: t`<|open|>message role="assistant"<|sep|><|open|>${thinks ? "think" : "response"}<|sep|>`,
@@ -144,12 +144,10 @@ function formatPieces(output: Request["output"]): Pieces {
 
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   const thinking = thinkingOf(said);
-  const calls = callsOf(said);
   return [
-    thinks ? thought(thinking.trim() === "" ? "" : thinking) : [],
+    thinks && thought(thinking.trim() === "" ? "" : thinking),
     element("response", textOf(said), "response"),
-    calls.length > 0 ? callPieces(calls) : [],
-    unreadable(said),
+    batched(said, callPieces),
   ];
 }
 

@@ -15,7 +15,7 @@ import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultContent, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import { batched, contentPieces, dialogue, leadingSystem, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -88,7 +88,7 @@ Current thinking mode: ${rule}
         declared && ["\n\n", declared],
       ]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turn(side === "user" ? "user" : "developer", contentPieces(content, PLACEHOLDERS)),
+        other: (role, content) => turn(role === "user" ? role : "developer", contentPieces(content, PLACEHOLDERS)),
         said: (said) => turn("ai", saidPieces(said)),
         results: (results) => t`]~b]tool${resultPieces(results)}[e~[\n`,
       }),
@@ -103,8 +103,7 @@ const PLACEHOLDERS = { image: IMAGE, video: VIDEO };
 
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said);
-  const calls = callsOf(said);
-  return [thinking ? thought(thinking) : t`</mm:think>`, textOf(said), calls.length > 0 ? callPieces(calls) : [], unreadable(said)];
+  return [thinking ? thought(thinking) : t`</mm:think>`, textOf(said), batched(said, callPieces)];
 }
 
 const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;

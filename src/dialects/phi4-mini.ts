@@ -53,7 +53,7 @@ function render(request: Request, fallback: string, { declared }: Setting): Rend
     messages: [
       systemPieces([system ? printedText(system).trim() : fallback, declared]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => (side === "user" ? PHI.turn(side, printedText(content)) : systemPieces(printedText(content).trim())),
+        other: (role, content) => (role === "user" ? PHI.turn(role, printedText(content)) : systemPieces(printedText(content).trim())),
         said: (said) => PHI.turn("assistant", textThenBatch(said, callPieces)),
         results: resultPieces,
       }),

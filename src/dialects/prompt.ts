@@ -8,8 +8,8 @@
 import type { Media } from "../core/nouns.ts";
 import type { Prompt, PromptPiece } from "./dialect.ts";
 
-/** What a prompt is made of; lists nest, and nothing is no piece. */
-export type Pieces = string | PromptPiece | undefined | readonly Pieces[];
+/** What a prompt is made of; lists nest, and what is not there is no piece. */
+export type Pieces = string | PromptPiece | undefined | false | readonly Pieces[];
 
 export type Markup = (literals: TemplateStringsArray, ...data: readonly Pieces[]) => Pieces;
 
@@ -42,7 +42,7 @@ export function prompt(...pieces: readonly Pieces[]): Prompt {
   const out: Prompt = [];
   let text = "";
   const add = (piece: Pieces): void => {
-    if (piece === undefined) return;
+    if (!piece) return;
     if (typeof piece === "string") text += piece;
     else if (!("text" in piece)) piece.forEach(add);
     else if (!piece.control && !piece.media) text += piece.text;

@@ -100,11 +100,11 @@ const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thi
 
 const QWEN35: Variant = {
   ...SHOWN,
-  head: (system, declared) => (declared ? [declared, system?.trim() ? `\n\n${system.trim()}` : []] : system?.trim()),
+  head: (system, declared) => (declared ? [declared, system?.trim() && `\n\n${system.trim()}`] : system?.trim()),
   call: (call) => callPieces(call, valueText),
   said: (said, thinks, call) => {
     const { thinking, text } = thoughtAndText(said);
-    return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim(), call)];
+    return [thinks && thought(thinking.trim()), textAndCalls(said, text.trim(), call)];
   },
   keeps: false,
 };
@@ -124,7 +124,7 @@ const CODER: Variant = {
 const NEMOTRON: Variant = {
   ...CODER,
   tools: (tools) => functionPieces(tools.flatMap((tool) => toolLines(tool, choicesFirst, ["required"]))),
-  head: (system = "", declared) => [system, system && declared ? "\n\n" : [], declared],
+  head: (system = "", declared) => [system, system && declared && "\n\n", declared],
   said: nemotronSaid,
   thinks: true,
   silence: t`<think></think>`,
@@ -143,7 +143,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
       return parts.length > 0 ? joined(parts, "\n\n") : undefined;
     },
     call: (call) => callPieces(call, pythonJson),
-    said: (said, thinks, call) => [thinks ? thought(thinkingOf(said).trim()) : [], textAndCalls(said, textOf(said).trim(), call)],
+    said: (said, thinks, call) => [thinks && thought(thinkingOf(said).trim()), textAndCalls(said, textOf(said).trim(), call)],
     keeps: true,
   },
   "nemotron-3-nano": NEMOTRON,
@@ -155,7 +155,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     between: "",
     said: (said, thinks, call) => {
       const { thinking, text } = thoughtAndText(said);
-      return [thinks ? t`<think>\n${thinking}\n</think>\n` : [], text, writtenCalls(said, call)];
+      return [thinks && t`<think>\n${thinking}\n</think>\n`, text, writtenCalls(said, call)];
     },
     results: (results) => results.map((result) => t`<tool_response>${textOf(resultContent(result))}</tool_response>`),
     resultRole: "tool_response",
@@ -175,7 +175,7 @@ function nemotronSaid(said: readonly Part[], thinks: boolean, call: Variant["cal
     thinks && thought ? t`<think>\n${thinking}\n</think>` : t`<think></think>`,
     gap,
     words,
-    calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
+    calls.length > 0 && ["\n", calls.map((one) => [one, "\n"])],
   ];
 }
 
@@ -186,7 +186,7 @@ function nemotron35Said(said: readonly Part[], thinks: boolean, call: Variant["c
   return [
     thinks && thinking.trim() !== "" ? t`<think>\n${thinkingOf(said) || thinking}</think>` : t`<think></think>`,
     thinks || calls.length === 0 ? text.trimEnd() : text,
-    calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
+    calls.length > 0 && ["\n", calls.map((one) => [one, "\n"])],
   ];
 }
 
@@ -205,12 +205,12 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
   const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);
   const { silence = t`<think>\n\n</think>\n\n` } = variant;
-  const opener = variant.thinks ? (silent ? silence : t`<think>\n`) : [];
+  const opener = variant.thinks && (silent ? silence : t`<think>\n`);
   return {
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.content(content)),
+        other: (role, content) => turnPieces(role === "user" ? role : variant.lateSystem, variant.content(content)),
         said: (said, current) => turnPieces("assistant", variant.said(said, current || keep, variant.call)),
         results: (results) => turnPieces(variant.resultRole ?? "user", variant.results(results)),
       }),

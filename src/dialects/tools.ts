@@ -72,7 +72,7 @@ export function dialectOf<V>({ variants, render, tools, calls, results, thinking
       const variant = variantOf(options);
       const declared = request.tools?.length ? tools(request.tools, variant) : undefined;
       const { bos, messages, open } = render(request, variant, { ...options, thinking: thinkingOption(request, options), declared });
-      return prompt(options.bos ? bos : [], messages, options.addGenerationPrompt === false ? [] : open);
+      return prompt(options.bos && bos, messages, options.addGenerationPrompt === false ? [] : open);
     },
     renderTools: pieces(tools),
     renderToolCall: (call, options) => renderToolCalls([call], options),

@@ -92,7 +92,8 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
 
 /** How a format writes the turns of each side. */
 interface Voices {
-  other(side: "system" | "developer" | "user", content: Content, n: number): Pieces;
+  /** A developer's message is a system message. */
+  other(role: "system" | "user", content: Content, n: number): Pieces;
   said(said: readonly Part[], current: boolean): Pieces;
   results(results: readonly Answer[]): Pieces;
 }
@@ -100,11 +101,8 @@ interface Voices {
 /** All turns; where there is no message or no result, nothing is written. */
 export const dialogue = (turns: readonly Turn[], { other, said, results }: Voices): Pieces =>
   turns.map((turn, n) => {
-    if (turn.side !== "assistant") return other(turn.side, turn.content, n);
-    return turn.rounds.map((round) => [
-      round.said ? said(round.said, turn.current) : [],
-      round.results.length > 0 ? results(round.results) : [],
-    ]);
+    if (turn.side !== "assistant") return other(turn.side === "user" ? "user" : "system", turn.content, n);
+    return turn.rounds.map((round) => [round.said && said(round.said, turn.current), round.results.length > 0 && results(round.results)]);
   });
 
 /** With the pieces that a text or a thought came in as one: some clients keep them apart, and templates trim each. */
@@ -129,6 +127,12 @@ export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((p
 /** Both in the order in which they were said. */
 export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
   parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
+
+/** All calls of a message written as one, and behind it those that could not be read. */
+export function batched(parts: readonly Part[], write: (calls: readonly ToolCall[]) => Pieces): Pieces[] {
+  const calls = callsOf(parts);
+  return [...(calls.length > 0 ? [write(calls)] : []), ...unreadable(parts)];
+}
 
 /** All calls of a conversation. */
 export const allCalls = (messages: readonly Message[]): ToolCall[] =>
@@ -156,14 +160,12 @@ const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
   const calls = writtenCalls(said, call);
-  return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
+  return [text, text && calls.length > 0 && "\n", joined(calls, "\n")];
 }
 
 /** The same where all calls of a message are written as one. */
-export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
-  const calls = callsOf(said);
-  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...unreadable(said)], "\n");
-}
+export const textThenBatch = (said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces =>
+  joined([...(text ? [text] : []), ...batched(said, batch)], "\n");
 
 /** Text as those templates print it that do not know parts: several of them are a Python literal. */
 export const printedText = (parts: Content): string =>

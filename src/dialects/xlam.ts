@@ -74,7 +74,7 @@ function render(request: Request, variant: Variant, { declared }: Setting): Rend
     messages: [
       turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, declared]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turn(side === "user" ? "user" : "system", printedText(content).trim()),
+        other: (role, content) => turn(role, printedText(content).trim()),
         said: (said) => turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),
         results: (results) => resultPieces(results, variant),
       }),
