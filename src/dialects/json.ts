@@ -10,9 +10,11 @@ import { callObject, compactJson } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, type Placeholders, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting, type TurnMarks } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
-import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
+import { CHATML } from "./turns/chatml.ts";
+import { LLAMA3 } from "./turns/llama3.ts";
+import { PHI } from "./turns/phi.ts";
 
 const STOPS = ["<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"];
 const TURNS = [

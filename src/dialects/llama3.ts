@@ -15,7 +15,7 @@ import type { Step } from "./scan/scan.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { LLAMA3 } from "./turns.ts";
+import { LLAMA3 } from "./turns/llama3.ts";
 
 const STOPS = ["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"];
 const TAG = "<|python_tag|>";

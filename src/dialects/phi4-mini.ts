@@ -11,7 +11,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { PHI } from "./turns.ts";
+import { PHI } from "./turns/phi.ts";
 
 const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
 

@@ -11,9 +11,8 @@ import { argumentsTree, entriesOf, Numeral, prettyJson, pythonJson, pythonLitera
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { pythonCalls } from "./scan/python.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
+import { dialectOf, functionTool, type Rendered, type TurnMarks } from "./tools.ts";
 import { batched, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
-import type { TurnMarks } from "./turns.ts";
 
 const STOPS = ["<|im_end|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
 const LFM = [

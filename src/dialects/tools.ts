@@ -29,6 +29,11 @@ export interface Rendered {
   readonly open: Pieces;
 }
 
+/** How a format writes the turns of all sides, where it writes them alike. */
+export interface TurnMarks extends Omit<Rendered, "messages"> {
+  readonly turn: (role: string, text: Pieces) => Pieces;
+}
+
 /** What `render` was asked for. */
 export interface Setting extends Omit<RenderOptions, "thinking"> {
   /** Whether the model shall think, if anybody said so. */

@@ -9,9 +9,10 @@ import { callObject, prettyJson, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, functionTool, type Rendered, type Setting, type TurnMarks } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { CHATML, LLAMA3, type TurnMarks } from "./turns.ts";
+import { CHATML } from "./turns/chatml.ts";
+import { LLAMA3 } from "./turns/llama3.ts";
 
 const STOPS = ["<|eot_id|>", "<|im_end|>"];
 const FENCE = "```";
