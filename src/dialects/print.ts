@@ -151,8 +151,10 @@ const inText = (
 
 const compact = (): Style<string> => inText(inLine(","), ":");
 
+const PYTHON_JSON = inText();
+
 /** `json.dumps(value, ensure_ascii=False)` */
-export const pythonJson = (value: Tree): string => print(value, inText());
+export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
 /** `json.dumps(value, ensure_ascii=False, indent=4)` */
 export const prettyJson = (value: Tree): string => print(value, inText(indented));
 export const compactJson = (value: Tree): string => print(value, compact());
