@@ -460,6 +460,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<function=", "<parameter=", "<|im_start|>", "in JSONSchema format"]],
   },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
+  { name: "INTELLECT-3", id: "qwen3-coder", doubtful: true, models: /intellect-?3/ },
   {
     name: "Qwen3-Coder",
     id: "qwen3-coder",
@@ -536,14 +537,21 @@ export const FAMILIES: readonly Family[] = [
     name: "a template with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
-    templates: [['<tool_call>\\n{"name"'], ['<tool_call>{"name"'], ['<tool_call>{\\"name\\"'], ["<tool_call>", "<function-name>, "]],
+    templates: [
+      ['<tool_call>\\n{"name"'],
+      ['<tool_call>{"name"'],
+      ['<tool_call>{\\"name\\"'],
+      ["<tool_call>", "<function-name>, "],
+      ["<tool_calls>["],
+      ["<TOOLCALL>["],
+    ],
   },
   {
     name: "a model with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
     models:
-      /smollm-?3|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl/,
+      /smollm-?3|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl|apriel-?1|jamba|hunyuan-a13b|nemotron-(?:nano|super|ultra)-\d+b-v[12]/,
   },
 
   // ---- Llama 3

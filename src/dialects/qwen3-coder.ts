@@ -15,7 +15,7 @@ import type { Effort, Json, JsonObject, Part, Request, Tool } from "../core/noun
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
-import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
+import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { ATTRIBUTES, element, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
@@ -61,7 +61,7 @@ const calls = tagCalls({
   bareNames: "declared",
   strips: true,
   ownTags: true,
-  json: jsonCall,
+  json: json.marked,
 });
 
 const createScanner = scannerOfCalls({ "<tool_call>": calls.block, "<function=": calls.bare });
