@@ -279,11 +279,14 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Olmo 3",
     id: "pythonic",
-    models: /olmo-?3/,
+    variant: "olmo-3-7b-instruct",
+    models: /olmo-?3(?!.*think)/,
     bare: "base",
     templates: [["<function_calls>", "<functions>", "<|im_start|>"]],
     sampling: card("allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
   },
+  // It was not trained on tools.
+  { name: "Olmo 3 Think", id: "pythonic", variant: "olmo-3-7b-instruct", doubtful: true, models: /olmo-?3/ },
   { name: "a pythonic template", id: "pythonic", doubtful: true, templates: [["func_name1(params_name1"]] },
 
   // ---- Microsoft, IBM

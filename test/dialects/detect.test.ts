@@ -91,7 +91,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "pythonic lfm2.5-instruct": ["LiquidAI/LFM2.5-1.2B-Instruct-GGUF", "LiquidAI/LFM2.5-VL-1.6B"],
   "pythonic lfm2-8b-a1b": ["LiquidAI/LFM2-8B-A1B", "LFM2-1.2B-Q4_0.gguf"],
   "pythonic vllm-llama4-pythonic": ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama4:maverick"],
-  pythonic: ["allenai/Olmo-3-7B-Instruct", "Team-ACE/ToolACE-2-Llama-3.1-8B", "watt-ai/watt-tool-8B", "watt-tool-70B-Q4_K_M.gguf"],
+  "pythonic olmo-3-7b-instruct": ["allenai/Olmo-3-7B-Instruct", "olmo-3.1:32b-instruct", "Olmo-3-7B-Think-Q4_K_M.gguf"],
+  pythonic: ["Team-ACE/ToolACE-2-Llama-3.1-8B", "watt-ai/watt-tool-8B", "watt-tool-70B-Q4_K_M.gguf"],
   "granite granite-4.0": ["ibm-granite/granite-4.0-h-tiny", "granite4:micro-h"],
   "granite granite-4.1": ["granite-4.1-8b-Q4_K_M.gguf"],
   granite: ["ibm-granite/granite-3.3-8b-instruct", "granite3.1-dense:8b", "ibm-granite/granite-20b-functioncalling"],
@@ -472,7 +473,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["pythonic lfm2.5-instruct", "{{ 'List of tools: [' }}{{ '<|im_start|>system\\n' }}"],
   ["pythonic lfm2.5-8b-a1b", "List of tools: [ {{ '<|im_start|>' }}{{ '<|tool_call_start|>[' + calls + ']<|tool_call_end|>' }}"],
   ["pythonic vllm-llama4-pythonic", "{{ '<|header_start|>system' }} [func_name1(params_name1=params_value1, func_name2(params)]"],
-  ["pythonic", "{{ '<|im_start|>' }} <functions>{{ tools }}</functions> {{ '<function_calls>' + calls }}"],
+  ["pythonic olmo-3-7b-instruct", "{{ '<|im_start|>' }} <functions>{{ tools }}</functions> {{ '<function_calls>' + calls }}"],
   [
     "granite granite-4.0",
     "{{ '<|start_of_role|>system<|end_of_role|>' }} Please ensure responses are professional; within <tools></tools> XML tags; <tool_call>",

@@ -259,7 +259,11 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
         section: { begin: ["<|python_start|>[", "["], end: ["]<|python_end|>", "]"] },
         words: ["<|python_start|>"],
       },
-      "olmo-3": { between: "\n", section: { begin: "<function_calls>\n", end: "\n</function_calls>" }, words: ["<function_calls>"] },
+      "olmo-3-7b-instruct": {
+        between: "\n",
+        section: { begin: ["<function_calls>", "<function_calls>\n"], end: ["</function_calls>", "\n</function_calls>"] },
+        words: ["<function_calls>"],
+      },
     },
   },
   "qwen3-coder": {
