@@ -112,9 +112,15 @@ export const FAMILIES: readonly Family[] = [
     sampling: card("deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
   },
   {
-    name: "DeepSeek V3.1, V3.2-Exp",
+    name: "DeepSeek V3.1 as llama.cpp has it",
     id: "deepseek-v3.1",
     variant: "deepseek-v3.1",
+    templates: [["<｜tool▁sep｜>", "<think></think>", "!```json"]],
+  },
+  {
+    name: "DeepSeek V3.1, V3.2-Exp",
+    id: "deepseek-v3.1",
+    variant: "deepseek-ai-v3.1",
     models: /deepseek[-.]?(?:chat-)?v3[.-](?:1(?!\d)|2-exp)|deepseek\.v3-v1:/,
     templates: [["<｜tool▁sep｜>", "!```json"]],
     sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),

@@ -42,7 +42,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "lmstudio-community/DeepSeek-R1-0528-Qwen3-8B-GGUF",
   ],
   "deepseek-v3": ["deepcogito/cogito-671b-v2.1", "cogito-2.1:671b-cloud"],
-  "deepseek-v3.1 deepseek-v3.1": [
+  "deepseek-v3.1 deepseek-ai-v3.1": [
     "deepseek-ai/DeepSeek-V3.1",
     "deepseek-ai/DeepSeek-V3.1-Terminus",
     "deepseek-v3.1:671b-cloud",
@@ -233,7 +233,7 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "deepseek-v3 deepseek-r1":
     "us.deepseek.r1-v1:0 deepseek/deepseek-r1-0528:free @cf/deepseek-ai/deepseek-r1-distill-qwen-32b accounts/fireworks/models/deepseek-r1",
   "deepseek-v3 vllm-deepseekv3": "deepseek/deepseek-chat-v3-0324 accounts/fireworks/models/deepseek-v3-0324",
-  "deepseek-v3.1 deepseek-v3.1":
+  "deepseek-v3.1 deepseek-ai-v3.1":
     "deepseek.v3-v1:0 deepseek/deepseek-chat-v3.1 accounts/fireworks/models/deepseek-v3p1-terminus deepseek-ai/deepseek-v3.1-maas deepseek-v3-2-exp deepseek/deepseek-v3.2-exp",
   "deepseek-v3.2 deepseek-v3.2":
     "deepseek.v3.2 accounts/fireworks/models/deepseek-v3p2 deepseek/deepseek-v3.2-speciale nvidia/DeepSeek-V3.2-NVFP4",
@@ -444,7 +444,8 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["deepseek-v4 deepseek-v4.1-flash", "{{ '<｜System｜>' }}{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ ' calls>' }}"],
   ["deepseek-v4 deepseek-v4", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'tool_calls>' }}"],
   ["deepseek-v3.2 deepseek-v3.2", "{% set dsml_token = '｜DSML｜' %}{{ '<' ~ dsml_token ~ 'function_calls>' }}"],
-  ["deepseek-v3.1 deepseek-v3.1", "{{ '<｜tool▁call▁begin｜>' + name + '<｜tool▁sep｜>' + args }}{{ '</think>' }}"],
+  ["deepseek-v3.1 deepseek-ai-v3.1", "{{ '<｜tool▁call▁begin｜>' + name + '<｜tool▁sep｜>' + args }}{{ '</think>' }}"],
+  ["deepseek-v3.1 deepseek-v3.1", "{{ '<｜tool▁call▁begin｜>' + name + '<｜tool▁sep｜>' + args }}{{ '<think></think>' }}"],
   ["deepseek-v3 vllm-deepseekv3", "{{ '<｜tool▁call▁begin｜>function<｜tool▁sep｜>' + name + '\\n```json\\n' }}"],
   ["deepseek-v3 deepseek-r1", "{{ 'function<｜tool▁sep｜>' + name + '\\n```json\\n' }}{% set content = content.split('</think>')[-1] %}"],
   ["kimi-k2 kimi-k2-thinking", "{{ '<think>' + rc + '</think>' }}<|tool_calls_section_begin|>"],
