@@ -30,6 +30,7 @@ import {
   thinkingOf,
   thoughtAndText,
   turnsOf,
+  withOneFront,
   writtenCalls,
 } from "./transcript.ts";
 
@@ -200,7 +201,7 @@ const MUCH =
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: LITTLE, low: LITTLE, medium: "", high: MUCH, xhigh: MUCH, max: MUCH };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
-  const { system, rest } = leadingSystem(request.messages);
+  const { system, rest } = leadingSystem(variant.lateSystem === "user" ? withOneFront(request.messages) : request.messages);
   const silent = !(options.thinking ?? variant.thinks !== "asked");
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
   const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);
