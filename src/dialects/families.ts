@@ -102,15 +102,15 @@ export const FAMILIES: readonly Family[] = [
     templates: [["｜DSML｜", "!function_calls"]],
   },
   // It reasons, and was not made for tools.
-  { name: "DeepSeek V3.2 Speciale", id: "deepseek-v3.2", variant: "deepseek-v3.2", doubtful: true, models: /deepseek.*speciale/ },
+  { name: "DeepSeek V3.2 Speciale", id: "deepseek-v3.2", variant: "deepseek-ai-v3.2", doubtful: true, models: /deepseek.*speciale/ },
   {
     name: "DeepSeek V3.2",
     id: "deepseek-v3.2",
-    variant: "deepseek-v3.2",
+    variant: "deepseek-ai-v3.2",
     models: /deepseek[-.]?v?3[.-]2(?!\d|-exp)/,
-    templates: [["｜DSML｜"]],
     sampling: card("deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
   },
+  { name: "DeepSeek V3.2 as llama.cpp has it", id: "deepseek-v3.2", variant: "deepseek-v3.2", templates: [["｜DSML｜"]] },
   {
     name: "DeepSeek V3.1 as llama.cpp has it",
     id: "deepseek-v3.1",

@@ -48,7 +48,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "deepseek-v3.1:671b-cloud",
     "deepseek-ai/DeepSeek-V3.2-Exp",
   ],
-  "deepseek-v3.2 deepseek-v3.2": ["deepseek-ai/DeepSeek-V3.2"],
+  "deepseek-v3.2 deepseek-ai-v3.2": ["deepseek-ai/DeepSeek-V3.2"],
   "deepseek-v4 deepseek-v4": ["deepseek-ai/DeepSeek-V4-Flash"],
   "deepseek-v4 deepseek-v4.1-flash": ["deepseek-ai/DeepSeek-V4.1-Flash", "deepseek-v4.1-flash:cloud", "deepseek/deepseek-v4.1-flash"],
   "deepseek-v4 deepseek-v4-flash-0731": ["deepseek-ai/DeepSeek-V4-Flash-0731", "DeepSeek-V4-Pro-0813-UD-Q2_K_XL.gguf"],
@@ -235,7 +235,7 @@ const API_NAMES: Readonly<Record<string, string>> = {
   "deepseek-v3 vllm-deepseekv3": "deepseek/deepseek-chat-v3-0324 accounts/fireworks/models/deepseek-v3-0324",
   "deepseek-v3.1 deepseek-ai-v3.1":
     "deepseek.v3-v1:0 deepseek/deepseek-chat-v3.1 accounts/fireworks/models/deepseek-v3p1-terminus deepseek-ai/deepseek-v3.1-maas deepseek-v3-2-exp deepseek/deepseek-v3.2-exp",
-  "deepseek-v3.2 deepseek-v3.2":
+  "deepseek-v3.2 deepseek-ai-v3.2":
     "deepseek.v3.2 accounts/fireworks/models/deepseek-v3p2 deepseek/deepseek-v3.2-speciale nvidia/DeepSeek-V3.2-NVFP4",
   "deepseek-v4 deepseek-v4": "deepseek-v4-pro accounts/fireworks/models/deepseek-v4-flash deepseek/deepseek-v4-flash:thinking",
   "kimi-k2 kimi-k2.5": "moonshotai.kimi-k2.5 accounts/fireworks/models/kimi-k2p6 kimi-k2-6 moonshotai/Kimi-K2.6 kimi-k2.5:cloud",
