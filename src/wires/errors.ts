@@ -70,14 +70,14 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/`max_tokens` must be/, "bad-request"], // Groq's, which goes on to speak of the context
   [
-    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached/i,
+    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached|too_many_prompt_tokens/i,
     "context-length",
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
   [/overloaded/i, "overloaded"],
   [/insufficient balance/i, "permission"],
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
-  [/API_KEY_INVALID|invalid.api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
+  [/API_KEY_INVALID|(invalid|incorrect).api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
   [/not_found|NOT_FOUND|model '[^']*' not found/, "not-found"], // the last is a 400 of llama-server's, where it has several models
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
@@ -151,13 +151,17 @@ const WITH_ANSWER = [
   /length of (?<most>\d+) tokens.*: (?<prompt>\d+) tokens from the input messages and (?<answer>\d+) tokens for/,
 ];
 
+const UUID = /[\da-f]{8}(-[\da-f]{4}){3}\S*/gi;
+
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
   for (const pattern of WITH_ANSWER) {
     const { prompt, answer, most } = pattern.exec(message)?.groups ?? {};
     if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most), answer: Number(answer) };
   }
-  const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
+  const counts = (message.replace(UUID, "").match(/\d[\d,]*/g) ?? [])
+    .map((digits) => Number(digits.replaceAll(",", "")))
+    .filter((count) => count >= 100);
   const [limit, used] = counts.slice(0, 2).sort((a, b) => a - b);
   return limit === undefined || used === undefined ? undefined : { used, limit };
 }

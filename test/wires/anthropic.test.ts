@@ -717,6 +717,23 @@ describe("an answer of this wire passes through unchanged", () => {
 });
 
 describe("streams of servers", () => {
+  test("an answer that begins anew in the middle is an error that says so; before anything was said it is none", () => {
+    const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const begin = event("message_start", {
+      message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage: {} },
+    });
+    const open = event("content_block_start", { index: 0, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } });
+    const block = open + event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: "{}" } });
+    const ended = event("message_delta", { delta: { stop_reason: "tool_use" } }) + event("message_stop", {});
+    const events = decodeStream(begin + begin + block + begin + block + ended);
+    expect(events.filter(({ type }) => type === "tool-start")).toHaveLength(1);
+    expect(events.at(-1)).toEqual({
+      type: "finish",
+      reason: "error",
+      error: { code: "upstream", message: "the server began another answer before the end of this one" },
+    });
+    expect(decodeStream(begin + begin + block + ended).at(-1)).toMatchObject({ reason: "tool-calls" });
+  });
   test.each(streams)("%s may be cut anywhere", (name) => {
     const stream = fixture(`${name}.sse`);
     const whole = joined(decodeStream(stream));

@@ -40,6 +40,7 @@ const ABLE: Abilities = {
   parallelCalls: "tools",
   sampling: SAMPLING,
   cacheMarks: true,
+  wantsUser: /claude-[a-z]+-(4[-.]([6-9]|[1-9]\d)|[5-9]|\d\d)(?!\d)/, // from Claude 4.6 on
 };
 
 /** What every current model can write. */

@@ -43,6 +43,8 @@ export class ChatReader extends AnswerReader {
   #late: Json[] | undefined;
   /** What stands in every chunk, and has no place in the nouns. */
   #others = "";
+  /** What was said before the answer had a name: Azure speaks of the prompt first. */
+  #early: JsonObject | undefined;
   /** What chunks repeat, as it was said last. */
   #said: Map<string, string> | undefined;
 
@@ -53,7 +55,7 @@ export class ChatReader extends AnswerReader {
   /** What else stands in every chunk is said by the first one, which is read in full. */
   override plain(data: string): boolean {
     const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
-    if (others === undefined) return false;
+    if (others === undefined || this.#early) return false;
     if (others !== this.#others) {
       this.#others = others;
       return false;
@@ -84,7 +86,15 @@ export class ChatReader extends AnswerReader {
 
   #read(chunk: Fields, whole: boolean): void {
     chunk.ask("object", "created", "error", "obfuscation");
-    this.start(chunk.text("id"), chunk.text("model"));
+    const [id, model] = [chunk.text("id"), chunk.text("model")];
+    if (!this.started && !id && !model && listOf(chunk.value.choices).length === 0) {
+      chunk.ask("choices", "usage");
+      this.#early = chunk.rest();
+      return;
+    }
+    this.start(id, model);
+    if (this.#early) this.#unknown(this.#early);
+    this.#early = undefined;
     chunk.each("choices", (choice) => this.#choice(choice, whole));
     const usage = chunk.object("usage");
     if (usage) this.#count(usage);
@@ -96,8 +106,9 @@ export class ChatReader extends AnswerReader {
 
   #choice(choice: Fields, whole: boolean): void {
     if ((choice.number("index") ?? 0) !== 0 && !(whole && hasCalls(choice.value))) return; // one answer was asked for
-    const delta = choice.object("delta") ?? choice.object("message");
-    if (choice.value.delta) choice.ask("message"); // Perplexity's: all that was said so far, once more
+    const [first, other] = whole ? (["message", "delta"] as const) : (["delta", "message"] as const);
+    const delta = choice.object(first) ?? choice.object(other);
+    if (choice.value[first]) choice.ask(other); // Perplexity has both: in a stream all that was said so far, once more; in a whole answer nothing
     this.#countIn(choice.value);
     if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
