@@ -329,6 +329,23 @@ test("a thread that the server should hold: its beginning is the API's own, to g
 });
 
 describe("turns as the API wants them", () => {
+  test("its own clients know where else a system text may stand, who may begin, and what a cached prompt begins with", () => {
+    const found = [
+      { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "sky" } },
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
+    ];
+    const messages = [
+      { role: "assistant", content: found },
+      { role: "system", content: "Answer in Spanish." },
+      { role: "assistant", content: "Entendido." },
+      { role: "user", content: "Which color?" },
+    ];
+    const tools = [{ name: "f", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } }];
+    const body = { model: "m", max_tokens: 9, messages, tools, tool_choice: { type: "none" } };
+    const { context, body: sent } = anthropic.encodeRequest(decode(body));
+    expect(JSON.parse(JSON.stringify(sent))).toEqual(body);
+    expect(context.warnings).toEqual([]);
+  });
   const asked: Message = { role: "assistant", content: [call("a", "f"), call("b", "g")] };
   const said = (content: Json) => ({ role: "user", content });
   const answer = (id: string, content: Json, more = {}) => ({ type: "tool_result", tool_use_id: id, content, ...more });

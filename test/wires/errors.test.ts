@@ -152,6 +152,36 @@ describe("what servers say", () => {
       { error: { message: "The total length of all messages is too long.", type: "too_many_prompt_tokens", code: 400 } },
       { code: "context-length" },
     ],
+    [
+      "OpenRouter, of a server behind it",
+      400,
+      {
+        error: {
+          code: 400,
+          message: "Provider returned error",
+          metadata: { provider_name: "P", raw: '{"error": {"message": "prompt is too long: 5000 tokens > 4096 maximum"}}' },
+        },
+      },
+      {
+        code: "context-length",
+        message: "Provider returned error: prompt is too long: 5000 tokens > 4096 maximum",
+        tokens: { used: 5000, limit: 4096 },
+      },
+    ],
+    [
+      "OpenRouter, in that server's own words",
+      429,
+      { error: { code: 429, message: "Provider returned error", metadata: { raw: "m:free is busy. Please retry shortly." } } },
+      { code: "rate-limit", message: "Provider returned error: m:free is busy. Please retry shortly." },
+    ],
+    [
+      "Cloudflare",
+      500,
+      { errors: [{ message: "AiError: Internal server error", code: 3043 }], success: false, result: {} },
+      { code: "upstream", message: "AiError: Internal server error" },
+    ],
+    ["xAI's unknown model", 400, { code: "invalid-argument", error: "Model not found: grok-x" }, { code: "not-found" }],
+    ["Groq's old model", 400, { error: { code: "model_decommissioned", message: "It is no longer supported." } }, { code: "not-found" }],
     ["Ollama", 404, { error: 'model "x" not found' }, { code: "not-found", message: 'model "x" not found' }],
     ["FastAPI", 422, { detail: "no" }, { code: "bad-request", message: "no" }],
     ["a proxy's page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],

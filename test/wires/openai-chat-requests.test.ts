@@ -49,6 +49,8 @@ describe("a body comes back as it was", () => {
     ["thinking by two names", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "hm" }] }],
     ["no thinking (DeepSeek wants the field)", { messages: [{ role: "assistant", content: "yes", reasoning_content: "" }] }],
     ["thinking beside none", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "" }] }],
+    ["a sound's bytes (Mistral)", { messages: [part({ type: "input_audio", input_audio: "//NkxAA" })] }],
+    ["a sound's link (Mistral)", { messages: [part({ type: "input_audio", input_audio: "https://x/a.mp3" })] }],
     ["a file's bytes (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "JVBERi0" }, file_name: "a.pdf" })] }],
     ["a file's link (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "https://x/a.pdf" } })] }],
     [

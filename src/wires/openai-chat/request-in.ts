@@ -148,6 +148,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   refusal: (part) => refusalPart(part.text("refusal") ?? ""),
   thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)), state: spelled(AS_PART) }),
   input_audio(part) {
+    if (typeof part.value.input_audio === "string") return asItCame(part, linkOrBytes(part.name("input_audio"), "audio/*")); // Mistral's
     const audio = part.inner("input_audio");
     return { type: "media", mediaType: `audio/${audio.text("format") ?? "*"}`, data: audio.name("data") };
   },
@@ -159,14 +160,17 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   document_url: (part) => asItCame(part, readFile(part.text("document_url"), part.text("document_name"), "application/pdf")),
   file_url(part) {
     const [url, name] = [linkIn(part, "file_url"), part.text("file_name")];
-    const isBytes = !/^\w+:/.test(url); // as Perplexity has it
-    return asItCame(part, isBytes ? { ...readFile(undefined, name), data: url } : readFile(url, name));
+    return asItCame(part, defined<Media>({ ...linkOrBytes(url, readFile(url, name).mediaType), name })); // Perplexity's
   },
   ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };
 
 const readFile = (url: string | undefined, name: string | undefined, mediaType?: string): Media =>
   defined<Media>({ ...fileFromUrl(url, name, mediaType), name });
+
+/** Bytes need no `data:` in front of them. */
+const linkOrBytes = (url: string, mediaType: string): Media =>
+  /^\w+:/.test(url) ? mediaFromUrl(url, mediaType) : { type: "media", mediaType, data: url };
 
 /** A part that only some servers know. */
 const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
