@@ -661,4 +661,19 @@ describe("ends that servers leave out, or name otherwise", () => {
       { error: {} },
     ]);
   });
+  test.each(["length", "max_output_tokens", "MAX_TOKENS"])(
+    "OpenRouter says tool_calls of a call that was cut, and %s beside it",
+    (native) => {
+      const cut = { ...call, function: { name: "f", arguments: '{"a": "The' } };
+      const [choice] = delta({ tool_calls: [cut] }, "tool_calls").choices;
+      const events = decode([said({ choices: [{ ...choice, native_finish_reason: native }] })]);
+      expect(events.filter(({ type }) => /end|finish/.test(type))).toMatchObject([
+        { type: "tool-end", truncated: true },
+        { type: "finish", reason: "length" },
+      ]);
+      const message = { role: "assistant", content: null, tool_calls: [cut] };
+      const answer = { choices: [{ index: 0, message, finish_reason: "tool_calls", native_finish_reason: native }] };
+      expect(openaiChat.decodeResponse(answer)).toMatchObject({ content: [{ truncated: true }], finish: { reason: "length" } });
+    },
+  );
 });

@@ -110,9 +110,10 @@ export class ChatReader extends AnswerReader {
     const delta = choice.object(first) ?? choice.object(other);
     if (choice.value[first]) choice.ask(other); // Perplexity has both: in a stream all that was said so far, once more; in a whole answer nothing
     this.#countIn(choice.value);
-    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
-    if (native) this.#because(native);
+    const cause = textOf(choice.value.native_finish_reason) ?? ""; // OpenRouter says `tool_calls` of calls that were cut, too
+    if (native) this.#because(reasonOf(cause) === "length" ? cause : native);
+    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const error = choice.json("error");
     if (error !== undefined) this.fail(readError(0, {}, { error })); // OpenRouter's
     const isToken = typeof choice.value.stop_reason === "number"; // vLLM's number of the token that ended it
@@ -166,8 +167,9 @@ export class ChatReader extends AnswerReader {
       const signed = readSignature(call)?.state;
       const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
       const input = custom && (custom.text("input") ?? "");
+      const done = whole && (custom !== undefined || this.#reason !== "length"); // whether it was cut, its JSON says
       // One shape for all of them: it is the hottest object of a stream.
-      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done: whole, truncated: undefined });
+      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done, truncated: undefined });
     };
     if (only) each(only, 0);
     else delta.each("tool_calls", each);

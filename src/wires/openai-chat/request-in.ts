@@ -117,14 +117,14 @@ function readAssistant(message: Fields, content: readonly Part[], from: Source):
 }
 
 function readResult(message: Fields, from: Source): Message {
-  const name = message.text("name");
-  const named = from.calls.answer({ id: message.text("tool_call_id"), name });
+  const [id, name] = [message.text("tool_call_id"), message.text("name")];
+  const named = from.calls.answer({ id, name });
   const content = message.json("content");
   const parts = isPartList(content) ? readContent(message, "content", from) : [];
   const result = from.result(message, "content", named, parts.map(spoken));
   // Without media the parts stay as they are: templates differ in what they make of them.
   if (!result.media) Object.assign(result, { output: content ?? "" });
-  return withState(result, name === undefined ? [] : [opaque(WIRE, "name", name, true)], message.state()); // some templates want it
+  return withState(result, id && name ? [opaque(WIRE, "name", name, true)] : [], message.state()); // some templates want both
 }
 
 export const isPartList = (value: Json | undefined): boolean =>
