@@ -37,13 +37,13 @@ function render(request: Request, bos: Pieces, options: Setting): Rendered {
           const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
           const thinking = said && thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
           return [
-            said ? [open ? [open, thinking] : [], saidPieces(said, callPieces)] : [],
-            results.length > 0 ? ["\n\n", resultPieces(results)] : [],
+            said && [open ? [open, thinking] : [], saidPieces(said, callPieces)],
+            results.length > 0 && ["\n\n", resultPieces(results)],
           ];
         });
       }),
     ],
-    open: opens ? [opens, t`<think>${thinks ? [] : t`</think>`}`] : [],
+    open: opens && [opens, t`<think>${thinks ? [] : t`</think>`}`],
   };
 }
 

@@ -12,7 +12,7 @@ import { bfclCases, type Case, falseText, isUntyped, mutations, ownCases, trueTe
 
 /** Whether a text is one that the grammar allows, in llama.cpp's own judgement. */
 async function compiled(gbnf: string): Promise<(text: string) => boolean> {
-  const llama = await startLlama(false);
+  const { llama } = await startLlama(false);
   const grammar = (await llama.createGrammar({ grammar: gbnf })) as LlamaGrammar & { _testText(text: string): boolean };
   return (text) => grammar._testText(text);
 }

@@ -64,7 +64,7 @@ export async function createLlama(options: LlamaOptions): Promise<Llama & Dispos
   });
   const file = await checkGguf(path);
   const spoken = dialectOf(path, file, given);
-  const llama = await starting;
+  const { llama, warnings } = await starting;
   const { model, context } = await load(llama, path, given);
   const name = textIn(file.metadata, "general.name");
   const template = templateOf(file);
@@ -84,7 +84,9 @@ export async function createLlama(options: LlamaOptions): Promise<Llama & Dispos
   };
   const sampling = { ...SAMPLING, ...spoken.sampling, ...given.sampling };
   const prepare = resolve(path) === EMBEDDED ? withObjects : undefined;
-  return disposing(new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: spoken.warnings, sampling, prepare }));
+  return disposing(
+    new LlamaEngine({ model, context, dialect: spoken.dialect, facts, warnings: [...warnings, ...spoken.warnings], sampling, prepare }),
+  );
 }
 
 const withoutUndefined = <T extends object>(options: T): T =>

@@ -3,8 +3,10 @@
  * peer's version is exact.
  */
 import { setTimeout } from "node:timers/promises";
-import type { Llama, LlamaContext, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token, TokenBias } from "node-llama-cpp";
+import type { Llama, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel, Token, TokenBias } from "node-llama-cpp";
+import type { Warning } from "../../core/nouns.ts";
 import { EngineError } from "../error.ts";
+import { tryOut } from "./trial.ts";
 
 type Runtime = typeof import("node-llama-cpp");
 
@@ -32,7 +34,13 @@ export async function loadRuntime(): Promise<Runtime> {
   }
 }
 
-const started = new Map<Gpu, Promise<Llama>>();
+/** llama.cpp, and what to know about it that is no error. */
+export interface Started {
+  readonly llama: Llama;
+  readonly warnings: readonly Warning[];
+}
+
+const started = new Map<Gpu, Promise<Started>>();
 const listeners = new Set<(line: string) => void>();
 
 /** What llama.cpp complains of comes on its own way, and may come behind the error that it explains. */
@@ -55,49 +63,83 @@ export async function listening<T>(listener: (line: string) => void, action: () 
  * llama.cpp for this machine, one for all models, from the binaries that are installed: nothing is downloaded and nothing compiled behind
  * the user's back.
  */
-export function startLlama(gpu: Gpu): Promise<Llama> {
+export function startLlama(gpu: Gpu): Promise<Started> {
   const running = started.get(gpu) ?? start(gpu);
   started.set(gpu, running);
   running.catch(() => started.delete(gpu));
   return running;
 }
 
-async function start(gpu: Gpu): Promise<Llama> {
-  const { getLlama, LlamaLogLevel } = await loadRuntime();
+async function start(gpu: Gpu): Promise<Started> {
   const wanted = gpu === true ? "auto" : gpu;
-  let llama: Llama;
+  const fault = await cudaFault(wanted);
+  if (fault === undefined) {
+    const llama = await open(wanted);
+    if (gpu === "auto" || (gpu === true ? llama.gpu !== false : llama.gpu === gpu)) return { llama, warnings: [] };
+    await llama.dispose();
+    const what = gpu === true ? "no GPU that it can use" : `no GPU by ${gpu}`;
+    throw new EngineError({ code: "internal", message: `node-llama-cpp finds ${what}; without --gpu it takes what there is` });
+  }
+  const build = "npx node-llama-cpp source download --gpu cuda";
+  const message = `CUDA does not work on this machine: ${fault}. A newer driver does, or a binary that is built here: ${build}`;
+  if (gpu !== "auto") throw new EngineError({ code: "internal", message });
+  return { llama: await open(false), warnings: [{ code: "gpu-unused", message: `the model runs on the CPU: ${message}` }] };
+}
+
+async function cudaFault(wanted: Exclude<Gpu, true>): Promise<string | undefined> {
+  if (wanted !== "auto" && wanted !== "cuda") return undefined;
+  const { getLlamaGpuTypes } = await loadRuntime();
+  const trial = (await getLlamaGpuTypes("supported")).includes("cuda") ? await tryOut(wanted) : undefined;
+  return typeof trial === "object" ? trial.fault : undefined;
+}
+
+async function open(gpu: Exclude<Gpu, true>): Promise<Llama> {
+  const { getLlama, LlamaLogLevel, NoBinaryFoundError } = await loadRuntime();
   try {
-    llama = await getLlama({
-      gpu: wanted,
+    return await getLlama({
+      gpu,
       build: "never",
       skipDownload: true,
+      progressLogs: false,
       logLevel: LlamaLogLevel.error,
       logger: (_, message) => listeners.forEach((listener) => void listener(message.trim())),
     });
   } catch (error) {
-    const what = wanted === "auto" || wanted === false ? "this machine" : `a GPU by ${wanted}`;
-    throw new EngineError({ code: "internal", message: `node-llama-cpp has no binary for ${what}: ${lineOf(error)}` }, { cause: error });
+    const what = gpu === "auto" || gpu === false ? "this machine" : `a GPU by ${gpu}`;
+    const why = error instanceof NoBinaryFoundError ? "" : `: ${lineOf(error)}`;
+    throw new EngineError({ code: "internal", message: `node-llama-cpp has no binary for ${what}${why}` }, { cause: error });
   }
-  if (gpu === true && llama.gpu === false) {
-    await llama.dispose();
-    throw new EngineError({ code: "internal", message: "node-llama-cpp finds no GPU that it can use; without --gpu it runs on the CPU" });
-  }
-  return llama;
 }
 
 export const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
 
 // ---- Sampling
 
+interface ContextBindings {
+  decodeBatch(): Promise<void>;
+  sampleToken(...options: unknown[]): Promise<unknown>;
+}
+
 /**
- * Where sampling fails, as with a grammar that allows no token at all, node-llama-cpp tells nobody: the process ends, and all conversations
- * with it. Told that there is no token, it fails for the one.
+ * Two mends of sampling. Whoever samples first behind a batch makes llama.cpp put the batch's results in order, in place: conversations that
+ * sample at the same time read each other's, so the others wait for the first. And where sampling fails, as with a grammar that allows no
+ * token at all, node-llama-cpp tells nobody: the process ends, and all conversations with it. Told that there is no token, it fails for the one.
  */
-export function guardSampling(context: LlamaContext): void {
-  const inner = (context as unknown as { _ctx: { sampleToken(...options: unknown[]): Promise<unknown> } })._ctx;
+export function guardSampling(context: object): void {
+  const { _ctx: inner } = context as { _ctx: ContextBindings };
+  const decode = inner.decodeBatch.bind(inner);
   const sample = inner.sampleToken.bind(inner);
-  const value: typeof sample = (...options) => sample(...options).catch(() => NO_TOKEN);
-  Object.defineProperty(inner, "sampleToken", { value });
+  let first: Promise<unknown> | undefined;
+  const decodeBatch: typeof decode = () => {
+    first = undefined;
+    return decode();
+  };
+  const sampleToken: typeof sample = (...options) => {
+    const sampled = (first ? first.then(() => sample(...options)) : sample(...options)).catch(() => NO_TOKEN);
+    first ??= sampled;
+    return sampled;
+  };
+  Object.defineProperties(inner, { decodeBatch: { value: decodeBatch }, sampleToken: { value: sampleToken } });
 }
 
 const NO_TOKEN = -1;

@@ -159,14 +159,15 @@ function modelOf(tokens: readonly string[], size: Size, fill: (name: string) => 
   return { metadata: metadataOf(tokens, size), tensors: [...ends, ...Array.from({ length: blocks }, (_, i) => block(`blk.${i}`)).flat()] };
 }
 
-/** The same weights for the same seed. */
-export function randomModel(seed = 1): ModelFile {
+/** The same weights for the same seed. Tokens that no text has make it as many as asked for. */
+export function randomModel(seed = 1, size = vocabulary.length): ModelFile {
   let state = seed;
   const random = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32 - 0.5;
   };
-  return modelOf(vocabulary, { width: 64, blocks: 2, heads: 2, kvHeads: 1, head: 32, ff: 96, context: 2048 }, () => random);
+  const more = Array.from({ length: size - vocabulary.length }, (_, i) => `{${i}}`);
+  return modelOf([...vocabulary, ...more], { width: 64, blocks: 2, heads: 2, kvHeads: 1, head: 32, ff: 96, context: 2048 }, () => random);
 }
 
 /**
