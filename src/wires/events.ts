@@ -47,6 +47,9 @@ export class EventWriter {
     return this.#calls ?? NO_CALLS;
   }
 
+  get started(): boolean {
+    return this.#started;
+  }
   get finished(): boolean {
     return this.#finished;
   }

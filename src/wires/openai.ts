@@ -140,11 +140,14 @@ const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedToke
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
   const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
-  return {
+  const all: Usage = {
     ...wholeUsage(counts, usage.number("total_tokens")),
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
+  const { outputTokens = 0, thinkingTokens = 0 } = all;
+  if (thinkingTokens > outputTokens) all.outputTokens = outputTokens + thinkingTokens; // Vercel's gateway counts it nowhere else
+  return all;
 }
 
 /** xAI and Google count thinking in the total alone. */
