@@ -13,7 +13,7 @@ import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
+import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
@@ -29,7 +29,8 @@ import {
 
 // ---- Scanning
 
-const createScanner = scannerOfCalls({ "<tool_call>": jsonCall });
+// Apriel, Jamba and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
+const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": json.listed, "<TOOLCALL>": json.listed });
 
 // ---- Rendering
 
@@ -66,12 +67,12 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : "system", write(content)),
+        other: (role, content) => turnPieces(role, write(content)),
         said: (said, current) => turnPieces("assistant", saidPieces(said, variant, current, said === final)),
         results: (results) => turnPieces("user", printedResults(results, variant)),
       }),
     ],
-    open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent ? t`<think>\n\n</think>\n\n` : []}`,
+    open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent && t`<think>\n\n</think>\n\n`}`,
   };
 }
 
@@ -84,7 +85,7 @@ function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: 
   const { thinking, text } = thoughtAndText(said);
   const isShown = thinks && current && (isLast || thinking);
   const words = isShown || !thinks ? text.replace(/^\n+/, "") : text;
-  return [isShown ? thought(thinking) : [], textThenCalls(said, callPieces, words)];
+  return [isShown && thought(thinking), textThenCalls(said, callPieces, words)];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;

@@ -45,6 +45,8 @@ export interface Abilities {
   readonly ids?: number;
   /** Marks of the prompt's cache, `cache_control`, have a place here, whoever sets them. */
   readonly cacheMarks?: boolean | undefined;
+  /** Models that refuse a conversation which ends with their own words; others go on from there. */
+  readonly wantsUser?: RegExp;
   /** Another wire's state that has a place here. */
   readonly carries?: (opaque: Opaque) => boolean;
 }

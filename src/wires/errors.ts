@@ -70,16 +70,16 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/`max_tokens` must be/, "bad-request"], // Groq's, which goes on to speak of the context
   [
-    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached/i,
+    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached|too_many_prompt_tokens/i,
     "context-length",
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
   [/overloaded/i, "overloaded"],
   [/insufficient balance/i, "permission"],
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
-  [/API_KEY_INVALID|invalid.api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
+  [/API_KEY_INVALID|(invalid|incorrect).api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
-  [/not_found|NOT_FOUND|model '[^']*' not found/, "not-found"], // the last is a 400 of llama-server's, where it has several models
+  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model/, "not-found"], // said with a 400
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
   [/UNAVAILABLE/, "overloaded"],
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],
@@ -101,15 +101,17 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
   const root: unknown = isList(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax's
   const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
-  const error = isObject(root) ? (root.error ?? root.detail ?? own) : root;
+  const error = isObject(root) ? (root.error ?? listOf(root.errors)[0] ?? root.detail ?? own) : root; // Cloudflare has a list
   const inner = isText(error) && error !== body ? parsed(error) : undefined;
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
-  const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
+  const { message: told, detail, code: native, type, status: word, param, details, metadata, n_prompt_tokens, n_ctx } = objectOf(error);
+  const raw = textOf(objectOf(metadata).raw); // OpenRouter's: what the server behind it said
   const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is such an object
-  const message = [error, told, detail, ...faults].find((text) => isText(text))?.trim() || `the server answered with status ${status}`;
+  const plain = [error, told, detail, ...faults].find((text) => isText(text))?.trim() || `the server answered with status ${status}`;
+  const message = raw ? `${plain}: ${readError(status, {}, raw).message}` : plain;
   const notes = listOf(details).map(objectOf);
   const coded = CODES.find((code) => ERRORS[code][1] === native && native !== null);
-  const code = coded ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
+  const code = coded ?? codeOf([native, type, word, message, raw, ...notes.map(({ reason }) => reason)], status || Number(native));
   const delay = notes.map(({ retryDelay }) => textOf(retryDelay)).find(Boolean);
   const { "retry-after-ms": ms = "", "retry-after": after = "", date = "" } = headers;
   const waits = [Number.parseFloat(ms), 1000 * Number.parseFloat(delay ?? ""), 1000 * Number.parseFloat(after)];
@@ -150,13 +152,17 @@ const WITH_ANSWER = [
   /length of (?<most>\d+) tokens.*: (?<prompt>\d+) tokens from the input messages and (?<answer>\d+) tokens for/,
 ];
 
+const UUID = /[\da-f]{8}(-[\da-f]{4}){3}\S*/gi;
+
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
   for (const pattern of WITH_ANSWER) {
     const { prompt, answer, most } = pattern.exec(message)?.groups ?? {};
     if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most), answer: Number(answer) };
   }
-  const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
+  const counts = (message.replace(UUID, "").match(/\d[\d,]*/g) ?? [])
+    .map((digits) => Number(digits.replaceAll(",", "")))
+    .filter((count) => count >= 100);
   const [limit, used] = counts.slice(0, 2).sort((a, b) => a - b);
   return limit === undefined || used === undefined ? undefined : { used, limit };
 }

@@ -33,6 +33,9 @@ export class EventWriter {
     if (context.wrapped) this.#unwrapping = new Unwrapping();
   }
 
+  get started(): boolean {
+    return this.#started;
+  }
   get finished(): boolean {
     return this.#finished;
   }

@@ -135,15 +135,18 @@ const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedToke
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
   const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
-  const { inputTokens, outputTokens } = counts;
+  const { inputTokens, outputTokens: told } = counts;
   const total = usage.number("total_tokens") ?? 0;
   // xAI and Google count thinking in the total alone.
-  if (inputTokens !== undefined && outputTokens !== undefined) counts.outputTokens = Math.max(outputTokens, total - inputTokens);
-  return {
+  if (inputTokens !== undefined && told !== undefined) counts.outputTokens = Math.max(told, total - inputTokens);
+  const all: Usage = {
     ...counts,
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
+  const { outputTokens = 0, thinkingTokens = 0 } = all;
+  if (thinkingTokens > outputTokens) all.outputTokens = outputTokens + thinkingTokens; // Vercel's gateway counts it nowhere else
+  return all;
 }
 
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {

@@ -189,11 +189,15 @@ function isGeminis(schema: Json): boolean {
   for (const key in schema as JsonObject) {
     const value = (schema as JsonObject)[key]!;
     if (Object.hasOwn(SNAKES, key) || (key === "anyOf" && isOverruled(schema as JsonObject))) return true;
-    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || (isText(value) && isGeminisWord(key, value))) return true;
+    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || isGeminisWord(key, value)) return true;
   }
   return false;
 }
-const isGeminisWord = (key: string, value: string): boolean => (key === "type" ? value !== value.toLowerCase() : COUNTS.includes(key));
+const isGeminisWord = (key: string, value: unknown): boolean =>
+  key === "type" ? String(value).toLowerCase() !== value : isText(value) && COUNTS.includes(key);
+
+/** As the clients of Google's protocol buffers number them. */
+const TYPES = ["", "string", "number", "integer", "boolean", "array", "object", "null"];
 
 /** Back from Gemini's dialect: lower-case types, `nullable` as a type, counts that came as strings. JSON Schema passes unchanged. */
 export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
@@ -201,7 +205,8 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
     ? schema
     : rewrite({ schema, lost: [] }, camel, (draft) => {
         if (isText(draft.type)) draft.type = draft.type.toLowerCase();
-        if (isOverruled(draft)) delete draft.type;
+        if (typeof draft.type === "number") draft.type = TYPES[draft.type] ?? "";
+        if (draft.type === "" || isOverruled(draft)) delete draft.type;
         for (const key of COUNTS) if (isText(draft[key])) draft[key] = Number(draft[key]);
         if (typeof draft.nullable !== "boolean") return draft;
         const { nullable: isNullable, ...rest } = draft;

@@ -90,6 +90,7 @@ export class MessageReader extends AnswerReader {
   }
 
   #messageStart(message: Fields, isStreamed = false): void {
+    if (this.#last >= 0) this.fail({ code: "upstream", message: "the server began another answer before the end of this one" });
     this.start(message.text("id"), message.text("model"));
     message.ask("type", "role", "content", "stop_reason", "stop_sequence");
     this.#count(message);

@@ -36,11 +36,12 @@ const ABLE: Abilities = {
   thinking: ({ state }) => (own(state, REDACTED) ?? own(state, "signature")) !== undefined, // else the official API would refuse the request
   strictTools: true,
   deferredTools: true,
-  idleTools: hasCalls, // a call of a tool that is not declared would be refused
+  idleTools: (request) => request.from === WIRE || hasCalls(request), // a call of a tool that is not declared would be refused; and tools are what a cached prompt begins with
   toolChoice: "mode",
   parallelCalls: "tools",
   sampling: SAMPLING,
   cacheMarks: true,
+  wantsUser: /claude-[a-z]+-(4[-.]([6-9]|[1-9]\d)|[5-9]|\d\d)(?!\d)/, // from Claude 4.6 on
 };
 
 /** What every current model can write. */
@@ -123,7 +124,7 @@ class Turns {
     }
     said.push(...this.#userSide(run));
     this.#trim(said.at(-1));
-    if (said[0]?.role !== "user" && objectOf(said[0]?.content[0]).type !== "compaction") {
+    if (said[0]?.role !== "user" && this.#out.request.from !== WIRE) {
       said.unshift({ role: "user", content: [text(".")] });
       this.#out.warnings.converted(...NO_USER);
     }
@@ -173,7 +174,8 @@ class Turns {
   }
 
   /** A system message may stand only behind the user's, once, and last before the assistant; elsewhere it becomes the user's, with a label. */
-  #placeSystem(said: readonly Said[]): Said[] {
+  #placeSystem(said: Said[]): Said[] {
+    if (this.#out.request.from === WIRE) return said; // its clients know where else: behind what a server's own tool has found
     const lastUser = said.findLastIndex(({ role }) => role === "user");
     const last = lastUser < 0 ? [] : said.slice(lastUser + 1);
     const placed = said.slice(0, said.length - last.length).map((item): Said => {

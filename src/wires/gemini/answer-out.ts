@@ -70,7 +70,7 @@ export class GeminiAnswer extends Answer {
     const usage = this.usage && encodeUsage(this.usage);
     const { usageMetadata: details, ...tail } = this.#last ?? {};
     const usageMetadata = usage && { ...usage, ...objectOf(details) };
-    const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
+    const finishMessage = (finishReason === MALFORMED && this.#unreadable) || finish.error?.message;
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 

@@ -26,6 +26,7 @@ const ABLE: Abilities = {
   toolChoice: "allowed",
   sampling: SAMPLING,
   stops: MAX_STOPS,
+  wantsUser: /gemini-(?![12]\b|3(\.1)?-|3\.5-flash(?!-lite)|pro)/, // Gemini 3.5 Flash-Lite and what came behind it
 };
 
 /** Models that know neither levels of thinking nor media inside a result. */

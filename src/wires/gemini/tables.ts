@@ -20,12 +20,12 @@ export const SIGNATURE = "thoughtSignature";
 
 export const ROLES = { USER: "user", FUNCTION: "user", MODEL: "assistant", SYSTEM: "system" } as const;
 
-/** `VALIDATED`: calls or text, but a call is one of those that are allowed. */
+/** `VALIDATED`: calls or text, but a call is one of those that are allowed. In the order of their numbers. */
 export const MODES: Readonly<Record<string, "" | "auto" | "none" | "required" | "allowed">> = {
   MODE_UNSPECIFIED: "",
   AUTO: "auto",
-  NONE: "none",
   ANY: "required",
+  NONE: "none",
   VALIDATED: "allowed",
 };
 

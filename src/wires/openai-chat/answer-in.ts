@@ -39,6 +39,8 @@ export class ChatReader extends AnswerReader {
   #late: Json[] | undefined;
   /** What stands in every chunk, and has no place in the nouns. */
   #others = "";
+  /** What was said before the answer had a name: Azure speaks of the prompt first. */
+  #early: JsonObject | undefined;
   /** What chunks repeat, as it was said last. */
   readonly #said = new Map<string, string>();
 
@@ -49,7 +51,7 @@ export class ChatReader extends AnswerReader {
   /** What else stands in every chunk is said by the first one, which is read in full. */
   override plain(data: string): boolean {
     const [, id, model, others, text = "", native] = PLAIN.exec(data) ?? [];
-    if (others === undefined) return false;
+    if (others === undefined || this.#early) return false;
     if (others !== this.#others) {
       this.#others = others;
       return false;
@@ -79,7 +81,15 @@ export class ChatReader extends AnswerReader {
 
   #read(chunk: Fields, whole: boolean): void {
     chunk.ask("object", "created", "error", "obfuscation");
-    this.start(chunk.text("id"), chunk.text("model"));
+    const [id, model] = [chunk.text("id"), chunk.text("model")];
+    if (!this.started && !id && !model && listOf(chunk.value.choices).length === 0) {
+      chunk.ask("choices", "usage");
+      this.#early = chunk.rest();
+      return;
+    }
+    this.start(id, model);
+    if (this.#early) this.#unknown(this.#early);
+    this.#early = undefined;
     chunk.each("choices", (choice) => this.#choice(choice, whole));
     const usage = chunk.object("usage");
     if (usage) this.#count(usage);
@@ -91,12 +101,14 @@ export class ChatReader extends AnswerReader {
 
   #choice(choice: Fields, whole: boolean): void {
     if ((choice.number("index") ?? 0) !== 0 && !(whole && hasCalls(choice.value))) return; // one answer was asked for
-    const delta = choice.object("delta") ?? choice.object("message");
-    if (choice.value.delta) choice.ask("message"); // Perplexity's: all that was said so far, once more
+    const [first, other] = whole ? (["message", "delta"] as const) : (["delta", "message"] as const);
+    const delta = choice.object(first) ?? choice.object(other);
+    if (choice.value[first]) choice.ask(other); // Perplexity has both: in a stream all that was said so far, once more; in a whole answer nothing
     this.#countIn(choice.value);
-    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
-    if (native) this.#because(native);
+    const cause = textOf(choice.value.native_finish_reason) ?? ""; // OpenRouter says `tool_calls` of calls that were cut, too
+    if (native) this.#because(reasonOf(cause) === "length" ? cause : native);
+    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const error = choice.json("error");
     if (error !== undefined) this.fail(readError(0, {}, { error })); // OpenRouter's
     const isToken = typeof choice.value.stop_reason === "number"; // vLLM's number of the token that ended it
@@ -150,8 +162,9 @@ export class ChatReader extends AnswerReader {
       const signed = readSignature(call)?.state;
       const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
       const input = custom && (custom.text("input") ?? "");
+      const done = whole && (custom !== undefined || this.#reason !== "length"); // whether it was cut, its JSON says
       // One shape for all of them: it is the hottest object of a stream.
-      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done: whole, truncated: undefined });
+      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done, truncated: undefined });
     };
     if (only) each(only, 0);
     else delta.each("tool_calls", each);

@@ -112,6 +112,7 @@ export class ResponseReader extends AnswerReader {
       if (step === "done") this.#done(open, item);
     } else if (type && !IDLE.test(type)) {
       const { response: _response, sequence_number: _sequence_number, ...rest } = event.value;
+      if (item) this.#count++;
       this.extend({ ...rest, type }, false);
     }
   }
@@ -212,7 +213,7 @@ export class ResponseReader extends AnswerReader {
 
   #end(response: Fields): void {
     this.#start(response);
-    const isStreamed = this.#items.size > 0;
+    const isStreamed = this.#count > 0;
     response.each("output", (item, output_index) => {
       if (isStreamed) return;
       if (ITEMS.has(String(item.value.type))) this.#done(this.#itemOf({ output_index }, item), item);
