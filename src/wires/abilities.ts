@@ -53,6 +53,8 @@ export interface Abilities {
 
 /** What all parts of a wire's translation need. */
 export interface Out {
+  /** What the target is able to say. */
+  readonly able: Abilities;
   /** Its tools are those that the calls of the conversation are calls of. */
   readonly request: Request;
   /** The tools that are sent. */

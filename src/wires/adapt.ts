@@ -91,7 +91,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   }
   const declared = known.map(({ name }) => name);
   const ids = able.ids === undefined ? AS_THEY_ARE : new Names([], { max: able.ids });
-  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
+  return { able, request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
 }
 
 function isSaid(setting: string, keys: Abilities["sampling"]): boolean {

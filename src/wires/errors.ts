@@ -1,7 +1,7 @@
 /** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, JsonObject, WireId } from "../core/nouns.ts";
-import { defined, listOf, objectOf, parsed, textOf } from "./read.ts";
+import { defined, isList, isText, listOf, objectOf, parsed, textOf } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 /** The status; OpenAI's `error.code`, chat and Responses; Anthropic's `error.type`; Gemini's `error.status`. */
@@ -97,18 +97,17 @@ const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
 
 /** Any wire's error, with its status; 0: it came in a stream. */
 export function readError(status: number, headers: Headers, body: unknown): ErrorInfo {
-  const value = typeof body === "string" ? (parsed(body) ?? body) : body;
-  const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
+  const value = isText(body) ? (parsed(body) ?? body) : body;
+  const root: unknown = isList(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax's
   const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
   const error = isObject(root) ? (root.error ?? listOf(root.errors)[0] ?? root.detail ?? own) : root; // Cloudflare has a list
-  const inner = typeof error === "string" && error !== body ? parsed(error) : undefined;
+  const inner = isText(error) && error !== body ? parsed(error) : undefined;
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
   const { message: told, detail, code: native, type, status: word, param, details, metadata, n_prompt_tokens, n_ctx } = objectOf(error);
   const raw = textOf(objectOf(metadata).raw); // OpenRouter's: what the server behind it said
   const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is such an object
-  const plain =
-    [error, told, detail, ...faults].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
+  const plain = [error, told, detail, ...faults].find((text) => isText(text))?.trim() || `the server answered with status ${status}`;
   const message = raw ? `${plain}: ${readError(status, {}, raw).message}` : plain;
   const notes = listOf(details).map(objectOf);
   const coded = CODES.find((code) => ERRORS[code][1] === native && native !== null);
@@ -121,7 +120,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     code,
     message,
     status: status || undefined,
-    native: coded || (typeof type !== "string" && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
+    native: coded || (!isText(type) && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
     param: param === "None" ? undefined : textOf(param), // Python's, through LiteLLM
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
@@ -132,11 +131,11 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
 const faultsIn = (list: unknown): string | undefined =>
   listOf(list)
     .map(objectOf)
-    .flatMap(({ loc, msg }) => (typeof msg === "string" ? [[listOf(loc).join("."), msg].filter(Boolean).join(": ")] : []))
+    .flatMap(({ loc, msg }) => (isText(msg) ? [[listOf(loc).join("."), msg].filter(Boolean).join(": ")] : []))
     .join("; ") || undefined;
 
 function codeOf(words: readonly unknown[], status: number): ErrorCode {
-  const text = words.filter((word) => typeof word === "string").join(" ");
+  const text = words.filter((word) => isText(word)).join(" ");
   const told = WORDS.find(([word]) => word.test(text))?.[1];
   // A status that says it all is believed; 400 and the 500s say little.
   const plain = STATUSES[status];

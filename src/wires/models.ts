@@ -1,13 +1,13 @@
 /** Lists of models. OpenAI's, which both of its APIs share, is `{"object": "list", "data": [{"id": "m", "object": "model", …}]}`. */
 import type { JsonObject } from "../core/nouns.ts";
-import { defined, listOf, numberOf, objectOf, parsed, textOf } from "./read.ts";
+import { defined, isText, listOf, numberOf, objectOf, parsed, textOf } from "./read.ts";
 import type { ModelInfo, Wire } from "./wire.ts";
 
 type Read = { [K in keyof ModelInfo]: ModelInfo[K] | undefined };
 
 /** The models that a body lists under this key; what has no id is none. */
 export const readModels = (body: unknown, key: string, read: (model: JsonObject) => Read): ModelInfo[] =>
-  listOf(objectOf(typeof body === "string" ? parsed(body) : body)[key])
+  listOf(objectOf(isText(body) ? parsed(body) : body)[key])
     .map((model) => defined<ModelInfo>(read(objectOf(model)) as ModelInfo))
     .filter(({ id }) => id);
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Request, Response, Warning } from "../../src/core/nouns.ts";
-import { NO_CONTEXT } from "../../src/wires/answer-in.ts";
+import { NO_CONTEXT } from "../../src/wires/accumulate.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { validateStream } from "./validators.ts";
 

@@ -6,8 +6,8 @@ import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
-import { CHAT_USAGE, readUsage, wholeUsage } from "../openai.ts";
-import { defined, isEmpty, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
+import { CHAT_USAGE, readUsage } from "../openai.ts";
+import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
@@ -15,16 +15,12 @@ import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from ".
 /** A string without escapes, or what it holds. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
 const INNER = String.raw`"([^"\\\x00-\x1f]*)"`;
-const COUNT = String.raw`"(?:prompt|completion|total)_tokens":\d+`;
-
-/** A chunk that says a role, a word, a reason or how many tokens it took, as most servers write it. To parse it would take three times as long. */
+/** A chunk that says a role, a word or a reason, as most servers write it. To parse it would take three times as long. */
 const PLAIN = new RegExp(
   [
-    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[(?:`,
+    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[`,
     String.raw`\{"index":0,"delta":\{(?:"role":"assistant"(?=\}|,"content"),?)?(?:"content":(?:${INNER}|null))?\},`,
-    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*`,
-    String.raw`|\],"usage":\{(?=[^}]*"prompt_tokens":(\d+))(?=[^}]*"completion_tokens":(\d+))(?=[^}]*"total_tokens":(\d+)|)(?:${COUNT},)*${COUNT}\}`,
-    String.raw`)(?:,"obfuscation":${STRING})?\}$`,
+    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*(?:,"obfuscation":${STRING})?\}$`,
   ].join(""),
 );
 
@@ -46,7 +42,7 @@ export class ChatReader extends AnswerReader {
   /** What was said before the answer had a name: Azure speaks of the prompt first. */
   #early: JsonObject | undefined;
   /** What chunks repeat, as it was said last. */
-  #said: Map<string, string> | undefined;
+  readonly #said = new Map<string, string>();
 
   override body(body: Fields): void {
     if (listOf(body.value.choices).length === 0) this.broken(body.value);
@@ -54,7 +50,7 @@ export class ChatReader extends AnswerReader {
   }
   /** What else stands in every chunk is said by the first one, which is read in full. */
   override plain(data: string): boolean {
-    const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
+    const [, id, model, others, text = "", native] = PLAIN.exec(data) ?? [];
     if (others === undefined || this.#early) return false;
     if (others !== this.#others) {
       this.#others = others;
@@ -63,8 +59,7 @@ export class ChatReader extends AnswerReader {
     this.start(id, model);
     this.text(text);
     if (native) this.#because(native);
-    this.#counted = input !== undefined;
-    if (this.#counted) this.usage(wholeUsage({ inputTokens: Number(input), outputTokens: Number(output) }, Number(total)));
+    this.#counted = false;
     return true;
   }
   chunk(chunk: Fields): void {
@@ -154,7 +149,7 @@ export class ChatReader extends AnswerReader {
     }
     this.thinking(thought);
     const content = delta.json("content");
-    if (typeof content === "string") this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
+    if (isText(content)) this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
     const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's
@@ -228,8 +223,7 @@ export class ChatReader extends AnswerReader {
   }
 
   #isNews(key: string, item: Json): boolean {
-    const text = typeof item === "string" ? item : JSON.stringify(item);
-    this.#said ??= new Map();
+    const text = isText(item) ? item : JSON.stringify(item);
     const known = this.#said.get(key) === text;
     this.#said.set(key, text);
     return !known;
@@ -250,5 +244,5 @@ function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject
 
 function argumentsOf(fn: Fields): CallFragment["arguments"] {
   const args = fn.json("arguments");
-  return typeof args === "string" || isObject(args) ? args : undefined;
+  return isText(args) || isObject(args) ? args : undefined;
 }

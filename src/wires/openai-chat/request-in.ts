@@ -1,5 +1,4 @@
 /** A client's request, read. */
-import { isObject } from "../../core/json.ts";
 import type {
   Json,
   Malformed,
@@ -19,7 +18,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, numberOf, objectOf, some, someOf, textOf, words } from "../read.ts";
+import { defined, entryOf, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -68,13 +67,12 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
   if (reasoning_effort && !isUsual) return root.word("reasoning_effort", EFFORTS);
   const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
   const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking, isUsual || undefined];
-  const word = textOf(open.effort ?? template.reasoning_effort) ?? "";
   const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
   const said = some<ThinkingSettings>({
     enabled: textOf(typed.type) ? typed.type !== "disabled" : switched.find((flag) => typeof flag === "boolean"),
     budget: numberOf(open.max_tokens ?? typed.budget_tokens ?? thinking_budget),
     keep: keeps || undefined,
-    ...(Object.hasOwn(EFFORTS, word) ? EFFORTS[word] : {}),
+    ...entryOf(EFFORTS, open.effort ?? template.reasoning_effort),
   });
   if (!said) return undefined;
   from.take(THINKS, true, true);
@@ -85,7 +83,7 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
 
 // Messages
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool", function: "tool" } as const;
+const ROLES = { ...spelling("system developer user assistant tool"), function: "tool" } as const;
 
 function readMessage(message: Fields, from: Source): Message {
   const role = message.word("role", ROLES);
@@ -127,8 +125,7 @@ function readResult(message: Fields, from: Source): Message {
   return withState(result, id && name ? [opaque(WIRE, "name", name, true)] : [], message.state()); // some templates want both
 }
 
-export const isPartList = (value: Json | undefined): boolean =>
-  Array.isArray(value) && value.every((part) => isObject(part) && typeof part.type === "string" && Object.hasOwn(PARTS, part.type));
+export const isPartList = (value: Json | undefined): boolean => isList(value) && value.every((part) => entryOf(PARTS, objectOf(part).type));
 
 // Content
 
@@ -176,7 +173,7 @@ const linkOrBytes = (url: string, mediaType: string): Media =>
 const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
 
 /** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
-const linkIn = (part: Fields, key: string): string => (typeof part.value[key] === "string" ? part.name(key) : part.inner(key).name("url"));
+const linkIn = (part: Fields, key: string): string => (isText(part.value[key]) ? part.name(key) : part.inner(key).name("url"));
 
 function linkReaders(kind: string): [string, PartReader][] {
   const key = `${kind}_url`;

@@ -78,7 +78,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     response_format: writeOutput(out, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),
   });
-  return encoded(out, able, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
+  return encoded(out, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
 }
 
 // Messages

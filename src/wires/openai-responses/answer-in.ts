@@ -8,7 +8,7 @@ import { readError } from "../errors.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
-import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
+import { isEmpty, isList, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
 import {
   BREAK,
   flatName,
@@ -24,7 +24,7 @@ import {
   WIRE,
 } from "./items.ts";
 
-const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
+const isSaidOtherwise = ({ data }: Opaque): boolean => !(isList(data) && data.length === 0);
 
 /** All that is left to say of thinking that was followed by something before it was done. */
 const isSeal = ({ kind }: Opaque): boolean => kind === "encrypted_content";
