@@ -7,7 +7,7 @@ import { KNOWN } from "../engines/known.ts";
 import { proxyNote } from "../engines/proxy.ts";
 import { urlOf, usualKey } from "../gateway/config.ts";
 import { secretOf } from "../gateway/toml.ts";
-import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/upstreams.ts";
+import { createUpstream, discover, guessed, probeWire, type Speech, type UpstreamSettings } from "../gateway/connect.ts";
 import { Complaint } from "./complaint.ts";
 import { CONFIG } from "./serve-flags.ts";
 import { visible } from "./terminal.ts";

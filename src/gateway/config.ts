@@ -26,7 +26,7 @@ import { listWires } from "../wires/registry.ts";
 import type { GatewayOptions } from "./options.ts";
 import { circleOf, type ModelRule } from "./rules.ts";
 import { type Environment, readToml, type Table } from "./toml.ts";
-import type { Speech, UpstreamSettings } from "./upstreams.ts";
+import type { Speech, UpstreamSettings } from "./connect.ts";
 
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;

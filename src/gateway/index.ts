@@ -11,4 +11,4 @@ export { createReplay, type ReplayOptions } from "./recordings/replay.ts";
 export type { ModelRule } from "./rules.ts";
 export type { OpenTap, Tap } from "./tap.ts";
 export { ConfigError } from "./toml.ts";
-export { createUpstream, discover, probeWire, type UpstreamSettings } from "./upstreams.ts";
+export { createUpstream, discover, probeWire, type UpstreamSettings } from "./connect.ts";

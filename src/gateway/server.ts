@@ -13,7 +13,7 @@ import type { State } from "./options.ts";
 import { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
-import { GREETING } from "./upstreams.ts";
+import { GREETING } from "./connect.ts";
 
 export interface Watch {
   /** The state that the next request belongs to. */

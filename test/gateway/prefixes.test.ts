@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Message, Request, WireId } from "../../src/core/nouns.ts";
 import { readUrl, routeOf } from "../../src/gateway/routes.ts";
-import { createUpstream } from "../../src/gateway/upstreams.ts";
+import { createUpstream } from "../../src/gateway/connect.ts";
 import { printBody } from "../../src/wires/raw.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { startServer } from "../servers.ts";

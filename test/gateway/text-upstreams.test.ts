@@ -8,7 +8,7 @@ import { promptText } from "../../src/dialects/prompt.ts";
 import { getDialect } from "../../src/dialects/registry.ts";
 import type { Engine, ServerId } from "../../src/engines/engine.ts";
 import type { ModelRule } from "../../src/gateway/rules.ts";
-import { createUpstream } from "../../src/gateway/upstreams.ts";
+import { createUpstream } from "../../src/gateway/connect.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { answering, type Seen, signalOf, sse, startServer } from "../servers.ts";
 import { CANARIES, signed, startRecorded } from "./recorded.ts";

@@ -20,7 +20,7 @@ import { createGateway } from "../gateway.ts";
 import type { Patience } from "../options.ts";
 import type { ModelRule } from "../rules.ts";
 import type { OpenTap } from "../tap.ts";
-import { createUpstream } from "../upstreams.ts";
+import { createUpstream } from "../connect.ts";
 import { bytesOfPiece, type Edge, fellSilent, type Recording, textOfEdge, wasClosed } from "./recording.ts";
 import { createReplay } from "./replay.ts";
 import { pathOf, speechOf } from "./speech.ts";
