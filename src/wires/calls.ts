@@ -30,6 +30,11 @@ export class Calls {
     return { id, name };
   }
 
+  /** Whether a call has no result yet. */
+  get areWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** A result without an id answers the first call of its name that still waits, or else the first that waits. */
   answer(given: { id: string | undefined; name: string | undefined }): { id: string; name: string } {
     const match = given.id ? undefined : (this.#first(this.#lines.get(given.name ?? "")) ?? this.#first(this.#line));

@@ -23,20 +23,29 @@ export const ERRORS: Readonly<Record<ErrorCode, Spelling>> = {
   internal: [500, "internal_error", "api_error", "INTERNAL"],
 };
 
-/** Clients know by the wording that the prompt is too long, and shorten it. */
+/** Clients know by the wording that the prompt is too long, and shorten it. Copilot goes by the words of Responses, whichever of OpenAI's APIs it speaks. */
 const TOO_LONG = {
-  openai: (used: number, limit: number) =>
-    `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${used} tokens. Please reduce the length of the messages.`,
-  anthropic: (used: number, limit: number) => `prompt is too long: ${used} tokens > ${limit} maximum`,
-  gemini: (used: number, limit: number) => `The input token count (${used}) exceeds the maximum number of tokens allowed (${limit}).`,
+  openai: {
+    words: "Your input exceeds the context window of this model",
+    counted: (used: number, limit: number) =>
+      `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${used} tokens. Please reduce the length of the messages. Your input exceeds the context window of this model.`,
+  },
+  anthropic: {
+    words: "prompt is too long",
+    counted: (used: number, limit: number) => `prompt is too long: ${used} tokens > ${limit} maximum`,
+  },
+  gemini: {
+    words: "The input token count exceeds the maximum number of tokens allowed",
+    counted: (used: number, limit: number) => `The input token count (${used}) exceeds the maximum number of tokens allowed (${limit}).`,
+  },
 } as const;
 
 /** The message as clients of that family of wires know it. */
-export function errorMessage(error: ErrorInfo, family: keyof typeof TOO_LONG): string {
-  const { code, message, tokens } = error;
+export function errorMessage({ code, message, tokens }: ErrorInfo, family: keyof typeof TOO_LONG): string {
   if (code !== "context-length") return message;
-  if (tokens) return TOO_LONG[family](tokens.used, tokens.limit);
-  return family === "anthropic" && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
+  const { words, counted } = TOO_LONG[family];
+  if (tokens) return counted(tokens.used, tokens.limit);
+  return message.toLowerCase().includes(words.toLowerCase()) ? message : `${words}: ${message}`;
 }
 
 /** Only Anthropic has a status of its own for a server that has too much to do. */

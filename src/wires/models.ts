@@ -31,17 +31,18 @@ export function secondsOf(date: unknown): number | undefined {
 }
 
 /** As OpenRouter has it: its clients (Zed, goose) offer tools and thinking only with models that say so. */
-const ABLE = ["tools", "tool_choice", "reasoning", "response_format", "structured_outputs", "max_tokens", "temperature", "stop"];
+const TOOLS = ["tools", "tool_choice"];
+const ABLE = ["reasoning", "response_format", "structured_outputs", "max_tokens", "temperature", "stop"];
 
 export const openaiModels: Pick<Wire, "modelsPath" | "encodeModels" | "decodeModels"> = {
   modelsPath: "/v1/models",
   encodeModels: (models) => ({
     object: "list",
-    data: models.map(({ id, created = 0, contextLength }) =>
+    data: models.map(({ id, created = 0, contextLength, tools = true }) =>
       defined<object>({
         ...{ id, object: "model", created, owned_by: "dragoman" },
         max_model_len: contextLength, // as vLLM has it
-        ...{ name: id, description: "", context_length: contextLength, supported_parameters: ABLE },
+        ...{ name: id, description: "", context_length: contextLength, supported_parameters: tools ? [...TOOLS, ...ABLE] : ABLE },
       }),
     ),
   }),

@@ -135,10 +135,10 @@ const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedToke
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
   const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
-  const { inputTokens, outputTokens: told } = counts;
+  const { inputTokens, outputTokens: said } = counts;
   const total = usage.number("total_tokens") ?? 0;
   // xAI and Google count thinking in the total alone.
-  if (inputTokens !== undefined && told !== undefined) counts.outputTokens = Math.max(told, total - inputTokens);
+  if (inputTokens !== undefined && said !== undefined) counts.outputTokens = Math.max(said, total - inputTokens);
   const all: Usage = {
     ...counts,
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),

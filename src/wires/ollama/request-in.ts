@@ -32,7 +32,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
   const options = root.inner("options");
   const request = {
     model: root.name("model"),
-    messages: isPrompt ? readPrompt(root) : root.each("messages", (message) => readMessage(message, from)),
+    messages: isPrompt ? readPrompt(root) : readMessages(root, from),
     tools: someOf(root.each("tools", (tool) => readTool(tool, from)).flat()),
     stream: root.flag("stream") === false ? (false as const) : ("ndjson" as const),
     thinking: readThinking(root),
@@ -58,6 +58,29 @@ function readPrompt(root: Fields): Message[] {
   if (rules.length > 0) messages.push({ role: "system", content: rules });
   if (content.length > 0) messages.push({ role: "user", content });
   return messages;
+}
+
+function readMessages(root: Fields, from: Source): Message[] {
+  const out: Message[] = [];
+  root.each("messages", (message) => {
+    const last = out.at(-1);
+    if (last?.role === "tool" && isMore(message, from)) out[out.length - 1] = withMore(last, message);
+    else out.push(readMessage(message, from));
+  });
+  return out;
+}
+
+/** More of the result before it: strands has a message for each text and each image of a result, and none of them says whose it is. */
+const isMore = (message: Fields, from: Source): boolean =>
+  message.text("role") === "tool" &&
+  message.text("tool_call_id") === undefined &&
+  message.text("tool_name", "name") === undefined &&
+  (message.text("content") === undefined || !from.calls.areWaiting);
+
+function withMore(result: ToolResult, message: Fields): Message {
+  const output = [result.output, message.text("content")].filter(Boolean).join("\n");
+  const media = someOf([...(result.media ?? []), ...readImages(message)]);
+  return withState(defined<ToolResult>({ ...result, output, media }), message.state());
 }
 
 function readMessage(message: Fields, from: Source): Message {

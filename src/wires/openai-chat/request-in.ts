@@ -18,7 +18,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, entryOf, isList, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
+import { defined, entryOf, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -173,7 +173,7 @@ const linkOrBytes = (url: string, mediaType: string): Media =>
 const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
 
 /** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
-const linkIn = (part: Fields, key: string): string => (typeof part.value[key] === "string" ? part.name(key) : part.inner(key).name("url"));
+const linkIn = (part: Fields, key: string): string => (isText(part.value[key]) ? part.name(key) : part.inner(key).name("url"));
 
 function linkReaders(kind: string): [string, PartReader][] {
   const key = `${kind}_url`;
