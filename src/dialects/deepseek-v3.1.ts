@@ -11,21 +11,22 @@ import type { Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { batched, callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
-const VARIANTS = { "deepseek-v3.1": t`<｜begin▁of▁sentence｜>` };
+/** What stands for no thinking: in llama.cpp's copy of the template, and in the vendor's own. */
+const VARIANTS = { "deepseek-v3.1": t`<think></think>`, "deepseek-ai-v3.1": t`</think>` };
 
-function render(request: Request, bos: Pieces, options: Setting): Rendered {
+function render(request: Request, none: Pieces, options: Setting): Rendered {
   const { system, rest } = hoisted(request);
   const turns = turnsOf(rest);
   const thinks = options.thinking ?? false;
   return {
-    bos,
+    bos: t`<｜begin▁of▁sentence｜>`,
     messages: [
       system,
       options.declared,
       turns.map((turn, n) => {
         if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
         return [
-          turns[n - 1] && t`<｜Assistant｜><think></think>`,
+          turns[n - 1] && t`<｜Assistant｜>${none}`,
           turn.rounds.map(({ said, results }, i) => [
             said && [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`],
             resultPieces(results),
@@ -34,7 +35,7 @@ function render(request: Request, bos: Pieces, options: Setting): Rendered {
       }),
     ],
     // Only a user gets a mark behind his words.
-    open: turns.at(-1)?.side === "user" && t`<｜Assistant｜><think>${thinks ? [] : t`</think>`}`,
+    open: turns.at(-1)?.side === "user" && t`<｜Assistant｜>${thinks ? t`<think>` : none}`,
   };
 }
 

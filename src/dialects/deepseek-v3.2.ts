@@ -9,25 +9,34 @@
  *     </｜DSML｜function_calls>
  */
 import type { Message, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callBlock, createScanner, exampleBlock, PRESERVED, STOPS, saidPieces, schemaLines, t, thought } from "./dsml.ts";
+import type { RenderableResult } from "./dialect.ts";
+import { callBlock, createScanner, exampleBlock, PRESERVED, STOPS, saidPieces, schemaLines, type Tags, t, thought } from "./dsml.ts";
 import type { Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
-const VARIANTS = { "deepseek-v3.2": t`<｜begin▁of▁sentence｜>` };
+interface Variant extends Tags {
+  /** What stands for no thinking before an answer. */
+  readonly none: Pieces;
+}
+
 const TAGS = { word: "function_calls" };
+/** llama.cpp's template, and what the vendor's own encoder writes. */
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  "deepseek-v3.2": { ...TAGS, none: t`<think></think>` },
+  "deepseek-ai-v3.2": { ...TAGS, none: t`</think>`, nothing: "\n" },
+};
 /** What the model says opens so behind a user and behind results; behind its own words there is no mark. */
 const OPENS: Partial<Record<Message["role"], Pieces>> = { user: t`<｜Assistant｜>`, tool: "\n\n" };
 
-function render(request: Request, bos: Pieces, options: Setting): Rendered {
+function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { system, rest } = hoisted(request);
   const { declared } = options;
   const thinks = options.thinking ?? false;
   const turns = turnsOf(rest);
   const opens = OPENS[rest.at(-1)?.role ?? "system"];
   return {
-    bos,
+    bos: t`<｜begin▁of▁sentence｜>`,
     messages: [
       system && declared ? [system, "\n\n", declared] : [system, declared],
       turns.map((turn, n) => {
@@ -37,13 +46,13 @@ function render(request: Request, bos: Pieces, options: Setting): Rendered {
           const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
           const thinking = said && thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
           return [
-            said && [open ? [open, thinking] : [], saidPieces(said, callPieces)],
+            said && [open ? [open, thinking] : [], saidPieces(said, (calls) => callBlock(calls, variant))],
             results.length > 0 && ["\n\n", resultPieces(results)],
           ];
         });
       }),
     ],
-    open: opens && [opens, t`<think>${thinks ? [] : t`</think>`}`],
+    open: opens && [opens, thinks ? t`<think>` : variant.none],
   };
 }
 
@@ -72,7 +81,6 @@ Here are the functions available in JSONSchema format:
 ${schemaLines(tools)}</functions>
 `;
 
-const callPieces = (calls: readonly RenderableCall[]): Pieces => callBlock(calls, TAGS);
 const resultPieces = (results: readonly RenderableResult[]): Pieces => [
   "<function_results>\n",
   results.map(({ output }) => `<result>${resultText(output)}</result>\n`),
@@ -89,7 +97,7 @@ export const deepseekV32 = dialectOf({
   createScanner,
   render,
   tools: toolPieces,
-  calls: callPieces,
+  calls: callBlock,
   results: resultPieces,
   thinking: thought,
 });

@@ -165,7 +165,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
   ["seed-oss", /<seed:tool_call>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
-  ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b/],
+  ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],
   ["llama3", /<\|python_tag\|>/],
 ];
 /** and what is only likely to be its. */

@@ -102,19 +102,25 @@ export const FAMILIES: readonly Family[] = [
     templates: [["｜DSML｜", "!function_calls"]],
   },
   // It reasons, and was not made for tools.
-  { name: "DeepSeek V3.2 Speciale", id: "deepseek-v3.2", variant: "deepseek-v3.2", doubtful: true, models: /deepseek.*speciale/ },
+  { name: "DeepSeek V3.2 Speciale", id: "deepseek-v3.2", variant: "deepseek-ai-v3.2", doubtful: true, models: /deepseek.*speciale/ },
   {
     name: "DeepSeek V3.2",
     id: "deepseek-v3.2",
-    variant: "deepseek-v3.2",
+    variant: "deepseek-ai-v3.2",
     models: /deepseek[-.]?v?3[.-]2(?!\d|-exp)/,
-    templates: [["｜DSML｜"]],
     sampling: card("deepseek-ai/DeepSeek-V3.2", { temperature: 1, topP: 0.95 }),
+  },
+  { name: "DeepSeek V3.2 as llama.cpp has it", id: "deepseek-v3.2", variant: "deepseek-v3.2", templates: [["｜DSML｜"]] },
+  {
+    name: "DeepSeek V3.1 as llama.cpp has it",
+    id: "deepseek-v3.1",
+    variant: "deepseek-v3.1",
+    templates: [["<｜tool▁sep｜>", "<think></think>", "!```json"]],
   },
   {
     name: "DeepSeek V3.1, V3.2-Exp",
     id: "deepseek-v3.1",
-    variant: "deepseek-v3.1",
+    variant: "deepseek-ai-v3.1",
     models: /deepseek[-.]?(?:chat-)?v3[.-](?:1(?!\d)|2-exp)|deepseek\.v3-v1:/,
     templates: [["<｜tool▁sep｜>", "!```json"]],
     sampling: config("deepseek-ai/DeepSeek-V3.1", { temperature: 0.6, topP: 0.95 }),
@@ -279,11 +285,14 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Olmo 3",
     id: "pythonic",
-    models: /olmo-?3/,
+    variant: "olmo-3-7b-instruct",
+    models: /olmo-?3(?!.*think)/,
     bare: "base",
     templates: [["<function_calls>", "<functions>", "<|im_start|>"]],
     sampling: card("allenai/Olmo-3-7B-Instruct", { temperature: 0.6, topP: 0.95 }),
   },
+  // It was not trained on tools.
+  { name: "Olmo 3 Think", id: "pythonic", variant: "olmo-3-7b-instruct", doubtful: true, models: /olmo-?3/ },
   { name: "a pythonic template", id: "pythonic", doubtful: true, templates: [["func_name1(params_name1"]] },
 
   // ---- Microsoft, IBM
@@ -460,6 +469,7 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<function=", "<parameter=", "<|im_start|>", "in JSONSchema format"]],
   },
   { name: "MiMo V2", id: "qwen3-coder", models: /mimo-?v2/ },
+  { name: "INTELLECT-3", id: "qwen3-coder", doubtful: true, models: /intellect-?3/ },
   {
     name: "Qwen3-Coder",
     id: "qwen3-coder",
@@ -536,14 +546,21 @@ export const FAMILIES: readonly Family[] = [
     name: "a template with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
-    templates: [['<tool_call>\\n{"name"'], ['<tool_call>{"name"'], ['<tool_call>{\\"name\\"'], ["<tool_call>", "<function-name>, "]],
+    templates: [
+      ['<tool_call>\\n{"name"'],
+      ['<tool_call>{"name"'],
+      ['<tool_call>{\\"name\\"'],
+      ["<tool_call>", "<function-name>, "],
+      ["<tool_calls>["],
+      ["<TOOLCALL>["],
+    ],
   },
   {
     name: "a model with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
     models:
-      /smollm-?3|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl/,
+      /smollm-?3|(?:k-)?exaone-?4|k-exaone|trinity-(?:nano|mini|large)|ling-?2\.[56]|ring-?2\.5|ernie-?4\.5-.*thinking|step-?3-vl|mimo-vl|apriel-?1|jamba|hunyuan-a13b|nemotron-(?:nano|super|ultra)-\d+b-v[12]/,
   },
 
   // ---- Llama 3

@@ -29,7 +29,6 @@ const calls = tagCalls({
   callClose: "</tool_call>",
   params: ["<arg_key>", "<arg_key><arg_key>"].map((open) => ({ open, head: KEY, value: "<arg_value>", close: "</arg_value>" })),
   stops: STOPS,
-  opaque: true,
   bareNames: "always",
   escaped: true,
   wrappers: [], // as GLM-4 wrote them

@@ -13,7 +13,7 @@ import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
+import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
@@ -29,7 +29,8 @@ import {
 
 // ---- Scanning
 
-const createScanner = scannerOfCalls({ "<tool_call>": jsonCall });
+// Apriel, Jamba and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
+const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": json.listed, "<TOOLCALL>": json.listed });
 
 // ---- Rendering
 

@@ -14,17 +14,17 @@ import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type TurnMarks } from "./tools.ts";
 import { batched, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
-const STOPS = ["<|im_end|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
+const STOPS = ["<|im_end|>", "<|endoftext|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
 const LFM = [
   ...["<|startoftext|>", "<|im_start|>", "<|im_end|>", "<|tool_list_start|>", "<|tool_list_end|>"],
   ...["<|tool_call_start|>", "<|tool_call_end|>", "<|tool_response_start|>", "<|tool_response_end|>"],
 ];
 const LLAMA = ["<|begin_of_text|>", "<|header_start|>", "<|header_end|>", "<|eot|>", "<|eom|>", "<|python_start|>", "<|python_end|>"];
-const TAGS = ["<function_calls>", "</function_calls>", "```tool_code", "```"];
+const OLMO = ["<functions>", "</functions>", "<function_calls>", "</function_calls>"];
 
 // ---- Scanning
 
-const calls = pythonCalls([...LFM, ...LLAMA, ...TAGS, "<end_of_turn>", "</think>"]);
+const calls = pythonCalls([...LFM, ...LLAMA, "<function_calls>", "</function_calls>", "```tool_code", "```", ...STOPS, "</think>"]);
 
 const createScanner = scannerOf({
   calls: {
@@ -46,14 +46,20 @@ const createScanner = scannerOf({
 
 const t = markup([...LFM, "<image>"]);
 const llama = markup([...LLAMA, "<|image|>"]);
+const olmo = markup(OLMO);
 
 interface Variant extends TurnMarks {
   /** The tools, and how they are told where the caller says nothing else. */
   readonly tools: (tools: readonly Tool[], alone: boolean) => Pieces;
+  /** What stands there where there are none, and nobody says anything. */
+  readonly none?: Pieces;
+  /** What stands between the caller's words and the tools, and between two calls. */
+  readonly gap: string;
+  readonly separator: string;
   readonly system: (text: string) => string;
-  /** What stands around the calls, and how their strings are written. */
+  /** What stands around the calls, and how their values are written. */
   readonly list: (calls: Pieces) => Pieces;
-  readonly string: (text: string) => string;
+  readonly value: (value: Tree) => string;
   readonly resultRole: string;
   readonly result: (text: string) => Pieces;
   readonly image: string;
@@ -67,9 +73,11 @@ const LFM25: Variant = {
   turn: (role, text) => t`<|im_start|>${role}\n${text}<|im_end|>\n`,
   open: t`<|im_start|>assistant\n`,
   tools: (tools) => `List of tools: ${pythonJson(tools.map(functionTool))}`,
+  gap: "\n",
+  separator: ", ",
   system: (text) => text,
   list: (calls) => t`<|tool_call_start|>[${calls}]<|tool_call_end|>`,
-  string: pythonLiteral,
+  value: (value) => literal(value),
   resultRole: "tool",
   result: (text) => text,
   image: "<image>",
@@ -85,19 +93,33 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     result: (text) => t`<|tool_response_start|>${text}<|tool_response_end|>`,
   },
   "vllm-llama4-pythonic": {
+    ...LFM25,
     bos: llama`<|begin_of_text|>`,
     turn: (role, text) => llama`<|header_start|>${role}<|header_end|>\n\n${text}<|eot|>`,
     open: llama`<|header_start|>assistant<|header_end|>\n\n`,
     tools: (tools, alone) => [alone ? LLAMA_SYSTEM : LLAMA_TOOLS, "\n", prettyJson(tools.map(functionTool))],
     system: (text) => text.trim(),
     list: (calls) => ["[", calls, "]"],
-    string: pythonJson,
+    value: (value) => (typeof value === "string" ? pythonJson(value) : literal(value)),
     resultRole: "ipython",
     result: pythonJson,
     image: "<|image|>",
   },
+  "olmo-3-7b-instruct": {
+    ...LFM25,
+    bos: [],
+    tools: (tools, alone) => olmo`${alone ? OLMO_SYSTEM : []}<functions>${pythonJson(tools.map(functionTool))}</functions>`,
+    none: olmo`You are a helpful function-calling AI assistant. You do not currently have access to any functions. <functions></functions>`,
+    gap: "",
+    separator: "\n",
+    list: (calls) => olmo`<function_calls>${calls}</function_calls>`,
+    value: pythonJson,
+    resultRole: "environment",
+    image: "",
+  },
 };
 
+const OLMO_SYSTEM = olmo`You are a helpful function-calling AI assistant. You are provided with function signatures within <functions></functions> XML tags. You may call one or more functions to assist with the user query. Output any function calls within <function_calls></function_calls> XML tags. Do not make assumptions about what values to plug into functions.`;
 const LLAMA_TOOLS =
   "Here is a list of functions in JSON format that you can invoke. Use exact format: [func_name1(param1=value1, param2=value2), func_name2(...)]";
 const LLAMA_SYSTEM = `You are a helpful assistant and an expert in function composition. You can answer general questions using your internal knowledge OR invoke functions when necessary. Follow these strict guidelines:
@@ -143,7 +165,8 @@ Here is a list of functions in JSON format that you can invoke:`;
 function render(request: Request, variant: Variant): Rendered {
   const { tools = [] } = request;
   const { system = [], rest } = leadingSystem(request.messages);
-  const head = [variant.system(textOf(system)), tools.length > 0 ? variant.tools(tools, system.length === 0) : ""].filter(
+  const alone = system.length === 0;
+  const head = [variant.system(textOf(system)), tools.length > 0 ? variant.tools(tools, alone) : (alone && variant.none) || ""].filter(
     (text) => text !== "",
   );
   const last = rest.findLast((message) => message.role === "assistant")?.content;
@@ -155,7 +178,7 @@ function render(request: Request, variant: Variant): Rendered {
   return {
     ...variant,
     messages: [
-      head.length > 0 && variant.turn("system", joined(head, "\n")),
+      head.length > 0 && variant.turn("system", joined(head, variant.gap)),
       dialogue(turnsOf(rest), {
         other: (role, content) => variant.turn(role, contentPieces(content, { image: variant.image })),
         said: (parts, current) => variant.turn("assistant", said(parts, current)),
@@ -174,23 +197,20 @@ const callPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces 
   variant.list(
     joined(
       calls.map((call) => callText(call, variant)),
-      ", ",
+      variant.separator,
     ),
   );
 
 const callText = (call: RenderableCall, variant: Variant): string =>
   `${call.name}(${entriesOf(argumentsTree(call))
-    .map(([key, value]) => `${keyword(key)}=${literal(value, variant)}`)
+    .map(([key, value]) => `${keyword(key)}=${variant.value(value)}`)
     .join(", ")})`;
 
 /** What Python could not take for a keyword is quoted. */
 const keyword = (key: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(key) ? key : pythonLiteral(key));
 
 /** An object stands as JSON, but not inside a list. */
-function literal(value: Tree, { string }: Variant): string {
-  if (typeof value === "string") return string(value);
-  return isObject(value) && !(value instanceof Numeral) ? pythonJson(value) : pythonLiteral(value);
-}
+const literal = (value: Tree): string => (isObject(value) && !(value instanceof Numeral) ? pythonJson(value) : pythonLiteral(value));
 
 const resultPieces = (results: readonly RenderableResult[], { turn, resultRole, result, image }: Variant): Pieces =>
   results.map(({ output, media = [] }) => turn(resultRole, [result(resultText(output)), contentPieces(media, { image })]));
@@ -203,7 +223,7 @@ export const pythonic = dialectOf({
   models: ["LFM2", "LFM2.5", "Llama-4", "Olmo-3", "gemma-3"],
   variants: VARIANTS,
   stops: STOPS,
-  preserved: ["<|tool_call_start|>", "<|tool_call_end|>", "<|python_start|>", "<|python_end|>", "<think>", "</think>"],
+  preserved: ["<|tool_call_start|>", "<|tool_call_end|>", "<|python_start|>", "<|python_end|>", ...OLMO, "<think>", "</think>"],
   createScanner,
   adapt: keepThinking,
   render,

@@ -15,13 +15,16 @@ import { type Content, contentPieces } from "./transcript.ts";
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
-/** Behind the tag: a call as a JSON object. */
-export const jsonCall = jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked;
+/** Models of others close lists of calls with the last two. */
+const CLOSERS = ["</tool_call>", "</tool_calls>", "</TOOLCALL>"];
+
+/** Behind a tag: a call as a JSON object, or a list of such. */
+export const json = jsonCalls({ marks: ["<tool_call>", ...CLOSERS, "</think>", ...STOPS] });
 
 export const scannerOfCalls = (calls: Spec["calls"]) =>
   scannerOf({
     calls,
-    closers: ["</tool_call>"],
+    closers: CLOSERS,
     thinking: THINK_TAGS,
     stops: STOPS,
     control: ["<|im_start|>"],

@@ -15,7 +15,7 @@ import type { Effort, Json, JsonObject, Part, Request, Tool } from "../core/noun
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
-import { jsonCall, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
+import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
 import { ATTRIBUTES, element, NAME } from "./scan/heads.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
@@ -29,6 +29,7 @@ import {
   thinkingOf,
   thoughtAndText,
   turnsOf,
+  withOneFront,
   writtenCalls,
 } from "./transcript.ts";
 
@@ -60,7 +61,7 @@ const calls = tagCalls({
   bareNames: "declared",
   strips: true,
   ownTags: true,
-  json: jsonCall,
+  json: json.marked,
 });
 
 const createScanner = scannerOfCalls({ "<tool_call>": calls.block, "<function=": calls.bare });
@@ -189,7 +190,7 @@ const MUCH =
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: LITTLE, low: LITTLE, medium: "", high: MUCH, xhigh: MUCH, max: MUCH };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
-  const { system, rest } = leadingSystem(request.messages);
+  const { system, rest } = leadingSystem(variant.lateSystem === "user" ? withOneFront(request.messages) : request.messages);
   const silent = !(options.thinking ?? variant.thinks !== "asked");
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
   const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);

@@ -45,6 +45,27 @@ describe("llama3", () => {
   });
 });
 
+describe("hermes: a list of calls in tags of its own", () => {
+  const f = '{"name": "f", "arguments": {"a": "x"}}';
+  for (const tag of ["tool_calls", "TOOLCALL"]) {
+    const list = (calls: string) => `<${tag}>${calls}</${tag}>`;
+    test(`is read in <${tag}>`, () => {
+      expect(lines(hermes, `So:${list(`[${f}, ${f}]`)} Done`)).toEqual([
+        "text So:",
+        'call f{"a":"x"}',
+        'call f{"a":"x"}',
+        "control ]",
+        `control </${tag}>`,
+        "text  Done",
+      ]);
+      expect(lines(hermes, `<think>hm</think>\n<${tag}>[\n${f}\n]`)).toEqual(["thinking hm", "text \n", 'call f{"a":"x"}', "control \n]"]);
+    });
+    test(`leaves <${tag}> alone where no such list follows`, () => {
+      for (const text of [`The tag <${tag}> holds them.`, list("[]"), list("[1]")]) expect(lines(hermes, text)).toEqual([`text ${text}`]);
+    });
+  }
+});
+
 describe("xlam", () => {
   const f = '{"name": "f", "arguments": {}}';
   const g = '{"name": "g", "arguments": {"x": [1]}}';

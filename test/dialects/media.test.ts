@@ -22,6 +22,7 @@ const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   mistral: { image: "[IMG]" },
   pythonic: { image: "<image>" },
   "pythonic/vllm-llama4-pythonic": { image: "<|image|>" },
+  "pythonic/olmo-3-7b-instruct": {},
   "qwen3-coder/qwen3.5-4b": { image: "<|vision_start|><|image_pad|><|vision_end|>", video: "<|vision_start|><|video_pad|><|vision_end|>" },
   "hermes/qwen3-vl-instruct": {
     image: "<|vision_start|><|image_pad|><|vision_end|>",

@@ -201,9 +201,37 @@ describe("glm: a value without its opener", () => {
       { line: 2, path: "a </arg_value> b" },
     ]);
   });
-  test("makes no call without that, and takes no neighbour down", () => {
-    for (const bad of ["<arg_key>path</arg_key>a", `<arg_key>path</arg_key>a${good}`, "<arg_key>path</arg_key>"])
+  test("or where the next key stands, or the call ends", () => {
+    expect(argumentsOf(glm, call("<arg_key>path</arg_key>a") + call(good))).toEqual([{ path: "a" }, { line: 2 }]);
+    expect(argumentsOf(glm, call(`<arg_key>path</arg_key>a${good}`))).toEqual([{ path: "a", line: 2 }]);
+  });
+  test("that is not there makes no call, and takes no neighbour down", () => {
+    for (const bad of ["<arg_key>path</arg_key>", `<arg_key>path</arg_key>${good}`])
       expect(lines(glm, call(bad) + call(good), { tools })).toEqual(["malformed bad-arguments", 'call edit{"line":2}']);
+  });
+});
+
+describe("glm: a value without its closer", () => {
+  const call = (pairs: string) => `<tool_call>edit${pairs}</tool_call>`;
+  const path = "<arg_key>path</arg_key><arg_value>a";
+  test("ends where the next key stands", () => {
+    expect(argumentsOf(glm, call(`${path}\n<arg_key>line</arg_key>\n<arg_value>2</arg_value>`))).toEqual([{ path: "a\n", line: 2 }]);
+    expect(argumentsOf(glm, call("<arg_key>line</arg_key><arg_value>2<arg_key>path</arg_key><arg_value>a</arg_value>"))).toEqual([
+      { line: 2, path: "a" },
+    ]);
+  });
+  test("ends where its call does, and the next call is one", () => {
+    expect(argumentsOf(glm, `${call(path)}\n${call(path)}<|observation|>`)).toEqual([{ path: "a" }, { path: "a" }]);
+  });
+  test("does not end at a key that nobody declared, nor at one that the call has, nor at a call that it quotes", () => {
+    const quotes = [
+      "<arg_key>other</arg_key><arg_value>b",
+      "<arg_key>path</arg_key><arg_value>b",
+      "see <tool_call>edit<arg_key>line</arg_key><arg_value>3",
+      "</tool_call>, so it ends",
+    ];
+    for (const quoted of quotes)
+      expect(argumentsOf(glm, call(`<arg_key>path</arg_key><arg_value>${quoted}</arg_value>`))).toEqual([{ path: quoted }]);
   });
 });
 

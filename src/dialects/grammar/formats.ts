@@ -41,14 +41,14 @@ const DEEPSEEK = {
   thinking: THINK,
 };
 
-/** DeepSeek's markup. `nothing`: what stands for no parameters; `blank`: what stands in the tags before their words. */
-const dsmlForm = (word: string, nothing?: string, blank = ""): CallForm => ({
+/** DeepSeek's markup. `blank`: what stands in the tags before their words. */
+const dsmlForm = (word: string, blank = ""): CallForm => ({
   values: xmlValues({
     open: (key, kind) => `<｜DSML｜${blank}parameter name=${quoted(key)} string="${kind === "string"}">`,
     close: `</｜DSML｜${blank}parameter>`,
     behind: "\n",
     typed: "string",
-    ...(nothing !== undefined && { nothing }),
+    nothing: '"\\n"?',
   }),
   call: (name) => [`<｜DSML｜${blank}invoke name=${quoted(name)}>\n`, ARGUMENTS, `</｜DSML｜${blank}invoke>`],
   between: "\n",
@@ -110,9 +110,9 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
   },
   "deepseek-v3.2": { ...dsmlForm("function_calls"), ...DSML },
   "deepseek-v4": {
-    ...dsmlForm("tool_calls", '"\\n"?'),
+    ...dsmlForm("tool_calls"),
     ...DSML,
-    variants: { "deepseek-v4.1-flash": dsmlForm(" calls", '"\\n"?', " ") },
+    variants: { "deepseek-v4.1-flash": dsmlForm(" calls", " ") },
   },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
@@ -259,7 +259,11 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
         section: { begin: ["<|python_start|>[", "["], end: ["]<|python_end|>", "]"] },
         words: ["<|python_start|>"],
       },
-      "olmo-3": { between: "\n", section: { begin: "<function_calls>\n", end: "\n</function_calls>" }, words: ["<function_calls>"] },
+      "olmo-3-7b-instruct": {
+        between: "\n",
+        section: { begin: ["<function_calls>", "<function_calls>\n"], end: ["</function_calls>", "\n</function_calls>"] },
+        words: ["<function_calls>"],
+      },
     },
   },
   "qwen3-coder": {
