@@ -14,18 +14,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import {
-  allCalls,
-  type Content,
-  callsOf,
-  dialogue,
-  leadingSystem,
-  textOf,
-  textParts,
-  thinkingOf,
-  turnsOf,
-  unreadable,
-} from "./transcript.ts";
+import { allCalls, batched, type Content, callsOf, dialogue, leadingSystem, textOf, textParts, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|END_OF_TURN_TOKEN|>"];
 const TURNS = ["<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"];
@@ -71,9 +60,9 @@ function render(request: Request, platform: string, options: Setting): Rendered 
     bos: t`<BOS_TOKEN>`,
     messages: [
       write("system", t`<|START_TEXT|>${platform}\n\n${options.declared ?? toolPieces([])}${formatText(request.output)}<|END_TEXT|>`),
-      system ? write("system", contentPieces(system)) : [],
+      system && write("system", contentPieces(system)),
       dialogue(turnsOf(rest), {
-        other: (side, content) => write(side === "user" ? "user" : "system", contentPieces(content)),
+        other: (role, content) => write(role, contentPieces(content)),
         said: (said) =>
           write(
             "assistant",
@@ -86,7 +75,7 @@ function render(request: Request, platform: string, options: Setting): Rendered 
           ),
       }),
     ],
-    open: t`<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>${options.thinking === false ? t`<|END_THINKING|>` : []}`,
+    open: t`<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>${options.thinking === false && t`<|END_THINKING|>`}`,
   };
 }
 
@@ -94,10 +83,10 @@ function render(request: Request, platform: string, options: Setting): Rendered 
 function contentPieces(content: Content): Pieces {
   if (content.length === 0) return said("");
   return content.map((part, i) => {
-    if (part.type === "media") return mediaPiece(part.mediaType.startsWith("image/") ? IMAGE : "", part);
+    if (part.type === "media") return mediaPiece(part, { image: IMAGE });
     const isFirst = content[i - 1]?.type !== "text";
     const isLast = content[i + 1]?.type !== "text";
-    return [isFirst ? t`<|START_TEXT|>` : [], part.text, isLast ? t`<|END_TEXT|>` : []];
+    return [isFirst && t`<|START_TEXT|>`, part.text, isLast && t`<|END_TEXT|>`];
   });
 }
 
@@ -106,13 +95,11 @@ const thought = (text: string): Pieces => t`<|START_THINKING|>${text}<|END_THINK
 
 function answerPieces(parts: readonly Part[], idOf: (call: ToolCall) => number): Pieces {
   const thinking = thinkingOf(parts);
-  const calls = callsOf(parts);
   const text = textOf(parts);
   return [
-    thinking ? thought(thinking) : [],
-    text !== "" || calls.length === 0 ? said(text) : [],
-    calls.length > 0 ? callPieces(calls, idOf) : [],
-    unreadable(parts),
+    thinking && thought(thinking),
+    (text !== "" || callsOf(parts).length === 0) && said(text),
+    batched(parts, (calls) => callPieces(calls, idOf)),
   ];
 }
 

@@ -9,7 +9,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, hoisted, resultText, textOf, turnsOf, unreadable } from "./transcript.ts";
+import { batched, callsOf, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 /** What stands for no thinking: in llama.cpp's copy of the template, and in the vendor's own. */
 const VARIANTS = { "deepseek-v3.1": t`<think></think>`, "deepseek-ai-v3.1": t`</think>` };
@@ -26,30 +26,27 @@ function render(request: Request, none: Pieces, options: Setting): Rendered {
       turns.map((turn, n) => {
         if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}`;
         return [
-          turns[n - 1] ? t`<｜Assistant｜>${none}` : [],
+          turns[n - 1] && t`<｜Assistant｜>${none}`,
           turn.rounds.map(({ said, results }, i) => [
-            said ? [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`] : [],
+            said && [saidPieces(said, (turn.rounds[i - 1]?.results.length ?? 0) > 0), t`<｜end▁of▁sentence｜>`],
             resultPieces(results),
           ]),
         ];
       }),
     ],
     // Only a user gets a mark behind his words.
-    open: turns.at(-1)?.side === "user" ? t`<｜Assistant｜>${thinks ? t`<think>` : none}` : [],
+    open: turns.at(-1)?.side === "user" && t`<｜Assistant｜>${thinks ? t`<think>` : none}`,
   };
 }
 
 /** Thinking that a server left in the text of an answer is dropped, but not directly behind results. */
 function saidPieces(said: readonly Part[], resumes: boolean): Pieces {
-  const calls = callsOf(said);
   const text = textOf(said);
   const [, ...answer] = text.split("</think>");
-  return [
-    resumes || calls.length > 0 || answer.length === 0 ? text : answer.join("</think>"),
-    section(calls.map(callPieces)),
-    unreadable(said),
-  ];
+  return [resumes || callsOf(said).length > 0 || answer.length === 0 ? text : answer.join("</think>"), batched(said, callSection)];
 }
+
+const callSection = (calls: readonly RenderableCall[]): Pieces => section(calls.map(callPieces));
 
 const callPieces = (call: RenderableCall): Pieces =>
   t`<｜tool▁call▁begin｜>${call.name}<｜tool▁sep｜>${argumentsText(call)}<｜tool▁call▁end｜>`;
@@ -92,7 +89,7 @@ export const deepseekV31 = dialectOf({
   createScanner,
   render,
   tools: toolPieces,
-  calls: (calls) => section(calls.map(callPieces)),
+  calls: callSection,
   results: resultPieces,
   thinking: (text) => t`<think>${text}</think>`,
 });

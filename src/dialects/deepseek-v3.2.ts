@@ -46,13 +46,13 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
           const open = before ? before.results.length > 0 && OPENS.tool : turns[n - 1] && OPENS.user;
           const thinking = said && thinks && turn.current ? thought(thinkingOf(said)) : t`</think>`;
           return [
-            said ? [open ? [open, thinking] : [], saidPieces(said, (calls) => callBlock(calls, variant))] : [],
-            results.length > 0 ? ["\n\n", resultPieces(results)] : [],
+            said && [open ? [open, thinking] : [], saidPieces(said, (calls) => callBlock(calls, variant))],
+            results.length > 0 && ["\n\n", resultPieces(results)],
           ];
         });
       }),
     ],
-    open: opens ? [opens, thinks ? t`<think>` : variant.none] : [],
+    open: opens && [opens, thinks ? t`<think>` : variant.none],
   };
 }
 

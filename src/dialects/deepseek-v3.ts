@@ -12,7 +12,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, hoisted, resultText, textOf, turnsOf, unreadable } from "./transcript.ts";
+import { batched, hoisted, resultText, textOf, turnsOf } from "./transcript.ts";
 
 interface Variant {
   readonly thinks: boolean;
@@ -35,27 +35,26 @@ function render(request: Request, { thinks }: Variant, options: Setting): Render
         if (turn.side !== "assistant") return t`<｜User｜>${textOf(turn.content)}<｜Assistant｜>`;
         const interrupted = turns[i + 1] !== undefined;
         return [
-          thinks && !turns[i - 1] ? t`<｜Assistant｜>` : [],
+          thinks && !turns[i - 1] && t`<｜Assistant｜>`,
           turn.rounds.map(({ said, results }, n) => [
-            said ? [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`] : [],
+            said && [saidPieces(said, thinks), t`<｜end▁of▁sentence｜>`],
             // A user who does not wait for the answer leaves the outputs open.
-            results.length > 0 ? outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined) : [],
+            results.length > 0 && outputPieces(results, !interrupted || turn.rounds[n + 1] !== undefined),
           ]),
         ];
       }),
     ],
-    open: resumes ? [] : [turns.at(-1)?.side === "user" ? [] : t`<｜Assistant｜>`, opens ? t`<think>\n` : []],
+    open: resumes ? [] : [turns.at(-1)?.side === "user" ? [] : t`<｜Assistant｜>`, opens && t`<think>\n`],
   };
 }
 
 /** R1 does not get back what a server left of its thinking in the text. */
 const saidPieces = (said: readonly Part[], thinks: boolean): Pieces => [
   thinks ? (textOf(said).split("</think>").at(-1) ?? "") : textOf(said),
-  section(joinedCalls(callsOf(said))),
-  unreadable(said),
+  batched(said, callSection),
 ];
 
-const joinedCalls = (calls: readonly RenderableCall[]): Pieces[] => calls.map((call, i) => [i > 0 ? "\n" : [], callPieces(call)]);
+const callSection = (calls: readonly RenderableCall[]): Pieces => section(joined(calls.map(callPieces), "\n"));
 
 const callPieces = (call: RenderableCall): Pieces =>
   t`<｜tool▁call▁begin｜>function<｜tool▁sep｜>${call.name}\n\`\`\`json\n${argumentsText(call)}\n\`\`\`<｜tool▁call▁end｜>`;
@@ -63,7 +62,7 @@ const callPieces = (call: RenderableCall): Pieces =>
 const outputPieces = (results: readonly RenderableResult[], closed: boolean): Pieces => [
   t`<｜tool▁outputs▁begin｜>`,
   joined(outputs(results.map(({ output }) => resultText(output))), "\n"),
-  closed ? t`<｜tool▁outputs▁end｜>` : [],
+  closed && t`<｜tool▁outputs▁end｜>`,
 ];
 
 const toolPieces = (tools: readonly Tool[]): Pieces => t`
@@ -100,7 +99,7 @@ export const deepseekV3 = dialectOf({
   createScanner,
   render,
   tools: toolPieces,
-  calls: (calls) => section(joinedCalls(calls)),
+  calls: callSection,
   results: (results) => outputPieces(results, true),
   thinking: (text) => t`<think>${text}</think>`,
 });

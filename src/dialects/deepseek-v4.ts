@@ -118,7 +118,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   }
   return {
     bos: t`<｜begin▁of▁sentence｜>`,
-    messages: [marksSystem && (much || head.length > 0 || first > 0) ? t`<｜System｜>` : [], much, joined(head, "\n\n"), turns],
+    messages: [marksSystem && (much || head.length > 0 || first > 0) && t`<｜System｜>`, much, joined(head, "\n\n"), turns],
     open: t`<｜Assistant｜>${thinks ? t`<think>` : t`</think>`}`,
   };
 }

@@ -108,6 +108,5 @@ export const createScanner = scannerOf({
 
 export const t = markup([...TURNS, ...STOPS, ...PRESERVED]);
 
-export const section = (calls: readonly Pieces[]): Pieces =>
-  calls.length > 0 ? t`<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>` : [];
+export const section = (calls: Pieces): Pieces => t`<｜tool▁calls▁begin｜>${calls}<｜tool▁calls▁end｜>`;
 export const outputs = (texts: readonly string[]): Pieces[] => texts.map((text) => t`<｜tool▁output▁begin｜>${text}<｜tool▁output▁end｜>`);

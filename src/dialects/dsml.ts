@@ -10,7 +10,7 @@ import { ATTRIBUTES } from "./scan/heads.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { functionObject } from "./tools.ts";
-import { callsOf, textOf, unreadable } from "./transcript.ts";
+import { batched, textOf } from "./transcript.ts";
 
 export const STOPS = ["<｜end▁of▁sentence｜>"];
 export const PRESERVED = ["｜DSML｜", "<think>", "</think>"];
@@ -78,7 +78,7 @@ export interface Tags {
 }
 
 const invoke = (call: RenderableCall, { blank = "", nothing = "" }: Tags): Pieces => t`<｜DSML｜${blank}invoke name=${quoted(call.name)}>
-${Object.keys(call.arguments).length === 0 ? nothing : []}${argumentTexts(call, /<\/?｜DSML｜/).map(
+${Object.keys(call.arguments).length === 0 && nothing}${argumentTexts(call, /<\/?｜DSML｜/).map(
   ({ key, text, string }) =>
     t`<｜DSML｜${blank}parameter name=${quoted(key)} string="${String(string)}">${text}</｜DSML｜${blank}parameter>\n`,
 )}</｜DSML｜${blank}invoke>
@@ -89,13 +89,7 @@ export const callBlock = (calls: readonly RenderableCall[], tags: Tags): Pieces 
 
 /** A whole message: the text, an empty line, the calls. */
 export function saidPieces(said: readonly Part[], callPieces: (calls: readonly RenderableCall[]) => Pieces): Pieces {
-  const calls = callsOf(said);
-  return [
-    textOf(said),
-    calls.length > 0 ? ["\n\n", callPieces(calls)] : [],
-    unreadable(said).map((raw) => ["\n\n", raw]),
-    t`<｜end▁of▁sentence｜>`,
-  ];
+  return [textOf(said), batched(said, callPieces).map((block) => ["\n\n", block]), t`<｜end▁of▁sentence｜>`];
 }
 
 /** The example in the declaration of tools. */

@@ -47,23 +47,16 @@ const VARIANTS = { "google-functiongemma-270m-it": t`<bos>` };
 const TRIGGER = "You are a model that can do function calling with the following functions";
 
 const gemma = gemmaSyntax({
-  string: (text) => t`<escape>${text}<escape>`,
+  quote: QUOTE,
+  turn: ["<start_of_turn>", "<end_of_turn>"],
+  declaration: ["<start_function_declaration>", "<end_function_declaration>"],
+  call: ["<start_function_call>", "<end_function_call>"],
+  response: ["<start_function_response>", "<end_function_response>"],
+  media: { image: "<start_of_image>" },
   none: "None",
-  declaration: (body) => t`<start_function_declaration>declaration:${body}<end_function_declaration>`,
-  call: (name, pairs) => t`<start_function_call>call:${name}{${pairs}}<end_function_call>`,
-  response: (name, pairs) => t`<start_function_response>response:${name}{${pairs}}<end_function_response>`,
-  describesAll: true,
-  saysNullable: false,
-  showsKeywords: false,
-  spreadsLists: true,
-  joinsMessages: false,
-  turnOpen: (role) => t`<start_of_turn>${role}\n`,
-  turnClose: t`<end_of_turn>\n`,
-  waiting: t`<start_function_response>`,
-  roles: { system: "system", developer: "developer" },
+  isGemma4: false,
   modelText: (text) => text,
   thinking: () => undefined,
-  placeholder: ({ mediaType }) => (mediaType.startsWith("image/") ? "<start_of_image>" : ""),
 });
 
 /** Adds the trigger sentence to a caller's system text, which replaces it in the template. */

@@ -3,150 +3,133 @@
  * turns that go on over several rounds of tools. What differs is a `GemmaFormat`.
  */
 import { isObject } from "../core/json.ts";
-import type { Json, JsonObject, Media, Tool } from "../core/nouns.ts";
+import type { Json, JsonObject, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsTree, dictsort, entriesOf, Numeral, pythonNumber, type Tree } from "./print.ts";
-import { joined, mediaPiece, type Pieces } from "./prompt.ts";
+import { argumentsTree, dictsort, entriesOf, print, type Tree } from "./print.ts";
+import { control, joined, mediaPiece, type Pieces, type Placeholders } from "./prompt.ts";
 import { type Content, hasCalls, plainOutput, type Round, type Turn } from "./transcript.ts";
 
+/** The tokens that open and close something. */
+type Pair = readonly [open: string, close: string];
+
 export interface GemmaFormat {
-  readonly string: (text: Pieces) => Pieces;
+  readonly quote: string;
+  readonly turn: Pair;
+  readonly declaration: Pair;
+  readonly call: Pair;
+  readonly response: Pair;
+  readonly media: Placeholders;
   /** How null is spelled. */
   readonly none: string;
-  readonly declaration: (body: Pieces) => Pieces;
-  readonly call: (name: string, pairs: Pieces) => Pieces;
-  readonly response: (name: string, pairs: Pieces) => Pieces;
-  /** A property without a description prints an empty one. */
-  readonly describesAll: boolean;
-  /** A property that may be null says so. */
-  readonly saysNullable: boolean;
-  /** An object whose properties are not said shows its other keywords in their place. */
-  readonly showsKeywords: boolean;
-  /** A result that is a list prints one response per element, and content parts are a list. */
-  readonly spreadsLists: boolean;
-  /** Messages of the model that follow each other are one turn. */
-  readonly joinsMessages: boolean;
-  readonly turnOpen: (role: string) => Pieces;
-  readonly turnClose: Pieces;
-  /** What the model writes when it waits for results. */
-  readonly waiting: Pieces;
-  /** The roles of system messages that come later. */
-  readonly roles: { readonly system: string; readonly developer: string };
+  /**
+   * What came with Gemma 4. A property says that it may be null, and has no description if there is none; an object whose properties are not
+   * said shows its other keywords in their place. A result that is a list is one response, not one for each element. Messages of the model
+   * that follow each other are one turn. A developer is the system.
+   */
+  readonly isGemma4: boolean;
   /** The model's text as it stands in history. */
   readonly modelText: (text: string) => string;
   readonly thinking: (text: string) => Pieces;
-  readonly placeholder: (media: Media) => string;
 }
 
 /** A tool may say what it returns. */
 type GemmaTool = Tool & { readonly response?: JsonObject };
 
-export function gemmaSyntax(format: GemmaFormat) {
-  const values = gemmaValues(format);
-  const declaration = gemmaDeclarations(format, values);
-  const { content, call, response, dialogue } = gemmaTurns(format, values);
-  return {
-    content,
-    dialogue,
-    tools: (tools: readonly Tool[]): Pieces => tools.map(declaration),
-    calls: (calls: readonly RenderableCall[]): Pieces => calls.map(call),
-    results: (results: readonly RenderableResult[]): Pieces => results.map(response),
-  };
-}
+export const gemmaSyntax = (format: GemmaFormat) => ({
+  ...gemmaTurns(format),
+  tools: (tools: readonly Tool[]): Pieces => tools.map(gemmaDeclarations(format)),
+});
 
 // ---- Values
 
-type Values = ReturnType<typeof gemmaValues>;
-type Key = (name: string) => Pieces;
+/** `<|tool_call>call:get_weather{…}<tool_call|>` */
+const block = (format: GemmaFormat, kind: "declaration" | "call" | "response", name: string, body: Pieces): Pieces => [
+  control(format[kind][0]),
+  [kind, ":", name, body],
+  control(format[kind][1]),
+];
+
+const quoted = ({ quote }: GemmaFormat, text: string): Pieces => [control(quote), text, control(quote)];
+
+/** Keys are quoted only where the syntax would not find the end of them, or wherever they stand in a schema. */
+const writtenValue = (format: GemmaFormat, tree: Tree, isSchema = false): Pieces =>
+  print<Pieces>(tree, {
+    string: (text) => quoted(format, text),
+    word: (word) => (word === null ? format.none : String(word)),
+    pair: (key, value) => [!isSchema && isBare(key) ? key : quoted(format, key), ":", value],
+    wrap,
+    sort: dictsort,
+  });
 
 export const isBare = (key: string): boolean => !/^$|^[\s"']|[:,{}[\]<]|\s$/.test(key);
-type Field = readonly [name: string, value: Pieces];
 
-function gemmaValues({ string, none }: GemmaFormat) {
-  const list = (items: readonly Pieces[]): Pieces => ["[", joined(items, ","), "]"];
-
-  const value = (tree: Tree, key: Key): Pieces => {
-    if (typeof tree === "string") return string(tree);
-    if (typeof tree === "number" || tree instanceof Numeral) return pythonNumber(tree);
-    if (tree === null) return none;
-    if (typeof tree === "boolean") return String(tree);
-    if (Array.isArray(tree)) return list(tree.map((item) => value(item, key)));
-    return ["{", pairs(tree, key), "}"];
-  };
-
-  const pairs = (tree: Tree, key: Key): Pieces => {
-    const written = dictsort(entriesOf(tree)).map(([name, item]) => [key(name), ":", value(item, key)]);
-    return joined(written, ",");
-  };
-
-  /** Quoted only where the syntax would not find the end of it. */
-  const bareKey: Key = (name) => (isBare(name) ? name : string(name));
-
-  const fields = (all: readonly (Field | false | undefined)[]): Pieces => {
-    const written = all.flatMap((field) => (field ? [[field[0], ":", field[1]]] : []));
-    return ["{", joined(written, ","), "}"];
-  };
-
-  return { list, value, pairs, bareKey, fields };
-}
+const wrap = (open: string, items: readonly Pieces[], close: string): Pieces => [open, joined(items, ","), close];
 
 // ---- Declarations
 
-function gemmaDeclarations(
-  { string, declaration, describesAll, saysNullable, showsKeywords }: GemmaFormat,
-  { list, value, fields }: Values,
-) {
-  const described = ({ description }: JsonObject, always: boolean): Field | false => {
+/** What is false is not there. */
+function fields(all: readonly (readonly [name: string, value: Pieces | false])[]): Pieces {
+  const written = all.flatMap(([name, value]) => (value ? [[name, ":", value]] : []));
+  return wrap("{", written, "}");
+}
+
+function gemmaDeclarations(format: GemmaFormat) {
+  const { isGemma4 } = format;
+  const value = (tree: Tree) => writtenValue(format, tree, true);
+
+  const described = ({ description }: JsonObject, always: boolean): Pieces | false => {
     const text = typeof description === "string" ? description : "";
-    return (always || text !== "") && ["description", string(text)];
+    return (always || text !== "") && value(text);
   };
-  const required = ({ required }: JsonObject): Field | false =>
-    Array.isArray(required) && required.length > 0 && ["required", list(required.map((name) => string(String(name))))];
+  const required = ({ required }: JsonObject): Pieces | false => filled(required) && value(required.map(String));
 
   const properties = (schemas: Json | undefined): Pieces =>
     fields(dictsort(entriesOf(schemas ?? {})).map(([name, schema]) => [name, property(isObject(schema) ? schema : {})]));
 
   const property = (schema: JsonObject): Pieces => {
     const type = typeName(schema);
-    const { enum: choices, items } = schema;
-    return fields([
-      described(schema, describesAll),
-      type === "STRING" && Array.isArray(choices) && choices.length > 0 && ["enum", value(choices, string)],
-      type === "ARRAY" && isObject(items) && hasKeys(items) && ["items", elements(items)],
-      saysNullable && isNullable(schema) && ["nullable", "true"],
-      type === "OBJECT" && ["properties", properties(isObject(schema.properties) || !showsKeywords ? schema.properties : keywords(schema))],
-      type === "OBJECT" && required(schema),
-      ["type", string(type)],
-    ]);
-  };
-
-  /** The schema of an array's elements prints all that it has, in the order of its keys, which are quoted below its own. */
-  const elements = (schema: JsonObject): Pieces => {
-    const nullable = saysNullable && isNullable(schema) && { nullable: true };
-    const entries = dictsort(Object.entries({ ...schema, ...nullable })).filter(([, item]) => item !== null);
+    const { enum: choices, items, properties: inner } = schema;
     return fields(
-      entries.map(([name, item]) => {
-        if (name === "properties") return [name, properties(schema.properties)];
-        return name === "type" ? [name, string(typeName(schema))] : [name, value(item, string)];
+      Object.entries({
+        description: described(schema, !isGemma4),
+        enum: type === "STRING" && filled(choices) && value(choices),
+        items: type === "ARRAY" && hasKeys(items) && elements(items),
+        nullable: isGemma4 && isNullable(schema) && "true",
+        properties: type === "OBJECT" && properties(isObject(inner) || !isGemma4 ? inner : keywords(schema)),
+        required: type === "OBJECT" && required(schema),
+        type: value(type),
       }),
     );
   };
 
-  const parameters = (schema: JsonObject): Pieces =>
-    fields([
-      isObject(schema.properties) && hasKeys(schema.properties) && ["properties", properties(schema.properties)],
-      required(schema),
-      ["type", string(typeName(schema) || "OBJECT")],
-    ]);
+  /** The schema of an array's elements prints all that it has, in the order of its keys, which are quoted below its own. */
+  const elements = (schema: JsonObject): Pieces => {
+    const nullable = isGemma4 && isNullable(schema) && { nullable: true };
+    const entries = dictsort(Object.entries({ ...schema, ...nullable })).filter(([, item]) => item !== null);
+    return fields(
+      entries.map(([name, item]) => [
+        name,
+        name === "properties" ? properties(schema.properties) : value(name === "type" ? typeName(schema) : item),
+      ]),
+    );
+  };
 
-  return (tool: GemmaTool): Pieces => {
-    const { name, description = "", parameters: schema = {}, response } = tool;
-    const body = fields([
-      ["description", string(description)],
-      hasKeys(schema) && ["parameters", parameters(schema)],
-      response && ["response", fields([described(response, false), ["type", string(typeName(response))]])],
-    ]);
-    return declaration([name, body]);
+  const parameters = (schema: JsonObject): Pieces =>
+    fields(
+      Object.entries({
+        properties: hasKeys(schema.properties) && properties(schema.properties),
+        required: required(schema),
+        type: value(typeName(schema) || "OBJECT"),
+      }),
+    );
+
+  return ({ name, description = "", parameters: schema, response }: GemmaTool): Pieces => {
+    const body = Object.entries({
+      description: value(description),
+      parameters: hasKeys(schema) && parameters(schema),
+      response: response && fields(Object.entries({ description: described(response, false), type: value(typeName(response)) })),
+    });
+    return block(format, "declaration", name, fields(body));
   };
 }
 
@@ -156,7 +139,8 @@ const keywords = (schema: JsonObject): JsonObject =>
     Object.entries(schema).filter(([key]) => !["description", "type", "properties", "required", "nullable"].includes(key)),
   );
 
-const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
+const hasKeys = (object: Json | undefined): object is JsonObject => isObject(object) && Object.keys(object).length > 0;
+const filled = (list: Json | undefined): list is readonly Json[] => Array.isArray(list) && list.length > 0;
 
 /** The type as declarations spell it; of a union the first that is not null. */
 function typeName({ type }: JsonObject): string {
@@ -169,17 +153,20 @@ const isNullable = ({ nullable, type }: JsonObject): boolean => nullable === tru
 
 // ---- Calls, responses, turns
 
-function gemmaTurns(format: GemmaFormat, { value, pairs, bareKey }: Values) {
-  const content = (parts: Content): Pieces =>
-    parts.map((part) => (part.type === "text" ? part.text.trim() : mediaPiece(format.placeholder(part), part)));
+function gemmaTurns(format: GemmaFormat) {
+  const { turn: marks, isGemma4 } = format;
+  const open = (role: string): Pieces => [control(marks[0]), role, "\n"];
+  const end: Pieces = [control(marks[1]), "\n"];
 
-  const call = (call: RenderableCall): Pieces => format.call(call.name, pairs(argumentsTree(call), bareKey));
+  const content = (parts: Content): Pieces =>
+    parts.map((part) => (part.type === "text" ? part.text.trim() : mediaPiece(part, format.media)));
+
+  const call = (call: RenderableCall): Pieces => block(format, "call", call.name, writtenValue(format, argumentsTree(call)));
 
   const response = ({ name, output, media = [] }: RenderableResult): Pieces => {
-    const spread = format.spreadsLists && Array.isArray(output) && output.length > 0;
-    const outputs = spread ? output : [plainOutput(output)];
-    const body = (item: Json): Pieces => (isObject(item) ? pairs(item, bareKey) : ["value:", value(item, bareKey)]);
-    return [outputs.map((item) => format.response(name, body(item))), content(media)];
+    const outputs = !isGemma4 && filled(output) ? output : [plainOutput(output)];
+    const body = (item: Json) => writtenValue(format, isObject(item) ? item : { value: item });
+    return [outputs.map((item) => block(format, "response", name, body(item))), content(media)];
   };
 
   const said = (round: Round, thinking: boolean): Pieces =>
@@ -196,30 +183,34 @@ function gemmaTurns(format: GemmaFormat, { value, pairs, bareKey }: Values) {
    */
   const dialogue = (turns: readonly Turn[], keepsThinking: boolean): { turns: Pieces; resumes?: "call" | "result" } => {
     const out: Pieces[] = [];
-    let open: "text" | "call" | "result" | undefined;
+    let last: "text" | "call" | "result" | undefined;
     const close = (): void => {
-      if (open) out.push(format.turnClose);
-      open = undefined;
+      if (last) out.push(end);
+      last = undefined;
     };
     for (const turn of turns) {
       close();
       if (turn.side !== "assistant") {
-        const role = turn.side === "user" ? "user" : format.roles[turn.side];
-        out.push(format.turnOpen(role), content(turn.content), format.turnClose);
+        out.push(open(isGemma4 && turn.side === "developer" ? "system" : turn.side), content(turn.content), end);
         continue;
       }
       for (const round of turn.rounds) {
-        if (open === "text" && !format.joinsMessages) close();
-        if (!open) out.push(format.turnOpen("model"));
+        if (last === "text" && !isGemma4) close();
+        if (!last) out.push(open("model"));
         out.push(said(round, turn.current || (keepsThinking && hasCalls(round))), round.results.map(response));
-        open = round.results.length > 0 ? "result" : hasCalls(round) ? "call" : "text";
+        last = round.results.length > 0 ? "result" : hasCalls(round) ? "call" : "text";
       }
     }
-    if (open === "call") out.push(format.waiting);
-    if (open === "call" || open === "result") return { turns: out, resumes: open };
+    if (last === "call") out.push(control(format.response[0]));
+    if (last === "call" || last === "result") return { turns: out, resumes: last };
     close();
     return { turns: out };
   };
 
-  return { content, call, response, dialogue };
+  return {
+    content,
+    dialogue,
+    calls: (calls: readonly RenderableCall[]): Pieces => calls.map(call),
+    results: (results: readonly RenderableResult[]): Pieces => results.map(response),
+  };
 }

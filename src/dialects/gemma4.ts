@@ -103,26 +103,17 @@ const VARIANTS: Readonly<Record<string, Pieces>> = {
 };
 
 const gemma = gemmaSyntax({
-  string: (text) => t`<|"|>${text}<|"|>`,
+  quote: QUOTE,
+  turn: ["<|turn>", "<turn|>"],
+  declaration: ["<|tool>", "<tool|>"],
+  call: ["<|tool_call>", "<tool_call|>"],
+  response: ["<|tool_response>", "<tool_response|>"],
+  media: { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" },
   none: "null",
-  declaration: (body) => t`<|tool>declaration:${body}<tool|>`,
-  call: (name, pairs) => t`<|tool_call>call:${name}{${pairs}}<tool_call|>`,
-  response: (name, pairs) => t`<|tool_response>response:${name}{${pairs}}<tool_response|>`,
-  describesAll: false,
-  saysNullable: true,
-  showsKeywords: true,
-  spreadsLists: false,
-  joinsMessages: true,
-  turnOpen: (role) => t`<|turn>${role}\n`,
-  turnClose: t`<turn|>\n`,
-  waiting: t`<|tool_response>`,
-  roles: { system: "system", developer: "system" },
+  isGemma4: true,
   modelText: withoutThoughts,
   thinking: thought,
-  placeholder: ({ mediaType }) => PLACEHOLDERS[mediaType.split("/")[0] ?? ""] ?? "",
 });
-
-const PLACEHOLDERS: Readonly<Record<string, string>> = { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" };
 
 function render(request: Request, noThought: Pieces, options: Setting): Rendered {
   const thinks = options.thinking ?? false;
@@ -130,7 +121,7 @@ function render(request: Request, noThought: Pieces, options: Setting): Rendered
   const { turns, resumes } = gemma.dialogue(turnsOf(rest), request.thinking?.keep ?? false);
   const start = {
     turn: t`<|turn>model\n${thinks ? [] : noThought}`,
-    result: thinks ? t`<|channel>thought\n` : [],
+    result: thinks && t`<|channel>thought\n`,
     call: [],
   };
   return { bos: t`<bos>`, messages: [head(thinks, system, options.declared), turns], open: start[resumes ?? "turn"] };
@@ -139,7 +130,7 @@ function render(request: Request, noThought: Pieces, options: Setting): Rendered
 function head(thinks: boolean, system: Content | undefined, declared: Pieces): Pieces {
   if (!thinks && !system && !declared) return undefined;
   const parts = system?.map((part) => [gemma.content([part]), system.length > 1 ? " " : ""]); // only here parts get a blank behind them
-  return t`<|turn>system\n${thinks ? t`<|think|>\n` : []}${parts}${declared}<turn|>\n`;
+  return t`<|turn>system\n${thinks && t`<|think|>\n`}${parts}${declared}<turn|>\n`;
 }
 
 /** Without the thinking that a server left in the text. */

@@ -97,25 +97,25 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     const thoughts = efforts ? thinkingOf(parts) || thinking : thinking.trim();
     return [
       t`<|assistant|>${gap}${thinks && thinking ? thought(thoughts) : none}`,
-      words ? [gap, words] : [],
+      words && [gap, words],
       writtenCalls(parts, (call) => callPieces(call, variant)).map((call) => [gap, call]),
     ];
   };
   return {
     messages: [
-      t`[gMASK]<sop>${efforts && !silent ? t`<|system|>Reasoning Effort: ${efforts[effort]}` : []}`,
+      t`[gMASK]<sop>${efforts && !silent && t`<|system|>Reasoning Effort: ${efforts[effort]}`}`,
       options.declared,
       dialogue(turnsOf(request.messages), {
-        other: (side, content) => {
+        other: (role, content) => {
           const text = textOf(content);
-          if (side !== "user") return t`<|system|>${gap}${text}`;
-          return t`<|user|>${gap}${text}${silent && !opens && !text.endsWith("/nothink") ? t`/nothink` : []}`;
+          if (role === "system") return t`<|system|>${gap}${text}`;
+          return t`<|user|>${gap}${text}${silent && !opens && !text.endsWith("/nothink") && t`/nothink`}`;
         },
         said: (parts, current) => said(parts, current || keeps),
         results: (results) => t`<|observation|>${resultPieces(results, variant)}`,
       }),
     ],
-    open: t`<|assistant|>${silent ? [gap, none] : opens ? t`<think>` : []}`,
+    open: t`<|assistant|>${silent ? [gap, none] : opens && t`<think>`}`,
   };
 }
 

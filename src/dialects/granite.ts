@@ -78,7 +78,7 @@ function render(request: Request, fallback: string, { declared }: Setting): Rend
     messages: [
       rules === "" ? [] : turnPieces("system", rules),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : "system", textOf(content, "\n")),
+        other: (role, content) => turnPieces(role, textOf(content, "\n")),
         said: (said) => turnPieces("assistant", textThenCalls(said, callPieces, textOf(said, "\n"))),
         results: (results) => turnPieces("user", ["\n", resultPieces(results)]),
       }),

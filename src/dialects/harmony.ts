@@ -197,9 +197,9 @@ function render(request: Request, identity: string, options: Setting): Rendered 
       systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now ?? new Date()),
       developerMessage(system && textOf(system), declared),
       dialogue(turnsOf(rest), {
-        other: (side, content) =>
-          side === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(textOf(content)),
-        said: (said) => [said === final || thinks.has(said) ? thought(thinkingOf(said)) : [], saidMessages(said, said === final)],
+        other: (role, content) =>
+          role === "user" ? t`<|start|>user<|message|>${textOf(content)}<|end|>` : developerMessage(textOf(content)),
+        said: (said) => [(said === final || thinks.has(said)) && thought(thinkingOf(said)), saidMessages(said, said === final)],
         results: resultMessages,
       }),
     ],
@@ -224,13 +224,13 @@ Current date: ${date}
 Reasoning: ${effort}
 
 # Valid channels: analysis, commentary, final. Channel must be included for every message.${
-    hasTools ? "\nCalls to these tools must go to the commentary channel: 'functions'." : []
+    hasTools && "\nCalls to these tools must go to the commentary channel: 'functions'."
   }<|end|>`;
 }
 
 function developerMessage(text: string | undefined, declared?: Pieces): Pieces {
   if (!text && !declared) return [];
-  return t`<|start|>developer<|message|>${text ? `# Instructions\n\n${text}\n\n` : []}${declared}<|end|>`;
+  return t`<|start|>developer<|message|>${text && `# Instructions\n\n${text}\n\n`}${declared}<|end|>`;
 }
 
 /** Text beside calls is a preamble; text alone is the answer. */
@@ -239,7 +239,7 @@ function saidMessages(said: readonly Part[], isLast: boolean): Pieces {
   const calls = callsOf(said);
   const broken = unreadable(said);
   if (calls.length === 0) return [t`<|start|>assistant<|channel|>final<|message|>${text}${broken}`, isLast ? t`<|return|>` : t`<|end|>`];
-  return [text ? t`<|start|>assistant<|channel|>commentary<|message|>${text}<|end|>` : [], calls.map(callMessage), broken];
+  return [text && t`<|start|>assistant<|channel|>commentary<|message|>${text}<|end|>`, calls.map(callMessage), broken];
 }
 
 const callMessage = (call: RenderableCall): Pieces =>

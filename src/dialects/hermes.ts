@@ -67,12 +67,12 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : "system", write(content)),
+        other: (role, content) => turnPieces(role, write(content)),
         said: (said, current) => turnPieces("assistant", saidPieces(said, variant, current, said === final)),
         results: (results) => turnPieces("user", printedResults(results, variant)),
       }),
     ],
-    open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent ? t`<think>\n\n</think>\n\n` : []}`,
+    open: t`<|im_start|>assistant\n${variant.opens ? t`<think>\n` : silent && t`<think>\n\n</think>\n\n`}`,
   };
 }
 
@@ -85,7 +85,7 @@ function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: 
   const { thinking, text } = thoughtAndText(said);
   const isShown = thinks && current && (isLast || thinking);
   const words = isShown || !thinks ? text.replace(/^\n+/, "") : text;
-  return [isShown ? thought(thinking) : [], textThenCalls(said, callPieces, words)];
+  return [isShown && thought(thinking), textThenCalls(said, callPieces, words)];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;

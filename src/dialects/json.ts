@@ -7,12 +7,14 @@
 import type { Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson } from "./print.ts";
-import { joined, markup, mediaPiece, type Pieces, prompt, trimmed } from "./prompt.ts";
+import { joined, markup, mediaPiece, type Pieces, type Placeholders, prompt, trimmed } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting, type TurnMarks } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
-import { CHATML, LLAMA3, PHI, type TurnMarks } from "./turns.ts";
+import { CHATML } from "./turns/chatml.ts";
+import { LLAMA3 } from "./turns/llama3.ts";
+import { PHI } from "./turns/phi.ts";
 
 const STOPS = ["<end_of_turn>", "<|im_end|>", "<|eot_id|>", "<|end|>"];
 const TURNS = [
@@ -47,7 +49,7 @@ interface Variant extends TurnMarks {
   /** Without one the system text is the beginning of the first user turn. */
   readonly hasSystem: boolean;
   readonly trims: boolean;
-  readonly image: string;
+  readonly media?: Placeholders;
 }
 
 const gemma = markup(["<bos>", "<eos>", "<pad>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<image_soft_token>"]);
@@ -59,17 +61,16 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     open: gemma`<start_of_turn>model\n`,
     hasSystem: false,
     trims: true,
-    image: "<start_of_image>",
+    media: { image: "<start_of_image>" },
   },
-  chatml: { ...CHATML, hasSystem: true, trims: false, image: "" },
-  llama3: { ...LLAMA3, hasSystem: true, trims: true, image: "" },
-  phi: { ...PHI, hasSystem: true, trims: false, image: "" },
+  chatml: { ...CHATML, hasSystem: true, trims: false },
+  llama3: { ...LLAMA3, hasSystem: true, trims: true },
+  phi: { ...PHI, hasSystem: true, trims: false },
   plain: {
     turn: (side, text) => [side.charAt(0).toUpperCase(), side.slice(1), ": ", text, "\n\n"],
     open: "Assistant:",
     hasSystem: true,
     trims: false,
-    image: "",
   },
 };
 
@@ -104,10 +105,10 @@ function sidesOf(messages: readonly Message[], variant: Variant, declared: Piece
   return sides;
 }
 
-const content = (parts: readonly Part[], { image }: Variant): Pieces =>
+const content = (parts: readonly Part[], { media = {} }: Variant): Pieces =>
   parts.map((part) => {
     if (part.type === "text") return part.text;
-    return part.type === "media" ? mediaPiece(part.mediaType.startsWith("image/") ? image : "", part) : [];
+    return part.type === "media" && mediaPiece(part, media);
   });
 
 /** Each call stands on its own line. Thinking is not repeated. */
@@ -115,7 +116,7 @@ function saidPieces(parts: readonly Part[], variant: Variant): Pieces {
   const visible = parts.filter((part) => part.type !== "thinking" && !(part.type === "text" && part.text === ""));
   return visible.map((part, i) => {
     const piece = part.type === "tool-call" ? callText(part) : part.type === "malformed" ? part.raw : content([part], variant);
-    return [needsNewline(visible[i - 1], part) ? "\n" : [], piece];
+    return [needsNewline(visible[i - 1], part) && "\n", piece];
   });
 }
 

@@ -15,6 +15,7 @@ import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   allCalls,
+  batched,
   type Content,
   callsOf,
   contentPieces,
@@ -24,7 +25,6 @@ import {
   textOf,
   thinkingOf,
   turnsOf,
-  unreadable,
 } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "[EOS]"];
@@ -110,22 +110,21 @@ function render(request: Request, variant: Variant, { declared, thinking }: Sett
   const answered = rest.findIndex((message) => message.role === "assistant" && callsOf(message.content).length === 0);
   const fresh = new Set(rest.slice(answered + 1).map((message) => "content" in message && message.content));
   const said = (parts: readonly Part[]): Pieces => [
-    variant.thinks ? t`<think>${fresh.has(parts as Part[]) && !silent ? thinkingOf(parts) : ""}</think>` : [],
+    variant.thinks && t`<think>${fresh.has(parts as Part[]) && !silent ? thinkingOf(parts) : ""}</think>`,
     textOf(parts),
-    callPieces(callsOf(parts), (call) => ids.get(call) ?? call.name),
-    unreadable(parts),
+    batched(parts, (calls) => callPieces(calls, (call) => ids.get(call) ?? call.name)),
   ];
   return {
     messages: [
       declared && t`<|im_system|>tool_declare<|im_middle|>${declared}<|im_end|>`,
       system ? turnPieces("system", textOf(system)) : [turnPieces("system", SYSTEM), variant.behindSystem],
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : "system", contentOf(content)),
+        other: (role, content) => turnPieces(role, contentOf(content)),
         said: (parts) => turnPieces("assistant", said(parts)),
         results: (results) => resultPieces(results, ({ call, id, name }) => (call ? ids.get(call) : id) || name),
       }),
     ],
-    open: t`<|im_assistant|>assistant<|im_middle|>${silent ? t`<think></think>` : variant.opens ? t`<think>` : []}`,
+    open: t`<|im_assistant|>assistant<|im_middle|>${silent ? t`<think></think>` : variant.opens && t`<think>`}`,
   };
 }
 
@@ -141,11 +140,9 @@ const idOf = (call: { name: string }, n: number): string => `functions.${call.na
 const toolPieces = (tools: readonly Tool[]): Pieces => pythonJson(tools.map(functionTool));
 
 const callPieces = <T extends RenderableCall>(calls: readonly T[], id: (call: T, n: number) => string): Pieces =>
-  calls.length > 0
-    ? t`<|tool_calls_section_begin|>${calls.map(
-        (call, n) => t`<|tool_call_begin|>${id(call, n)}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`,
-      )}<|tool_calls_section_end|>`
-    : [];
+  t`<|tool_calls_section_begin|>${calls.map(
+    (call, n) => t`<|tool_call_begin|>${id(call, n)}<|tool_call_argument_begin|>${argumentsText(call)}<|tool_call_end|>`,
+  )}<|tool_calls_section_end|>`;
 
 const resultPieces = <T extends RenderableResult>(results: readonly T[], id: (result: T, n: number) => string): Pieces =>
   results.map(

@@ -8,7 +8,7 @@ import { MAX_NAME } from "../core/reader.ts";
 import { typeOf } from "../core/schema.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentTexts, attribute, compactJson, dictsort, entriesOf, Numeral, type Tree } from "./print.ts";
+import { argumentTexts, attribute, Numeral, sortedJson, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { attributesOf, type Head } from "./scan/heads.ts";
 import type { Step } from "./scan/scan.ts";
@@ -16,7 +16,7 @@ import { control, speak, think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { type Answer, callsOf, contentPieces, resultContent, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import { type Answer, batched, callsOf, contentPieces, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|end_of_msg|>"];
 const SEP = "<|sep|>";
@@ -107,16 +107,16 @@ function render(request: Request, most: keyof typeof EFFORTS, options: Setting):
   return {
     messages: [
       options.declared,
-      thinks ? internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`) : [],
+      thinks && internal("thinking-effort", `${EFFORT}\`thinking_effort=${EFFORTS[request.thinking?.effort ?? most]}\`.`),
       turnsOf(request.messages).map((turn) => {
         if (turn.side !== "assistant")
           return message(`role="${turn.side === "user" ? turn.side : "system"}"`, contentPieces(turn.content, { image: IMAGE }));
         return turn.rounds.map(({ said, results }) => [
-          said ? message('role="assistant"', saidPieces(said, thinks)) : [],
+          said && message('role="assistant"', saidPieces(said, thinks)),
           resultPieces(inOrder(results, callsOf(said ?? []))),
         ]);
       }),
-      must ? internal("tool-choice", `The system is invoked with \`tool_choice=${toolChoice}\`.\n${must} in the next message.`) : [],
+      must && internal("tool-choice", `The system is invoked with \`tool_choice=${toolChoice}\`.\n${must} in the next message.`),
       formatPieces(request.output),
     ],
     open: t`<|open|>message role="assistant"<|sep|><|open|>${thinks ? "think" : "response"}<|sep|>`,
@@ -138,18 +138,16 @@ function formatPieces(output: Request["output"]): Pieces {
   if (!output) return [];
   const { schema } = output;
   const form = schema ? "json_schema" : "json_object";
-  const rule = schema ? `\nThe JSON data must match the following schema:\n\`\`\`json\n${compactJson(sorted(schema))}\n\`\`\`` : "";
+  const rule = schema ? `\nThe JSON data must match the following schema:\n\`\`\`json\n${sortedJson(schema)}\n\`\`\`` : "";
   return internal("response-format", `The system is invoked with \`response_format=${form}\`.\n${RAW_JSON}${rule}`);
 }
 
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   const thinking = thinkingOf(said);
-  const calls = callsOf(said);
   return [
-    thinks ? thought(thinking.trim() === "" ? "" : thinking) : [],
+    thinks && thought(thinking.trim() === "" ? "" : thinking),
     element("response", textOf(said), "response"),
-    calls.length > 0 ? callPieces(calls) : [],
-    unreadable(said),
+    batched(said, callPieces),
   ];
 }
 
@@ -183,15 +181,8 @@ const resultPieces = (results: readonly RenderableResult[]): Pieces =>
 const toolPieces = (tools: readonly Tool[]): Pieces =>
   internal(
     "tool-declare",
-    `# Tools\nHere are the available tools, described in JSONSchema.\n\n\`\`\`json\n${compactJson(sorted(tools.map(functionTool)))}\n\`\`\``,
+    `# Tools\nHere are the available tools, described in JSONSchema.\n\n\`\`\`json\n${sortedJson(tools.map(functionTool))}\n\`\`\``,
   );
-
-/** Its objects' keys in the order of Jinja's `dictsort`. */
-function sorted(value: Tree): Tree {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null || value instanceof Numeral) return value;
-  return new Map(dictsort(entriesOf(value)).map(([key, item]) => [key, sorted(item)]));
-}
 
 export const kimiK3 = dialectOf({
   id: "kimi-k3",

@@ -15,7 +15,7 @@ import type { Step } from "./scan/scan.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { LLAMA3 } from "./turns.ts";
+import { LLAMA3 } from "./turns/llama3.ts";
 
 const STOPS = ["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"];
 const TAG = "<|python_tag|>";
@@ -74,13 +74,12 @@ function render(request: Request, today: (now: Date) => string, { now = new Date
     ...LLAMA3,
     messages: [
       LLAMA3.turn("system", [
-        declared ? "Environment: ipython\n" : [],
+        declared && "Environment: ipython\n",
         `Cutting Knowledge Date: December 2023\nToday Date: ${today(now)}\n\n`,
         printedText(system ?? []).trim(),
       ]),
       dialogue(turns, {
-        other: (side, content, n) =>
-          LLAMA3.turn(side === "user" ? "user" : "system", [n === first ? declared : [], printedText(content).trim()]),
+        other: (role, content, n) => LLAMA3.turn(role, [n === first && declared, printedText(content).trim()]),
         said: (said) => LLAMA3.turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),
         results: resultPieces,
       }),

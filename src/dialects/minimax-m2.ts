@@ -15,7 +15,7 @@ import { ATTRIBUTES } from "./scan/heads.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf, unreadable } from "./transcript.ts";
+import { batched, dialogue, leadingSystem, resultText, textOf, textParts, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const PRESERVED = ["<minimax:tool_call>", "</minimax:tool_call>", "<think>", "</think>"];
@@ -66,7 +66,7 @@ function render(request: Request, bos: Pieces, options: Setting): Rendered {
         results: (results) => turnPieces("tool", resultPieces(results)),
       }),
     ],
-    open: t`]~b]ai\n<think>\n${silent ? t`\n</think>\n\n` : []}`,
+    open: t`]~b]ai\n<think>\n${silent && t`\n</think>\n\n`}`,
   };
 }
 
@@ -75,13 +75,7 @@ const turnPieces = (role: string, text: Pieces): Pieces => t`]~b]${role}\n${text
 /** The model needs its thinking back while a round is open. */
 function saidPieces(said: readonly Part[], thinks: boolean): Pieces {
   const { thinking, text } = thoughtAndText(said);
-  const calls = callsOf(said);
-  return [
-    thinks && thinking ? thought(thinking) : [],
-    text,
-    calls.length > 0 ? ["\n", callPieces(calls)] : [],
-    unreadable(said).map((raw) => ["\n", raw]),
-  ];
+  return [thinks && thinking && thought(thinking), text, batched(said, callPieces).map((block) => ["\n", block])];
 }
 
 const invoke = (call: RenderableCall): string[] => [

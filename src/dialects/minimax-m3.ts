@@ -7,7 +7,7 @@
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentsTree, entriesOf, Numeral, pythonJson, pythonNumber, quoted, type Tree } from "./print.ts";
+import { argumentsTree, print, pythonJson, quoted, type Tree } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { elementArguments } from "./scan/elements.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
@@ -15,7 +15,7 @@ import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultContent, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
+import { batched, contentPieces, dialogue, leadingSystem, resultContent, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["[e~["];
 const TURNS = ["]~!b[", "]~b]"];
@@ -88,7 +88,7 @@ Current thinking mode: ${rule}
         declared && ["\n\n", declared],
       ]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turn(side === "user" ? "user" : "developer", contentPieces(content, PLACEHOLDERS)),
+        other: (role, content) => turn(role === "user" ? role : "developer", contentPieces(content, PLACEHOLDERS)),
         said: (said) => turn("ai", saidPieces(said)),
         results: (results) => t`]~b]tool${resultPieces(results)}[e~[\n`,
       }),
@@ -103,8 +103,7 @@ const PLACEHOLDERS = { image: IMAGE, video: VIDEO };
 
 function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said);
-  const calls = callsOf(said);
-  return [thinking ? thought(thinking) : t`</mm:think>`, textOf(said), calls.length > 0 ? callPieces(calls) : [], unreadable(said)];
+  return [thinking ? thought(thinking) : t`</mm:think>`, textOf(said), batched(said, callPieces)];
 }
 
 const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;
@@ -112,17 +111,16 @@ const thought = (text: string): Pieces => t`<mm:think>${text}</mm:think>`;
 const callPieces = (calls: readonly RenderableCall[]): Pieces => t`]<]minimax[>[<tool_call>
 ${calls.map((call) => t`]<]minimax[>[<invoke name=${quoted(call.name)}>${valuePieces(argumentsTree(call))}]<]minimax[>[</invoke>\n`)}]<]minimax[>[</tool_call>`;
 
+const element = (name: string, value: Pieces): Pieces => t`]<]minimax[>[<${name}>${value}]<]minimax[>[</${name}>`;
+
 /** What is null is not there, or empty in a list. */
-function valuePieces(value: Tree): Pieces {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
-  if (value === null) return undefined;
-  if (typeof value === "boolean") return String(value);
-  const entries = Array.isArray(value)
-    ? value.map((item): [string, Tree] => ["item", item])
-    : entriesOf(value).filter(([, item]) => item !== null);
-  return entries.map(([key, item]) => t`]<]minimax[>[<${key}>${valuePieces(item)}]<]minimax[>[</${key}>`);
-}
+const valuePieces = (tree: Tree): Pieces =>
+  print<Pieces>(tree, {
+    string: (text) => text,
+    word: (word) => (word === null ? undefined : String(word)),
+    pair: (key, value) => (value === undefined ? value : element(key, value)),
+    wrap: (open, items) => (open === "[" ? items.map((item) => element("item", item)) : items),
+  });
 
 const resultPieces = (results: readonly RenderableResult[]): Pieces =>
   results.map((result) => ["\n<response>", contentPieces(resultContent(result), PLACEHOLDERS), "</response>"]);

@@ -19,8 +19,8 @@ import { scannerOf } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   alternating,
+  batched,
   type Content,
-  callsOf,
   contentPieces,
   dialogue,
   leadingSystem,
@@ -28,7 +28,6 @@ import {
   resultContent,
   resultText,
   turnsOf,
-  unreadable,
 } from "./transcript.ts";
 
 const STOPS = ["</s>"];
@@ -224,13 +223,13 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     messages: [
       rules === undefined || (systemLast && last >= 0) ? [] : systemPieces(rules),
       toolsLast && last >= 0 ? [] : tools,
-      variant.told ? t`[MODEL_SETTINGS]{"reasoning_effort": "${options.thinking ? "high" : "none"}"}[/MODEL_SETTINGS]` : [],
+      variant.told && t`[MODEL_SETTINGS]{"reasoning_effort": "${options.thinking ? "high" : "none"}"}[/MODEL_SETTINGS]`,
       dialogue(turns, {
-        other: (side, content, n) => {
-          if (side !== "user") return systemPieces(contentPieces(content, IMAGES));
-          const before = systemLast && n === last && rules !== undefined ? [rules, "\n\n"] : [];
+        other: (role, content, n) => {
+          if (role === "system") return systemPieces(contentPieces(content, IMAGES));
+          const before = systemLast && n === last && rules !== undefined && [rules, "\n\n"];
           const shown = variant.imageFirst ? imageFirst(content) : content;
-          return [toolsLast && n === last ? tools : [], userPieces([before, contentPieces(shown, IMAGES)])];
+          return [toolsLast && n === last && tools, userPieces([before, contentPieces(shown, IMAGES)])];
         },
         said: (said) => saidPieces(said, variant, keeps),
         results: (results) => results.map((result) => variant.result(nineCharacters(result.call?.id ?? result.id), result)),
@@ -249,13 +248,9 @@ function imageFirst(content: Content): Content {
 const userPieces = (text: Pieces): Pieces => t`[INST]${text}[/INST]`;
 
 function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: boolean): Pieces {
-  const calls = callsOf(said);
   return [
-    said.map((part) =>
-      part.type === "text" ? part.text : keepsThinking && part.type === "thinking" && part.text ? thought(part.text) : [],
-    ),
-    calls.length > 0 ? variant.calls(calls) : [],
-    unreadable(said),
+    said.map((part) => (part.type === "text" ? part.text : keepsThinking && part.type === "thinking" && part.text && thought(part.text))),
+    batched(said, variant.calls),
     t`</s>`,
   ];
 }

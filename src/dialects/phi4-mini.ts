@@ -11,7 +11,7 @@ import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { PHI } from "./turns.ts";
+import { PHI } from "./turns/phi.ts";
 
 const STOPS = ["<|end|>", "<|endoftext|>", "<|eot_id|>"];
 
@@ -53,7 +53,7 @@ function render(request: Request, fallback: string, { declared }: Setting): Rend
     messages: [
       systemPieces([system ? printedText(system).trim() : fallback, declared]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => (side === "user" ? PHI.turn(side, printedText(content)) : systemPieces(printedText(content).trim())),
+        other: (role, content) => (role === "user" ? PHI.turn(role, printedText(content)) : systemPieces(printedText(content).trim())),
         said: (said) => PHI.turn("assistant", textThenBatch(said, callPieces)),
         results: resultPieces,
       }),

@@ -97,12 +97,11 @@ function spelled(holder: object, key: string, item: Tree): Tree {
   return text ? new Numeral(text) : item;
 }
 
-/** In the order of Jinja's `dictsort`: by the code points of the lower-cased key. */
+/** In the order of Jinja's `dictsort`: by the code points of the lower-cased key, so that what needs two code units comes last. */
 export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
-  const rank = ([key]: [string, Tree]) => Array.from(key.toLowerCase(), (char) => String(char.codePointAt(0)).padStart(7, "0")).join("");
-  const ranks = new Map(entries.map((entry) => [entry, rank(entry)]));
-  const compare = (a = "", b = "") => (a < b ? -1 : Number(a > b));
-  return entries.toSorted((a, b) => compare(ranks.get(a), ranks.get(b)));
+  const rank = (key: string) => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
+  const ranked = entries.map((entry) => ({ entry, rank: rank(entry[0]) }));
+  return ranked.sort((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank))).map(({ entry }) => entry);
 }
 
 /** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */
@@ -112,45 +111,61 @@ export function pythonNumber(value: number | Numeral): string {
   return value.toExponential().replace(/e-(\d)$/, "e-0$1");
 }
 
-/** How one way of writing values spells them. */
-interface Style {
-  readonly string: (text: string) => string;
-  readonly word: (value: boolean | null) => string;
-  readonly colon: string;
-  readonly wrap: (open: string, items: string[], close: string) => string;
+/** How one way of writing values spells them, as text or as what a prompt is made of. */
+interface Style<T> {
+  readonly string: (text: string) => T;
+  readonly word: (value: boolean | null) => T;
+  readonly pair: (key: string, value: T) => T;
+  readonly wrap: (open: string, items: T[], close: string) => T;
+  /** The order of an object's pairs, if not their own. */
+  readonly sort?: typeof dictsort;
 }
 
-function print(value: Tree, style: Style): string {
-  const inner = (item: Tree): string => print(item, style);
+export function print<T>(value: Tree, style: Style<T | string>): T | string {
+  const inner = (item: Tree) => print(item, style);
   if (typeof value === "string") return style.string(value);
   if (typeof value === "number" || value instanceof Numeral) return pythonNumber(value);
   if (value === null || typeof value === "boolean") return style.word(value);
   if (Array.isArray(value)) return style.wrap("[", itemsOf(value).map(inner), "]");
-  const pairs = entriesOf(value).map(([key, item]) => style.string(key) + style.colon + inner(item));
+  const entries = entriesOf(value);
+  const pairs = (style.sort?.(entries) ?? entries).map(([key, item]) => style.pair(key, inner(item)));
   return style.wrap("{", pairs, "}");
 }
 
 const inLine =
-  (comma: string): Style["wrap"] =>
+  (comma: string): Style<string>["wrap"] =>
   (open, items, close) =>
     open + items.join(comma) + close;
 
-const indented =
-  (blanks: string): Style["wrap"] =>
-  (open, items, close) =>
-    items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", `\n${blanks}`)}\n${close}`;
+const indented: Style<string>["wrap"] = (open, items, close) =>
+  items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", "\n    ")}\n${close}`;
 
-const JSON_STYLE: Style = { string: (text) => `"${escapeJson(text)}"`, word: String, colon: ": ", wrap: inLine(", ") };
+const jsonString = (text: string): string => `"${escapeJson(text)}"`;
+
+const inText = (
+  wrap = inLine(", "),
+  colon = ": ",
+  string = jsonString,
+  word: (value: boolean | null) => string = String,
+): Style<string> => ({ string, word, pair: (key, value) => string(key) + colon + value, wrap });
+
+const compact = (): Style<string> => inText(inLine(","), ":");
+
+const PYTHON_JSON = inText();
 
 /** `json.dumps(value, ensure_ascii=False)` */
-export const pythonJson = (value: Tree): string => print(value, JSON_STYLE);
+export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
 /** `json.dumps(value, ensure_ascii=False, indent=4)` */
-export const prettyJson = (value: Tree, indent = 4): string => print(value, { ...JSON_STYLE, wrap: indented(" ".repeat(indent)) });
-export const compactJson = (value: Tree): string => print(value, { ...JSON_STYLE, colon: ":", wrap: inLine(",") });
+export const prettyJson = (value: Tree): string => print(value, inText(indented));
+export const compactJson = (value: Tree): string => print(value, compact());
+export const sortedJson = (value: Tree): string => print(value, { ...compact(), sort: dictsort });
 
 /** `repr(value)` */
 export const pythonLiteral = (value: Tree): string =>
-  print(value, { ...JSON_STYLE, string: pythonString, word: (word) => (word === null ? "None" : word ? "True" : "False") });
+  print(
+    value,
+    inText(undefined, undefined, pythonString, (word) => (word === null ? "None" : word ? "True" : "False")),
+  );
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

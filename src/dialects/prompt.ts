@@ -8,8 +8,8 @@
 import type { Media } from "../core/nouns.ts";
 import type { Prompt, PromptPiece } from "./dialect.ts";
 
-/** What a prompt is made of; lists nest, and nothing is no piece. */
-export type Pieces = string | PromptPiece | undefined | readonly Pieces[];
+/** What a prompt is made of; lists nest, and what is not there is no piece. */
+export type Pieces = string | PromptPiece | undefined | false | readonly Pieces[];
 
 export type Markup = (literals: TemplateStringsArray, ...data: readonly Pieces[]) => Pieces;
 
@@ -26,9 +26,14 @@ export function markup(tokens: readonly string[]): Markup {
 
 export const control = (token: string): PromptPiece => ({ text: token, control: true });
 
+/** The control tokens that stand for what is not text, by the kind of it: `image`, `audio`, `video`. */
+export type Placeholders = Readonly<Record<string, string>>;
+
 /** A thing that is not text, where its placeholder stands; a format without one still hands it on. */
-export const mediaPiece = (placeholder: string, media: Media): PromptPiece =>
-  placeholder === "" ? { text: "", media } : { text: placeholder, control: true, media };
+export function mediaPiece(media: Media, tokens: Placeholders): PromptPiece {
+  const token = tokens[media.mediaType.split("/")[0] ?? ""];
+  return token ? { text: token, control: true, media } : { text: "", media };
+}
 
 export const joined = (list: readonly Pieces[], separator: string): Pieces => list.map((piece, i) => (i > 0 ? [separator, piece] : piece));
 
@@ -37,7 +42,7 @@ export function prompt(...pieces: readonly Pieces[]): Prompt {
   const out: Prompt = [];
   let text = "";
   const add = (piece: Pieces): void => {
-    if (piece === undefined) return;
+    if (!piece) return;
     if (typeof piece === "string") text += piece;
     else if (!("text" in piece)) piece.forEach(add);
     else if (!piece.control && !piece.media) text += piece.text;

@@ -11,9 +11,8 @@ import { argumentsTree, entriesOf, Numeral, prettyJson, pythonJson, pythonLitera
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { pythonCalls } from "./scan/python.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered } from "./tools.ts";
-import { callsOf, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf, unreadable } from "./transcript.ts";
-import type { TurnMarks } from "./turns.ts";
+import { dialectOf, functionTool, type Rendered, type TurnMarks } from "./tools.ts";
+import { batched, contentPieces, dialogue, leadingSystem, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<|im_end|>", "<|endoftext|>", "<|eot|>", "<|eom|>", "<end_of_turn>"];
 const LFM = [
@@ -172,17 +171,16 @@ function render(request: Request, variant: Variant): Rendered {
   );
   const last = rest.findLast((message) => message.role === "assistant")?.content;
   const said = (parts: readonly Part[], current: boolean): Pieces => [
-    variant.thinks && current && request.thinking?.keep ? thought(thinkingOf(parts)) : [],
+    variant.thinks && current && request.thinking?.keep && thought(thinkingOf(parts)),
     variant.leaked === undefined || (variant.leaked === "turn" ? current : parts === last) ? textOf(parts) : withoutThinking(textOf(parts)),
-    callPieces(callsOf(parts), variant),
-    unreadable(parts),
+    batched(parts, (calls) => callPieces(calls, variant)),
   ];
   return {
     ...variant,
     messages: [
-      head.length > 0 ? variant.turn("system", joined(head, variant.gap)) : [],
+      head.length > 0 && variant.turn("system", joined(head, variant.gap)),
       dialogue(turnsOf(rest), {
-        other: (side, content) => variant.turn(side === "user" ? "user" : "system", contentPieces(content, { image: variant.image })),
+        other: (role, content) => variant.turn(role, contentPieces(content, { image: variant.image })),
         said: (parts, current) => variant.turn("assistant", said(parts, current)),
         results: (results) => resultPieces(results, variant),
       }),
@@ -196,14 +194,12 @@ const withoutThinking = (text: string): string => {
 };
 
 const callPieces = (calls: readonly RenderableCall[], variant: Variant): Pieces =>
-  calls.length > 0
-    ? variant.list(
-        joined(
-          calls.map((call) => callText(call, variant)),
-          variant.separator,
-        ),
-      )
-    : [];
+  variant.list(
+    joined(
+      calls.map((call) => callText(call, variant)),
+      variant.separator,
+    ),
+  );
 
 const callText = (call: RenderableCall, variant: Variant): string =>
   `${call.name}(${entriesOf(argumentsTree(call))

@@ -25,7 +25,6 @@ import {
   printedResult,
   resultContent,
   textOf,
-  textThenCalls,
   thinkingOf,
   thoughtAndText,
   turnsOf,
@@ -71,60 +70,61 @@ interface Variant {
   readonly tools: (tools: readonly Tool[]) => Pieces;
   /** `effort`: how much the model shall think, if it shall. */
   readonly head: (system: string | undefined, declared: Pieces, effort: Effort | undefined) => Pieces;
-  readonly call: (call: RenderableCall) => Pieces;
-  /** What is between two calls, if not a line break. */
-  readonly between?: "";
-  readonly said: (said: readonly Part[], thinks: boolean, call: Variant["call"]) => Pieces;
+  /** How arguments are printed that are no strings. */
+  readonly print: typeof valueText;
+  /** What is between two calls. */
+  readonly between: "\n" | "";
+  /** What the model thought and said. */
+  readonly said: (said: readonly Part[], thinks: boolean, calls: readonly Pieces[]) => Pieces;
   readonly results: (results: readonly RenderableResult[]) => Pieces;
-  /** Whose turn results are, if not the user's. */
-  readonly resultRole?: string;
+  /** Whose turn results are. */
+  readonly resultRole: string;
   /** What everybody else said. */
   readonly content: (content: Content) => Pieces;
   /** Whose turn a system message is that comes later. */
   readonly lateSystem: "system" | "user";
   readonly thinks: boolean | "asked";
-  /** What the prompt opens with where it shall not, if not with an empty block as usual. */
-  readonly silence?: Pieces;
+  /** What the prompt opens with where it shall not. */
+  readonly silence: Pieces;
   /** Thinking stays in history unless somebody says otherwise. */
   readonly keeps: boolean;
 }
 
-const SHOWN: Pick<Variant, "tools" | "results" | "content" | "lateSystem" | "thinks"> = {
-  tools: (tools) => jsonTools(tools),
+const CODER: Variant = {
+  tools: toolPieces,
+  head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
+  print: valueText,
+  between: "\n",
+  said: (said, _, calls) => textAndCalls(textOf(said), calls),
+  results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
+  resultRole: "user",
+  content: (content) => textOf(content),
+  lateSystem: "system",
+  thinks: false,
+  silence: t`<think>\n\n</think>\n\n`,
+  keeps: false,
+};
+
+const QWEN35: Variant = {
+  ...CODER,
+  tools: (tools) => functionPieces(jsonLines(tools)),
+  head: (system, declared) => (declared ? [declared, system?.trim() && `\n\n${system.trim()}`] : system?.trim()),
+  said: (said, thinks, calls) => {
+    const { thinking, text } = thoughtAndText(said);
+    return [thinks && thought(thinking.trim()), textAndCalls(text.trim(), calls)];
+  },
   results: (results) => resultPieces(results, (result) => trimmed(shownContent(resultContent(result)))),
   content: (content) => trimmed(shownContent(content)),
   lateSystem: "user",
   thinks: true,
 };
-
-const QWEN35: Variant = {
-  ...SHOWN,
-  head: (system, declared) => (declared ? [declared, system?.trim() ? `\n\n${system.trim()}` : []] : system?.trim()),
-  call: (call) => callPieces(call, valueText),
-  said: (said, thinks, call) => {
-    const { thinking, text } = thoughtAndText(said);
-    return [thinks ? thought(thinking.trim()) : [], textAndCalls(said, text.trim(), call)];
-  },
-  keeps: false,
-};
-
-const CODER: Variant = {
-  tools: toolPieces,
-  head: (system, declared) => (declared ? [system ?? DEFAULT_SYSTEM, "\n\n", declared] : system),
-  call: (call) => callPieces(call, valueText),
-  said: (said, _, call) => textAndCalls(said, textOf(said), call),
-  results: (results) => results.map(({ output }) => t`<tool_response>\n${printedResult(output)}\n</tool_response>\n`),
-  content: (content) => textOf(content),
-  lateSystem: "system",
-  thinks: false,
-  keeps: false,
-};
+const QWEN36: Variant = { ...QWEN35, print: pythonJson };
 
 const NEMOTRON: Variant = {
   ...CODER,
-  tools: (tools) => functionPieces(tools.flatMap((tool) => toolLines(tool, choicesFirst, ["required"]))),
-  head: (system = "", declared) => [system, system && declared ? "\n\n" : [], declared],
-  said: nemotronSaid,
+  tools: (tools) => functionPieces(tools.map((tool) => toolLines(tool, choicesFirst, ["required"]))),
+  head: (system = "", declared) => [system, system && declared && "\n\n", declared],
+  said: nemotronSaid("\n"),
   thinks: true,
   silence: t`<think></think>`,
 };
@@ -132,29 +132,28 @@ const NEMOTRON: Variant = {
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-coder": CODER,
   "qwen3.5-4b": QWEN35,
-  "qwen3.6-35b-a3b": { ...QWEN35, call: (call) => callPieces(call, pythonJson) },
+  "qwen3.6-35b-a3b": QWEN36,
   // Qwen3.5-0.8B and 2B think only when somebody asks for it.
   "qwen3.5-0.8b": { ...QWEN35, thinks: "asked" },
   "qwen3.8-27b": {
-    ...SHOWN,
+    ...QWEN36,
     head: (system = "", declared, effort) => {
-      const parts = [effort ? EFFORTS[effort] : "", declared, system.trim()].filter((part) => part !== undefined && part !== "");
+      const parts = [effort && EFFORTS[effort], declared, system.trim()].filter(Boolean);
       return parts.length > 0 ? joined(parts, "\n\n") : undefined;
     },
-    call: (call) => callPieces(call, pythonJson),
-    said: (said, thinks, call) => [thinks ? thought(thinkingOf(said).trim()) : [], textAndCalls(said, textOf(said).trim(), call)],
+    said: (said, thinks, calls) => [thinks && thought(thinkingOf(said).trim()), textAndCalls(textOf(said).trim(), calls)],
     keeps: true,
   },
   "nemotron-3-nano": NEMOTRON,
-  "nemotron-3.5-nano": { ...NEMOTRON, said: nemotron35Said },
+  "nemotron-3.5-nano": { ...NEMOTRON, said: nemotronSaid("") },
   "step-3.5-flash": {
     ...CODER,
-    tools: (tools) => stepTools(tools),
-    head: (system, declared) => (declared ? [system === undefined ? [] : [system, "\n\n"], declared] : system),
+    tools: (tools) => functionPieces(jsonLines(tools), " in JSONSchema format", "\n...\n", ""),
+    head: (system, declared) => (declared ? [system !== undefined && [system, "\n\n"], declared] : system),
     between: "",
-    said: (said, thinks, call) => {
+    said: (said, thinks, calls) => {
       const { thinking, text } = thoughtAndText(said);
-      return [thinks ? t`<think>\n${thinking}\n</think>\n` : [], text, writtenCalls(said, call)];
+      return [thinks && t`<think>\n${thinking}\n</think>\n`, text, calls];
     },
     results: (results) => results.map((result) => t`<tool_response>${textOf(resultContent(result))}</tool_response>`),
     resultRole: "tool_response",
@@ -163,30 +162,20 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 };
 
-/** Every message has a block, be it empty. */
-function nemotronSaid(said: readonly Part[], thinks: boolean, call: Variant["call"]): Pieces {
-  const { thinking, text } = thoughtAndText(said);
-  const calls = writtenCalls(said, call);
-  const words = thinks || calls.length === 0 ? text.trimEnd() : text.trim();
-  const thought = thinking.trim() !== "";
-  const gap = words && thought && (thinks || calls.length === 0) ? "\n" : "";
-  return [
-    thinks && thought ? t`<think>\n${thinking}\n</think>` : t`<think></think>`,
-    gap,
-    words,
-    calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
-  ];
-}
-
-/** The same without a line break of the template's own: they are the model's. */
-function nemotron35Said(said: readonly Part[], thinks: boolean, call: Variant["call"]): Pieces {
-  const { thinking, text } = thoughtAndText(said);
-  const calls = writtenCalls(said, call);
-  return [
-    thinks && thinking.trim() !== "" ? t`<think>\n${thinkingOf(said) || thinking}</think>` : t`<think></think>`,
-    thinks || calls.length === 0 ? text.trimEnd() : text,
-    calls.length > 0 ? ["\n", calls.map((one) => [one, "\n"])] : [],
-  ];
+/** Every message has a block, be it empty. `newline`: what the template puts behind thinking; where it puts none, they are the model's. */
+function nemotronSaid(newline: "\n" | ""): Variant["said"] {
+  return (said, thinks, calls) => {
+    const { thinking, text } = thoughtAndText(said);
+    const isThought = thinking.trim() !== "";
+    const isOpen = thinks || calls.length === 0;
+    const words = isOpen ? text.trimEnd() : newline ? text.trim() : text;
+    return [
+      thinks && isThought ? t`<think>\n${newline ? thinking : thinkingOf(said) || thinking}${newline}</think>` : t`<think></think>`,
+      words && isThought && isOpen && newline,
+      words,
+      calls.length > 0 && ["\n", calls.map((call) => [call, "\n"])],
+    ];
+  };
 }
 
 const DEFAULT_SYSTEM = "You are Qwen, a helpful AI assistant that can interact with a computer to solve tasks.";
@@ -211,71 +200,69 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   const silent = !(options.thinking ?? variant.thinks !== "asked");
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
   const head = variant.head(system, options.declared, silent ? undefined : effort);
-  const { silence = t`<think>\n\n</think>\n\n` } = variant;
-  const opener = variant.thinks ? (silent ? silence : t`<think>\n`) : [];
+  const write = (call: RenderableCall) => callPieces(call, variant);
   return {
     messages: [
-      head === undefined ? [] : turnPieces("system", head),
+      head !== undefined && turnPieces("system", head),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turnPieces(side === "user" ? "user" : variant.lateSystem, variant.content(content)),
-        said: (said, current) => turnPieces("assistant", variant.said(said, current || keep, variant.call)),
-        results: (results) => turnPieces(variant.resultRole ?? "user", variant.results(results)),
+        other: (role, content) => turnPieces(role === "user" ? role : variant.lateSystem, variant.content(content)),
+        said: (said, current) => turnPieces("assistant", variant.said(said, current || keep, writtenCalls(said, write))),
+        results: (results) => turnPieces(variant.resultRole, variant.results(results)),
       }),
     ],
-    open: t`<|im_start|>assistant\n${opener}`,
+    open: t`<|im_start|>assistant\n${variant.thinks && (silent ? variant.silence : t`<think>\n`)}`,
   };
 }
 
 /** Before calls the text is trimmed, and an empty line is between. */
-function textAndCalls(said: readonly Part[], text: string, call: Variant["call"]): Pieces {
-  if (!said.some((part) => part.type === "tool-call" || part.type === "malformed")) return text;
-  return textThenCalls(said, call, text.trim() && `${text.trim()}\n`);
-}
+const textAndCalls = (text: string, calls: readonly Pieces[]): Pieces =>
+  calls.length > 0 ? [text.trim() && `${text.trim()}\n\n`, joined(calls, "\n")] : text;
 
-const callPieces = (call: RenderableCall, print: typeof valueText): Pieces => t`<tool_call>
+const callPieces = (call: RenderableCall, { print }: Variant): Pieces => t`<tool_call>
 <function=${tagName(call.name)}>
 ${argumentTexts(call, /<\/?(?:parameter|function)/, print).map(({ key, text }) => `<parameter=${tagName(key)}>\n${text}\n</parameter>\n`)}</function>
 </tool_call>`;
 
 // -- tools
 
-const line = (key: string, value: Json): string => `<${key}>${typeof value === "string" ? value : valueText(value)}</${key}>\n`;
+const line = (key: string, value: Json | undefined): Pieces =>
+  value !== undefined && `<${key}>${typeof value === "string" ? value : valueText(value)}</${key}>\n`;
 
 /** Those keys of a schema that have no place of their own. */
-const otherLines = (schema: JsonObject, known: readonly string[]): string[] =>
-  Object.entries(schema).flatMap(([key, value]) => (known.includes(key) ? [] : line(key, value)));
+const otherLines = (schema: JsonObject, known: readonly string[]): Pieces =>
+  Object.entries(schema).map(([key, value]) => !known.includes(key) && line(key, value));
 
-type ParameterLines = (parameter: [string, Json]) => string[];
+type ParameterLines = (parameter: [string, Json]) => Pieces;
 
 /** Nemotron has the words that a parameter may be before all else that its schema says. */
 const choicesFirst: ParameterLines = ([name, schema]) => {
   const { enum: choices, name: _, ...rest } = isObject(schema) ? schema : {};
-  return parameterLines([name, { ...(choices !== undefined && { enum: choices }), ...rest }]);
+  return parameterLines([name, choices === undefined ? rest : { enum: choices, ...rest }]);
 };
 
-function parameterLines([name, schema]: [string, Json]): string[] {
+const parameterLines: ParameterLines = ([name, schema]) => {
   const { type, description, ...others } = isObject(schema) ? schema : {};
   return [
     `<parameter>\n<name>${name}</name>\n`,
-    type === undefined ? "" : line("type", typeof type === "string" ? type : pythonLiteral(type)),
-    typeof description === "string" ? line("description", description.trim()) : "",
-    ...otherLines(others, []),
+    line("type", isObject(type) || Array.isArray(type) ? pythonLiteral(type) : type),
+    typeof description === "string" && line("description", description.trim()),
+    otherLines(others, []),
     "</parameter>\n",
   ];
-}
+};
 
 /** `last`: what stands behind all other keys of the parameters. */
-function toolLines({ name, description, parameters = {}, strict }: Tool, write: ParameterLines, last: readonly string[] = []): string[] {
+function toolLines({ name, description, parameters = {}, strict }: Tool, write: ParameterLines, last: readonly string[] = []): Pieces {
   const { properties } = parameters;
   return [
     `<function>\n<name>${name}</name>\n`,
-    description === undefined ? "" : line("description", description.trim()),
+    line("description", description?.trim()),
     "<parameters>\n",
-    ...(isObject(properties) ? Object.entries(properties).flatMap(write) : []),
-    ...otherLines(parameters, ["type", "properties", ...last]),
-    ...last.flatMap((key) => (parameters[key] === undefined ? [] : line(key, parameters[key]))),
+    isObject(properties) && Object.entries(properties).map(write),
+    otherLines(parameters, ["type", "properties", ...last]),
+    last.map((key) => line(key, parameters[key])),
     "</parameters>\n",
-    strict === undefined ? "" : line("strict", strict),
+    line("strict", strict),
     "</function>\n",
   ];
 }
@@ -319,7 +306,7 @@ Reminder:
 
 function toolPieces(tools: readonly Tool[]): Pieces {
   const rule = t`the tool calling block MUST begin with an opening <tool_call> tag and end with a closing </tool_call> tag.`;
-  const declared = tools.flatMap((tool) => toolLines(tool, parameterLines));
+  const declared = tools.map((tool) => toolLines(tool, parameterLines));
   return explained("tool", "", declared, "value_2", rule, ADVICE);
 }
 
@@ -331,8 +318,6 @@ function functionPieces(declared: Pieces, listed = "", inside = "", advice = ADV
 }
 
 const jsonLines = (tools: readonly Tool[]): Pieces => tools.map((tool) => `${pythonJson(functionTool(tool))}\n`);
-const jsonTools = (tools: readonly Tool[]): Pieces => functionPieces(jsonLines(tools));
-const stepTools = (tools: readonly Tool[]): Pieces => functionPieces(jsonLines(tools), " in JSONSchema format", "\n...\n", "");
 
 export const qwen3Coder = dialectOf({
   id: "qwen3-coder",
@@ -344,7 +329,11 @@ export const qwen3Coder = dialectOf({
   createScanner,
   render,
   tools: (tools, variant) => variant.tools(tools),
-  calls: (calls, variant) => joined(calls.map(variant.call), variant.between ?? "\n"),
+  calls: (calls, variant) =>
+    joined(
+      calls.map((call) => callPieces(call, variant)),
+      variant.between,
+    ),
   results: (results, variant) => variant.results(results),
   thinking: thought,
 });

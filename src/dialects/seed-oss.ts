@@ -58,15 +58,15 @@ function render(request: Request, fallback: string, options: Setting): Rendered 
   const { declared } = options;
   return {
     messages: [
-      system || declared ? turn("system", [system ? textOf(system) : fallback, declared]) : [],
-      silent ? turn("system", NO_THINKING) : [],
+      (system || declared) && turn("system", [system ? textOf(system) : fallback, declared]),
+      silent && turn("system", NO_THINKING),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turn(side === "user" ? "user" : "system", textOf(content)),
+        other: (role, content) => turn(role, textOf(content)),
         said: (said) => t`<seed:bos>assistant${saidPieces(said)}<seed:eos>`,
         results: resultPieces,
       }),
     ],
-    open: t`<seed:bos>assistant\n${silent ? NO_THOUGHT : []}`,
+    open: t`<seed:bos>assistant\n${silent && NO_THOUGHT}`,
   };
 }
 
@@ -83,11 +83,7 @@ function saidPieces(said: readonly Part[]): Pieces {
   const thinking = thinkingOf(said).trim();
   const text = textOf(said).trim();
   const calls = writtenCalls(said, callPieces);
-  return [
-    thinking ? ["\n", thought(thinking)] : [],
-    text ? ["\n", text, calls.length > 0 ? "\n" : []] : [],
-    calls.map((call) => ["\n", call]),
-  ];
+  return [thinking && ["\n", thought(thinking)], text && ["\n", text, calls.length > 0 ? "\n" : []], calls.map((call) => ["\n", call])];
 }
 
 const callPieces = (call: RenderableCall): Pieces => t`<seed:tool_call>

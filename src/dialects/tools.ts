@@ -29,6 +29,11 @@ export interface Rendered {
   readonly open: Pieces;
 }
 
+/** How a format writes the turns of all sides, where it writes them alike. */
+export interface TurnMarks extends Omit<Rendered, "messages"> {
+  readonly turn: (role: string, text: Pieces) => Pieces;
+}
+
 /** What `render` was asked for. */
 export interface Setting extends Omit<RenderOptions, "thinking"> {
   /** Whether the model shall think, if anybody said so. */
@@ -50,57 +55,42 @@ interface Definition<V>
 }
 
 export function dialectOf<V>({ variants, render, tools, calls, results, thinking, ...rest }: Definition<V>): Dialect {
+  const names = Object.keys(variants);
+  /** What is special about the revision that was asked for, or else the reference. */
+  const variantOf = ({ variant = names[0] ?? "" }: VariantOptions = {}): V => {
+    const found = names.includes(variant) ? variants[variant] : undefined;
+    if (found === undefined) throw new Error(`unknown variant "${variant}"; known: ${names.join(", ")}`);
+    return found;
+  };
   const pieces =
     <T extends { readonly length: number }>(write: (all: T, variant: V) => Pieces) =>
     (all: T, options?: VariantOptions): Prompt =>
-      all.length === 0 ? [] : prompt(write(all, variantOf(variants, options?.variant)));
-  const renderTools = pieces(tools);
+      all.length === 0 ? [] : prompt(write(all, variantOf(options)));
   const renderToolCalls = pieces(calls);
   const renderToolResults = pieces(results);
   return {
     ...rest,
-    variants: Object.keys(variants),
+    variants: names,
     render(given, options = {}) {
       checkRequest(given);
       const request = { ...given, messages: inWhole(given.messages) };
-      const variant = variantOf(variants, options.variant);
+      const variant = variantOf(options);
       const declared = request.tools?.length ? tools(request.tools, variant) : undefined;
       const { bos, messages, open } = render(request, variant, { ...options, thinking: thinkingOption(request, options), declared });
-      return prompt(options.bos ? bos : [], messages, options.addGenerationPrompt === false ? [] : open);
+      return prompt(options.bos && bos, messages, options.addGenerationPrompt === false ? [] : open);
     },
-    renderTools,
+    renderTools: pieces(tools),
     renderToolCall: (call, options) => renderToolCalls([call], options),
     renderToolCalls,
     renderToolResults,
     renderThinking: pieces(thinking),
-    instructions: (tools, options) =>
-      explain(
-        tools,
-        (calls) => renderToolCalls(calls, options),
-        (results) => renderToolResults(results, options),
-      ),
-  };
-}
-
-/** The entry of a dialect's table of variants: the reference, or the one that was asked for. */
-function variantOf<V>(variants: Readonly<Record<string, V>>, variant?: string): V {
-  const names = Object.keys(variants);
-  const name = variant ?? names[0] ?? "";
-  const found = Object.hasOwn(variants, name) ? variants[name] : undefined;
-  if (found === undefined) throw new Error(`unknown variant "${name}"; known: ${names.join(", ")}`);
-  return found;
-}
-
-/** The convention of a dialect, explained as text to a model that was not trained on it: the tools, then the format by example. */
-function explain(
-  tools: readonly Tool[],
-  renderToolCalls: Dialect["renderToolCalls"],
-  renderToolResults: Dialect["renderToolResults"],
-): string {
-  if (tools.length === 0) return "";
-  const calls = renderToolCalls([{ id: "call_0", name: "tool_name", arguments: { text: "hello", count: 2 } }]);
-  const results = renderToolResults([{ id: "call_0", name: "tool_name", output: "done" }]);
-  return `You can call these tools, one JSON object per line:
+    /** The tools, then the format by example. */
+    instructions(tools, options) {
+      if (tools.length === 0) return "";
+      const example = { id: "call_0", name: "tool_name" };
+      const calls = renderToolCalls([{ ...example, arguments: { text: "hello", count: 2 } }], options);
+      const results = renderToolResults([{ ...example, output: "done" }], options);
+      return `You can call these tools, one JSON object per line:
 ${tools.map(({ strict: _, ...tool }) => pythonJson(functionObject(tool))).join("\n")}
 
 To call tools, write the calls exactly in this form, then stop:
@@ -110,4 +100,6 @@ The results come back in this form:
 ${plainText(results)}
 
 Call a tool only when it is needed; otherwise answer in plain text.`;
+    },
+  };
 }

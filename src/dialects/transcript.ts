@@ -6,7 +6,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Media, Message, Part, Request, Text, ToolCall, ToolResult } from "../core/nouns.ts";
 import type { RenderableResult } from "./dialect.ts";
 import { pythonJson, pythonLiteral } from "./print.ts";
-import { joined, mediaPiece, type Pieces } from "./prompt.ts";
+import { joined, mediaPiece, type Pieces, type Placeholders } from "./prompt.ts";
 
 export type Content = readonly (Text | Media)[];
 
@@ -21,9 +21,9 @@ export interface Round {
   results: Answer[];
 }
 
-/** A result with the name of the call that it answers. */
+/** A result with the call that it answers, and its name. */
 export interface Answer extends ToolResult {
-  call?: ToolCall;
+  call: ToolCall | undefined;
 }
 
 /** The system text of a conversation that begins with one, and the messages behind it. A developer's message is a system message. */
@@ -57,22 +57,34 @@ export function alternating(messages: readonly Message[]): Message[] {
 
 export function turnsOf(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
-  const calls = new Map<string, ToolCall>();
   const lastUser = messages.findLastIndex((message) => message.role === "user");
-  let waiting: ToolCall[] = [];
+  const calls = new Map<string, ToolCall>();
+  let waiting: readonly ToolCall[] = [];
+  /** The call of a result by its id, else by its name, else the first that waits; it waits no longer. */
+  const answer = (result: ToolResult): Answer => {
+    const byId = waiting.find((call) => call.id === result.id) ?? calls.get(result.id);
+    const call = byId ?? waiting.find((call) => call.name === result.name) ?? waiting[0];
+    waiting = waiting.filter((one) => one !== call);
+    return { ...result, name: byId?.name || result.name || call?.name || "unknown", call };
+  };
   for (const [i, message] of messages.entries()) {
     if (message.role !== "assistant" && message.role !== "tool") {
       turns.push({ side: message.role, content: message.content });
       continue;
     }
-    const rounds = roundsOfLast(turns, i > lastUser);
+    let turn = turns.at(-1);
+    if (turn?.side !== "assistant") {
+      turn = { side: "assistant", rounds: [], current: i > lastUser };
+      turns.push(turn);
+    }
+    const { rounds } = turn;
     if (message.role === "assistant") {
       rounds.push({ said: message.content, results: [] });
       waiting = callsOf(message.content);
       for (const call of waiting) calls.set(call.id, call);
     } else {
       if (rounds.length === 0) rounds.push({ results: [] });
-      rounds.at(-1)?.results.push(answer(message, waiting, calls));
+      rounds.at(-1)?.results.push(answer(message));
     }
   }
   return turns;
@@ -80,7 +92,8 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
 
 /** How a format writes the turns of each side. */
 interface Voices {
-  other(side: "system" | "developer" | "user", content: Content, n: number): Pieces;
+  /** A developer's message is a system message. */
+  other(role: "system" | "user", content: Content, n: number): Pieces;
   said(said: readonly Part[], current: boolean): Pieces;
   results(results: readonly Answer[]): Pieces;
 }
@@ -88,11 +101,8 @@ interface Voices {
 /** All turns; where there is no message or no result, nothing is written. */
 export const dialogue = (turns: readonly Turn[], { other, said, results }: Voices): Pieces =>
   turns.map((turn, n) => {
-    if (turn.side !== "assistant") return other(turn.side, turn.content, n);
-    return turn.rounds.map((round) => [
-      round.said ? said(round.said, turn.current) : [],
-      round.results.length > 0 ? results(round.results) : [],
-    ]);
+    if (turn.side !== "assistant") return other(turn.side === "user" ? "user" : "system", turn.content, n);
+    return turn.rounds.map((round) => [round.said && said(round.said, turn.current), round.results.length > 0 && results(round.results)]);
   });
 
 /** With the pieces that a text or a thought came in as one: some clients keep them apart, and templates trim each. */
@@ -103,29 +113,10 @@ function whole(parts: readonly Part[]): Part[] {
   const out: Part[] = [];
   for (const part of parts) {
     const last = out.at(-1);
-    if ((part.type === "text" || part.type === "thinking") && last?.type === part.type)
-      out[out.length - 1] = { ...last, text: last.text + part.text };
+    if ("text" in part && last?.type === part.type) out[out.length - 1] = { ...last, text: last.text + part.text };
     else out.push(part);
   }
   return out;
-}
-
-/** The rounds of the assistant's turn that is open, or begins here. */
-function roundsOfLast(turns: Turn[], current: boolean): Round[] {
-  const last = turns.at(-1);
-  if (last?.side === "assistant") return last.rounds;
-  const rounds: Round[] = [];
-  turns.push({ side: "assistant", rounds, current });
-  return rounds;
-}
-
-/** Finds the call of a result by its id, else by its name, else the first that waits; it waits no longer. */
-function answer(result: ToolResult, waiting: ToolCall[], calls: ReadonlyMap<string, ToolCall>): Answer {
-  const byId = waiting.find((call) => call.id === result.id) ?? calls.get(result.id);
-  const call = byId ?? waiting.find((call) => call.name === result.name) ?? waiting[0];
-  if (call && waiting.includes(call)) waiting.splice(waiting.indexOf(call), 1);
-  const name = byId?.name || result.name || call?.name || "unknown";
-  return call ? { ...result, name, call } : { ...result, name };
 }
 
 export const callsOf = (parts: readonly Part[]): ToolCall[] => parts.filter((part) => part.type === "tool-call");
@@ -136,6 +127,12 @@ export const unreadable = (parts: readonly Part[]): string[] => parts.flatMap((p
 /** Both in the order in which they were said. */
 export const writtenCalls = (parts: readonly Part[], write: (call: ToolCall) => Pieces): Pieces[] =>
   parts.flatMap((part) => (part.type === "tool-call" ? [write(part)] : part.type === "malformed" ? [part.raw] : []));
+
+/** All calls of a message written as one, and behind it those that could not be read. */
+export function batched(parts: readonly Part[], write: (calls: readonly ToolCall[]) => Pieces): Pieces[] {
+  const calls = callsOf(parts);
+  return [...(calls.length > 0 ? [write(calls)] : []), ...unreadable(parts)];
+}
 
 /** All calls of a conversation. */
 export const allCalls = (messages: readonly Message[]): ToolCall[] =>
@@ -163,14 +160,12 @@ const withoutOuterLines = (text: string): string => text.replace(/^\n+|\n+$/g, "
 /** A message as most templates write it: the text, a newline, and the calls, one below the other. */
 export function textThenCalls(said: readonly Part[], call: (call: ToolCall) => Pieces, text = textOf(said)): Pieces {
   const calls = writtenCalls(said, call);
-  return [text, text && calls.length > 0 ? "\n" : [], joined(calls, "\n")];
+  return [text, text && calls.length > 0 && "\n", joined(calls, "\n")];
 }
 
 /** The same where all calls of a message are written as one. */
-export function textThenBatch(said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces {
-  const calls = callsOf(said);
-  return joined([...(text === "" ? [] : [text]), ...(calls.length === 0 ? [] : [batch(calls)]), ...unreadable(said)], "\n");
-}
+export const textThenBatch = (said: readonly Part[], batch: (calls: readonly ToolCall[]) => Pieces, text = textOf(said)): Pieces =>
+  joined([...(text ? [text] : []), ...batched(said, batch)], "\n");
 
 /** Text as those templates print it that do not know parts: several of them are a Python literal. */
 export const printedText = (parts: Content): string =>
@@ -188,16 +183,12 @@ export function withJoinedTexts(request: Request): Request {
 
 const isText = (part: Part): part is Text => part.type === "text";
 
-/** Text, and what is no text where it was shown. `tokens`: the placeholders, by kind of media; `around`: what stands around one. */
-export const contentPieces = (
-  content: Content,
-  tokens: Readonly<Record<string, string>>,
-  around: (placeholder: Pieces) => Pieces = (placeholder) => placeholder,
-): Pieces =>
+/** Text, and what is no text where it was shown. `around`: what stands around a placeholder. */
+export const contentPieces = (content: Content, tokens: Placeholders, around?: (placeholder: Pieces) => Pieces): Pieces =>
   content.map((part) => {
     if (part.type === "text") return part.text;
-    const token = tokens[part.mediaType.split("/")[0] ?? ""];
-    return token === undefined ? mediaPiece("", part) : around(mediaPiece(token, part));
+    const piece = mediaPiece(part, tokens);
+    return around && piece.control ? around(piece) : piece;
   });
 
 /** A result as text: a string as it is, a list of text parts joined, anything else as JSON. */
@@ -213,10 +204,10 @@ export const resultContent = ({ output, media = [] }: RenderableResult): Content
 export const printedResult = (output: Json): string => (textParts(output) ? pythonLiteral(output) : resultText(output));
 
 /** A list of text parts is the text that they make; other results stay what they are. */
-export function plainOutput(output: Json, separator = ""): Json {
-  const parts = textParts(output);
-  return parts ? parts.map((part) => part.text).join(separator) : output;
-}
+export const plainOutput = (output: Json, separator = ""): Json =>
+  textParts(output)
+    ?.map((part) => part.text)
+    .join(separator) ?? output;
 
 /** A result that is nothing but text parts. */
 export const textParts = (output: Json): readonly (JsonObject & { text: string })[] | undefined =>

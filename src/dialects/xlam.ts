@@ -9,9 +9,10 @@ import { callObject, prettyJson, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, functionTool, type Rendered, type Setting, type TurnMarks } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
-import { CHATML, LLAMA3, type TurnMarks } from "./turns.ts";
+import { CHATML } from "./turns/chatml.ts";
+import { LLAMA3 } from "./turns/llama3.ts";
 
 const STOPS = ["<|eot_id|>", "<|im_end|>"];
 const FENCE = "```";
@@ -74,7 +75,7 @@ function render(request: Request, variant: Variant, { declared }: Setting): Rend
     messages: [
       turn("system", [system ? printedText(system).trim() : SYSTEM, "\n", format, declared]),
       dialogue(turnsOf(rest), {
-        other: (side, content) => turn(side === "user" ? "user" : "system", printedText(content).trim()),
+        other: (role, content) => turn(role, printedText(content).trim()),
         said: (said) => turn("assistant", textThenBatch(said, callPieces, textOf(said).trim())),
         results: (results) => resultPieces(results, variant),
       }),

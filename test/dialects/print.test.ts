@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/core/nouns.ts";
+import { keepNumbers } from "../../src/core/numbers.ts";
 import {
   argumentsText,
   compactJson,
@@ -13,6 +14,8 @@ import {
   pythonNumber,
   readLossless,
 } from "../../src/dialects/print.ts";
+import { promptText } from "../../src/dialects/prompt.ts";
+import { getDialect } from "../../src/dialects/registry.ts";
 
 describe("numbers as Python prints them", () => {
   test.each([
@@ -49,7 +52,7 @@ describe("JSON", () => {
     expect(prettyJson({ a: { b: [1, 2] }, c: [], d: {} })).toBe(
       '{\n    "a": {\n        "b": [\n            1,\n            2\n        ]\n    },\n    "c": [],\n    "d": {}\n}',
     );
-    expect(prettyJson([[1]], 2)).toBe("[\n  [\n    1\n  ]\n]");
+    expect(prettyJson([[1]])).toBe("[\n    [\n        1\n    ]\n]");
   });
 });
 
@@ -94,6 +97,12 @@ test("arguments are sent on as they were written", () => {
   expect(argumentsText({ name: "f", arguments: { a: 1 }, json: '{"a":1.0 }' })).toBe('{"a":1.0 }');
   expect(argumentsText({ name: "f", arguments: { a: 1 }, json: '{"a":' })).toBe('{"a": 1}');
   expect(argumentsText({ name: "f", arguments: {} })).toBe("{}");
+});
+
+test.each(["gemma4", "functiongemma", "minimax-m3", "hermes"])("in a list, too, a number is written as the client wrote it: %s", (id) => {
+  const sizes = [1, 2];
+  keepNumbers(sizes, new Map([["0", "1.0"]]));
+  expect(promptText(getDialect(id).renderToolCall({ name: "f", arguments: { sizes } }))).toContain("1.0");
 });
 
 test("keys are sorted by their lower-cased code points, and stay in order where these are equal", () => {

@@ -35,7 +35,7 @@ describe("pieces", () => {
     expect(prompt([], undefined, "")).toEqual([]);
   });
   test("media keep their placeholder, and stay where there is none", () => {
-    expect(prompt("a", mediaPiece("<i>", image), mediaPiece("", image))).toEqual([
+    expect(prompt("a", mediaPiece(image, { image: "<i>" }), mediaPiece(image, { audio: "<a>" }))).toEqual([
       { text: "a" },
       { text: "<i>", control: true, media: image },
       { text: "", media: image },

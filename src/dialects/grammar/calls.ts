@@ -5,7 +5,7 @@
 import type { Json, JsonObject, Tool, ToolChoice } from "../../core/nouns.ts";
 import type { Dialect, Grammar, GrammarOptions } from "../dialect.ts";
 import { compactJson } from "../print.ts";
-import { blanks, literal, optional, Rules, until } from "./gbnf.ts";
+import { blanks, literal, optional, Rules, row, until } from "./gbnf.ts";
 import { schemaRules } from "./schema.ts";
 import { jsonValues, type Values } from "./values.ts";
 
@@ -66,7 +66,7 @@ export const jsonCall = (name: string, key: "arguments" | "parameters" = "argume
 /** Makes the `grammar` of a dialect. */
 export function grammarOf(format: CallFormat, { preserved, variant }: Speaker): NonNullable<Dialect["grammar"]> {
   return (tools, toolChoice, options) => {
-    const writer = new Writer(format, { ...(variant !== undefined && { variant }), ...options }, preserved);
+    const writer = writerOf(format, { ...(variant !== undefined && { variant }), ...options }, preserved);
     const { chosen, forced } = choose(tools, toolChoice);
     const calls = chosen.length > 0 ? writer.calls(chosen) : undefined;
     const answer = options?.output && !forced ? writer.answer(options.output) : undefined;
@@ -100,177 +100,161 @@ interface Calls {
 /** The arguments of each tool. */
 type Written = readonly (readonly [name: string, args: string])[];
 
-class Writer {
-  readonly #format: CallFormat;
-  readonly #options: GrammarOptions;
-  readonly #preserved: readonly string[];
-  readonly #rules = new Rules();
-  readonly #relaxed: Grammar["relaxed"] = [];
+/** What the grammar of one request is made with. */
+function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking }: GrammarOptions, preserved: readonly string[]) {
+  const { variants = {}, words, start, stop, lead, thinking } = format;
+  const rules = new Rules();
+  const relaxed: Grammar["relaxed"] = [];
 
-  constructor(format: CallFormat, options: GrammarOptions, preserved: readonly string[]) {
-    this.#format = format;
-    this.#options = options;
-    this.#preserved = preserved;
-  }
+  const report = (tool: string, path: string, keyword: string): void => {
+    const same = (one: Grammar["relaxed"][number]) => one.tool === tool && one.path === path && one.keyword === keyword;
+    if (!relaxed.some(same)) relaxed.push({ tool, path, keyword });
+  };
+
+  // ---- calls
 
   /** The forms that calls may have: that of the variant, or any. */
-  #forms(variant = this.#options.variant): CallForm[] {
-    const { variants = {} } = this.#format;
-    const others = variant === undefined ? [...new Set(Object.values(variants))] : [variants[variant] ?? {}];
-    const forms = others.map((form) => ({ ...this.#format, ...form }));
-    return variant === undefined ? [this.#format, ...forms] : forms;
-  }
+  const forms = (): CallForm[] => {
+    const others = variant === undefined ? [{}, ...new Set(Object.values(variants))] : [variants[variant] ?? {}];
+    return others.map((form) => ({ ...format, ...form }));
+  };
 
-  calls(tools: readonly Tool[]): Calls {
+  const calls = (tools: readonly Tool[]): Calls => {
     const known = new Map<Values, Written>();
-    const all = this.#forms().map((form) => {
-      const written = known.get(form.values) ?? this.#written(tools, form.values);
+    const all = forms().map((form) => {
+      const written = known.get(form.values) ?? allArguments(tools, form.values);
       known.set(form.values, written);
-      return this.#inForm(form, written);
+      return inForm(form, written);
     });
     return {
       body: all.map(({ body }) => body).join(" | "),
       words: [...new Set(all.flatMap(({ words }) => words))],
       tags: all.flatMap(({ tags }) => tags),
     };
-  }
+  };
 
-  #written(tools: readonly Tool[], values: Values): Written {
-    const write = schemaRules(this.#rules, values(this.#rules));
+  const allArguments = (tools: readonly Tool[], values: Values): Written => {
+    const write = schemaRules(rules, values(rules));
     return tools.map((tool) => {
       const { name, parameters = tool.kind === "custom" ? CUSTOM : NONE } = tool;
-      return [name, write(onlyObjects(parameters), name, (path, keyword) => this.#report(name, path, keyword), true)];
+      return [name, write(onlyObjects(parameters), name, (path, keyword) => report(name, path, keyword), true)];
     });
-  }
+  };
 
-  #inForm(form: CallForm, tools: Written): Calls {
-    const { between = "", section } = form;
-    const written = tools.map(([name, args]) => this.#call(form, name, args));
-    const call = this.#rules.choice(
+  const inForm = (form: CallForm, tools: Written): Calls => {
+    const { between, section } = form;
+    const written = tools.map(([name, args]) => oneCall(form, name, args));
+    const call = rules.choice(
       "call",
       written.map(({ body }) => body),
     );
     const tags = written.flatMap(({ tags }) => tags);
     const words = [...form.words, ...written.flatMap(({ words }) => words)];
-    const joint = between === "" ? "" : `${this.#pieces(form, [between], "")} `;
-    const body = this.#options.parallelCalls === false ? call : `${call} (${joint}${call})*`;
-    const tail = this.#format.stop ? ` ${optional(literal(this.#format.stop))}` : "";
+    const joint = between ? `${inRow(form, [between], "")} ` : "";
+    const body = parallelCalls === false ? call : `${call} (${joint}${call})*`;
+    const tail = stop ? ` ${optional(literal(stop))}` : "";
     if (!section) return { body: body + tail, words, tags };
     const { begin, end, optional: isOptional } = section;
-    const whole = this.#pieces(form, [begin, ARGUMENTS, end], body) + tail;
-    const block = this.#tag(form, [typeof begin === "string" ? begin : begin[0], ARGUMENTS, end], body);
+    const whole = inRow(form, [begin, ARGUMENTS, end], body) + tail;
+    const block = structuralTag(form, [typeof begin === "string" ? begin : begin[0], ARGUMENTS, end], body);
     return isOptional ? { body: `${whole} | ${body}`, words, tags: [block, ...tags] } : { body: whole, words, tags: [block] };
-  }
+  };
 
-  #call(form: CallForm, name: string, args: string): Calls {
+  const oneCall = (form: CallForm, name: string, args: string): Calls => {
     const { opener } = form;
     const pieces = form.call(name);
-    const body = (pieces: readonly Piece[]) => this.#rules.rule(`call-${name}`, this.#pieces(form, pieces, args));
-    const tag = (pieces: readonly Piece[]) => this.#tag(form, pieces, args);
+    const body = (pieces: readonly Piece[]) => rules.rule(`call-${name}`, inRow(form, pieces, args));
+    const tag = (pieces: readonly Piece[]) => structuralTag(form, pieces, args);
     if (opener === undefined) return { body: body(pieces), words: [], tags: [tag(form.tag?.(name) ?? pieces)] };
-    const words = typeof pieces[0] === "string" ? [pieces[0]] : [];
+    const words = pieces.slice(0, 1).filter(isText);
     return { body: body([[opener, ""], ...pieces]), words, tags: [tag([opener, ...pieces]), tag(pieces)] };
-  }
+  };
 
   /** A structural tag has fixed text at both ends. */
-  #tag(form: CallForm, pieces: readonly Piece[], args: string): JsonObject {
-    const isText = (piece: Piece) => typeof piece === "string";
+  const structuralTag = (form: CallForm, pieces: readonly Piece[], args: string): JsonObject => {
     const first = pieces.findIndex((piece) => !isText(piece));
     const last = pieces.findLastIndex((piece) => !isText(piece)) + 1;
     return {
       type: "tag",
       begin: pieces.slice(0, first).join(""),
-      content: this.#contents(this.#pieces(form, pieces.slice(first, last), args)),
+      content: contents(inRow(form, pieces.slice(first, last), args)),
       end: pieces.slice(last).join(""),
     };
-  }
+  };
 
-  #pieces({ loose }: Pick<CallForm, "loose">, pieces: readonly Piece[], args: string): string {
-    const text = (piece: string) => this.#text(piece, loose);
-    const written = pieces.map((piece) => {
+  const inRow = ({ loose }: Pick<CallForm, "loose">, pieces: readonly Piece[], args: string): string => {
+    const written = (piece: Piece): string => {
       if (piece === ARGUMENTS) return args;
-      if (typeof piece === "string") return text(piece);
-      return "pattern" in piece ? piece.pattern : `(${piece.map(text).join(" | ")})`;
-    });
-    return written.join(" ");
-  }
+      if (isText(piece)) return loose ? looseText(rules, piece) : literal(piece);
+      return "pattern" in piece ? piece.pattern : `(${piece.map(written).join(" | ")})`;
+    };
+    return pieces.map(written).join(" ");
+  };
+
+  // ---- whole outputs
 
   /** In a structural tag. Not the schema itself: xgrammar reads some otherwise, or refuses them, and then fails for all tools. */
-  #contents(body: string): JsonObject {
-    return { type: "grammar", grammar: this.#rules.text(body) };
-  }
-
-  /** The body of an answer without calls. */
-  answer(schema: JsonObject): string {
-    const write = schemaRules(this.#rules, jsonValues(this.#rules));
-    return this.#pieces(
-      this.#format,
-      this.#format.answer ?? [ARGUMENTS],
-      write(schema, "answer", (path, keyword) => this.#report("", path, keyword)),
-    );
-  }
-
-  /** The body of calls with what may stand before them. */
-  led({ body }: Calls): string {
-    const { lead } = this.#format;
-    return lead === undefined ? body : `${optional(literal(lead))} (${body})`;
-  }
-
-  /** Thinking, then one of these, from the first token on. */
-  whole(bodies: readonly string[]): Grammar {
-    const { thinking, start } = this.#format;
-    const { startInThinking } = this.#options;
-    const output = this.#rules.choice("output", bodies);
-    const thought =
-      thinking && `${until(this.#rules, [thinking.close])} ${literal(thinking.close)} ${start ? literal(start) : blanks(this.#rules)}`;
-    if (thought && startInThinking) return this.#grammar(`${thought} ${output}`);
-    const before = [start && literal(start), thought && startInThinking !== false && `${literal(thinking.open)} ${thought}`].filter(
-      Boolean,
-    );
-    return this.#grammar(before.length > 0 ? `${optional(before.join(" | "))} ${output}` : output);
-  }
-
-  /** Text is free until a trigger comes. */
-  armed({ body, words, tags }: Calls): Grammar {
-    const { patterns, start } = this.#format;
-    if (words.length === 0) return this.free();
-    const led = start ? `${optional(literal(start))} (${body})` : body;
-    const triggers: Grammar["triggers"] = patterns
-      ? patterns.map((value) => ({ type: "pattern", value }))
-      : words.map((value) => ({ type: "word", value }));
-    const single = this.#options.parallelCalls === false && { stop_after_first: true };
-    return { ...this.#grammar(led, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
-  }
-
-  /** No calls. */
-  silent(tools: readonly Tool[]): Grammar {
-    const { openers = [], words, bareOpener, variants = {} } = this.#format;
-    if (words.length === 0 && tools.length > 0) this.#report("", "", "toolChoice"); // a call is known by its keys, in any order
-    const names = tools.map(({ name }) => name).filter((name) => /^[\w.-]+$/.test(name));
-    const others = Object.values(variants).flatMap((form) => form.words ?? []);
-    return this.#grammar(until(this.#rules, [...words, ...others, ...openers, ...(bareOpener ? names.map(bareOpener) : [])]));
-  }
+  const contents = (body: string): JsonObject => ({ type: "grammar", grammar: rules.text(body) });
 
   /** Nothing to hold the model to. */
-  free(): Grammar {
-    return { gbnf: "", triggers: [], preserved: [...this.#preserved], relaxed: this.#relaxed };
-  }
+  const free = (): Grammar => ({ gbnf: "", triggers: [], preserved: [...preserved], relaxed });
 
-  #grammar(body: string, format: Json = this.#contents(body)): Grammar {
-    return { ...this.free(), gbnf: this.#rules.text(body), structuralTag: { type: "structural_tag", format } };
-  }
+  const grammar = (body: string, format: Json = contents(body)): Grammar => ({
+    ...free(),
+    gbnf: rules.text(body),
+    structuralTag: { type: "structural_tag", format },
+  });
 
-  #report(tool: string, path: string, keyword: string): void {
-    const same = (one: Grammar["relaxed"][number]) => one.tool === tool && one.path === path && one.keyword === keyword;
-    if (!this.#relaxed.some(same)) this.#relaxed.push({ tool, path, keyword });
-  }
+  return {
+    calls,
+    free,
 
-  /** Text of the format; where it is loose, the blanks at its joints are. */
-  #text(text: string, loose = false): string {
-    const runs = loose ? text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/) : [text];
-    const atoms = runs.flatMap((run, i) => [...(i > 0 ? [blanks(this.#rules)] : []), ...(run === "" ? [] : [literal(run)])]);
-    return atoms.join(" ") || '""';
-  }
+    /** The body of an answer without calls. */
+    answer: (schema: JsonObject): string => {
+      const write = schemaRules(rules, jsonValues(rules));
+      const json = write(schema, "answer", (path, keyword) => report("", path, keyword));
+      return inRow(format, format.answer ?? [ARGUMENTS], json);
+    },
+
+    /** The body of calls with what may stand before them. */
+    led: ({ body }: Calls): string => (lead === undefined ? body : `${optional(literal(lead))} (${body})`),
+
+    /** Thinking, then one of these, from the first token on. */
+    whole: (bodies: readonly string[]): Grammar => {
+      const output = rules.choice("output", bodies);
+      const thought = thinking && `${until(rules, [thinking.close])} ${literal(thinking.close)} ${start ? literal(start) : blanks(rules)}`;
+      if (thought && startInThinking) return grammar(`${thought} ${output}`);
+      const before = [start && literal(start), thought && startInThinking !== false && `${literal(thinking.open)} ${thought}`];
+      return grammar(row(optional(before.filter(Boolean).join(" | ")), output));
+    },
+
+    /** Text is free until a trigger comes. */
+    armed: ({ body, words, tags }: Calls): Grammar => {
+      if (words.length === 0) return free();
+      const led = start ? `${optional(literal(start))} (${body})` : body;
+      const triggers: Grammar["triggers"] =
+        format.patterns?.map((value) => ({ type: "pattern", value })) ?? words.map((value) => ({ type: "word", value }));
+      const single = parallelCalls === false && { stop_after_first: true };
+      return { ...grammar(led, { type: "triggered_tags", triggers: words, tags, ...single }), triggers };
+    },
+
+    /** No calls. */
+    silent: (tools: readonly Tool[]): Grammar => {
+      const { openers = [], bareOpener } = format;
+      if (words.length === 0 && tools.length > 0) report("", "", "toolChoice"); // a call is known by its keys, in any order
+      const names = tools.map(({ name }) => name).filter((name) => /^[\w.-]+$/.test(name));
+      const others = Object.values(variants).flatMap((form) => form.words ?? []);
+      return grammar(until(rules, [...words, ...others, ...openers, ...(bareOpener ? names.map(bareOpener) : [])]));
+    },
+  };
+}
+
+const isText = (piece: Piece): piece is string => typeof piece === "string";
+
+/** Text of a format whose blanks at the joints may be others. */
+function looseText(rules: Rules, text: string): string {
+  const runs = text.split(/(?<=^|[:,>])\s+|\s+(?=$|<)/);
+  return row(...runs.flatMap((run, i) => [i > 0 && blanks(rules), run && literal(run)])) || '""';
 }
 
 /** Arguments are an object, whatever else their schema would allow. */

@@ -17,7 +17,7 @@ export function tryOut(gpu: "auto" | "cuda" | false): Promise<Trial> {
   const code = `(async () => {
     const { writeSync } = require("node:fs");
     const { getLlama } = await import(${JSON.stringify(import.meta.resolve("node-llama-cpp"))});
-    const logger = (_, line) => writeSync(2, line);
+    const logger = (_, line) => writeSync(2, line + "\\n");
     const llama = await getLlama({ gpu: ${JSON.stringify(gpu)}, build: "never", skipDownload: true, progressLogs: false, logLevel: "error", logger });
     const model = await llama.loadModel({ modelPath: ${JSON.stringify(EMBEDDED)} });
     const context = await model.createContext({ contextSize: 64, threads: 1 });
