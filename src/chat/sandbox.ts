@@ -11,9 +11,11 @@ const MAX_ENTRIES = 500;
 
 export class Sandbox {
   readonly folder: string;
+  readonly #platform: string;
 
-  constructor(folder: string) {
+  constructor(folder: string, platform: string = process.platform) {
     this.folder = resolve(folder);
+    this.#platform = platform;
   }
 
   async list(path = "."): Promise<string[]> {
@@ -69,6 +71,8 @@ export class Sandbox {
   async #inside(path: string): Promise<string> {
     const root = await this.#root();
     const wanted = resolve(root, path);
+    // `a.txt:b` is a stream behind the file `a.txt` there, which no list of the folder shows.
+    if (this.#platform === "win32" && path.includes(":")) throw new Error(`${path}: on Windows, a name has no colon`);
     if (path.includes("\0") || isAbsolute(path) || !isWithin(root, wanted)) throw outside(path);
     // The part that exists may hold links; what does not exist yet cannot.
     let existing = wanted;

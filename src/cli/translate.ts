@@ -112,22 +112,28 @@ async function translateStream(file: string | undefined, { from, to, model, requ
   const request = asked === undefined ? anyRequest(model) : await readRequest(asked, to, model);
   const decoder = from.createStreamDecoder();
   const encoder = to.createStreamEncoder({ ...request, stream: request.stream || streamOf(to) }, { warn });
+  const held: Event[] = []; // until something is said: of what is no stream, nothing is told but that
   let isEmpty = true;
   let problem: ErrorInfo | undefined;
+  const print = async (): Promise<void> => {
+    for (const event of held.splice(0)) await send(process.stdout, encoder.encode(event));
+  };
   const say = async (events: Event[]): Promise<void> => {
     for (const event of events) {
       if (event.type === "finish") problem = event.error;
       else isEmpty &&= event.type === "start" || event.type === "extension";
-      await send(process.stdout, encoder.encode(event));
+      held.push(event);
+      if (!isEmpty) await print();
     }
   };
   for await (const text of textOf(file)) await say(decoder.feed(text));
   await say(decoder.flush());
-  await send(process.stdout, encoder.end());
   // A server's own error has a code of its own, and is an answer to translate.
   if (problem?.code === "upstream" && isEmpty) {
     throw new Complaint(`${visible(file ?? "what is piped in")} is no stream as ${from.id} has it: ${visible(problem.message)}`);
   }
+  await print();
+  await send(process.stdout, encoder.end());
 }
 
 const streamOf = ({ id }: Wire): "sse" | "ndjson" => (id === "ollama" ? "ndjson" : "sse");

@@ -222,11 +222,15 @@ const TRAVELLING = [
   "x-should-retry",
 ];
 
-export function travelling(headers: Headers): Headers {
-  const found: Record<string, string> = {};
+/** Of what answers with `status`. A key that is refused is so the next time, and so is a URL that is elsewhere: for the client it is a 502, which it would ask again. */
+export function travelling(headers: Headers, status: number): Headers {
+  const found: Record<string, string> = isFinal(status) ? { "x-should-retry": "false" } : {};
   for (const name of TRAVELLING) if (headers[name] !== undefined) found[name] = headers[name];
   return found;
 }
+
+/** The key or the URL is wrong, and not the request. */
+export const isFinal = (status: number): boolean => status === 401 || (status >= 300 && status < 400);
 
 /** More of an error nobody reads. */
 const MAX_ERROR_CHARS = 65_536;

@@ -37,7 +37,7 @@ import type {
 import { EngineError } from "./error.ts";
 import { estimateTokens } from "./estimate.ts";
 import { failed } from "./finish.ts";
-import { bodyText, type HttpServer, travelling } from "./http.ts";
+import { bodyText, type HttpServer, isFinal, travelling } from "./http.ts";
 import { knownByUrl, usualProfile } from "./known.ts";
 import { takeEvents } from "./take.ts";
 
@@ -95,7 +95,7 @@ export class Remote implements Engine {
         return this.#server.ask("POST", encoded.path, sending, listener);
       },
       open: (status, headers) => {
-        const answered = (ok: boolean) => options.onAnswer?.({ ok, headers: travelling(headers), warnings: context.warnings });
+        const answered = (ok: boolean) => options.onAnswer?.({ ok, headers: travelling(headers, status), warnings: context.warnings });
         if (status < 200 || status >= 300) {
           answered(false);
           return this.#server.refusing(status, headers);
@@ -178,10 +178,9 @@ export class Remote implements Engine {
     try {
       const answer = await this.#server.request("POST", path, options);
       const { status, headers, body } = answer;
-      if (status === 401 || (status >= 300 && status < 400))
-        throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
+      if (isFinal(status)) throw new EngineError(this.#server.refusal({ status, headers, text: await bodyText(answer) }));
       const type = headers["content-type"];
-      return { status, headers: { ...travelling(headers), ...(type === undefined ? {} : { "content-type": type }) }, body };
+      return { status, headers: { ...travelling(headers, status), ...(type === undefined ? {} : { "content-type": type }) }, body };
     } catch (error) {
       throw this.#server.thrown(error);
     }

@@ -23,10 +23,10 @@ import { KNOWN } from "../engines/known.ts";
 import type { Limits } from "../engines/limited.ts";
 import type { Gpu } from "../engines/llama/runtime.ts";
 import { listWires } from "../wires/registry.ts";
+import type { Speech, UpstreamSettings } from "./connect.ts";
 import type { GatewayOptions } from "./options.ts";
 import { circleOf, type ModelRule } from "./rules.ts";
 import { type Environment, readToml, type Table } from "./toml.ts";
-import type { Speech, UpstreamSettings } from "./upstreams.ts";
 
 export interface Settings {
   readonly server: Pick<GatewayOptions, "host" | "port" | "names" | "keys" | "insecure" | "origins" | "bodyLimit" | "patience">;
@@ -168,10 +168,13 @@ function readUrls(table: Table): string[] {
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** What such a header holds is a secret, whatever it looks like. */
+const SECRET_HEADER = /(^|[-_])(authorization|auth|key|token|secret|password|cookie)$/i;
 
 function readHeaders(table: Table): Record<string, string> {
   const said = (name: string): string => {
-    const text = (table.string(name)?.startsWith("env:") ? table.secret(name) : table.string(name)) ?? "";
+    const isSecret = SECRET_HEADER.test(name) || table.string(name)?.startsWith("env:");
+    const text = (isSecret ? table.secret(name) : table.string(name)) ?? "";
     if (!HEADER_NAME.test(name)) table.fail("is no name of a header", name);
     return HEADER_VALUE.test(text)
       ? text

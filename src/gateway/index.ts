@@ -1,5 +1,6 @@
 /** `dragoman/gateway`: the HTTP server, for programs that want one of their own. */
 export { type LocalSettings, readConfig, type Settings } from "./config.ts";
+export { createUpstream, discover, probeWire, type UpstreamSettings } from "./connect.ts";
 export type { Exchange } from "./exchange.ts";
 export { createGateway, type Gateway } from "./gateway.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
@@ -11,4 +12,3 @@ export { createReplay, type ReplayOptions } from "./recordings/replay.ts";
 export type { ModelRule } from "./rules.ts";
 export type { OpenTap, Tap } from "./tap.ts";
 export { ConfigError } from "./toml.ts";
-export { createUpstream, discover, probeWire, type UpstreamSettings } from "./upstreams.ts";

@@ -87,7 +87,13 @@ export class Models {
         if (!found.has(id)) found.set(id, { ...model, id });
       }
     }
-    return [...found.values()];
+    return Promise.all([...found.values()].map((model) => this.#withModes(model)));
+  }
+
+  /** What a rule makes of its tools. */
+  async #withModes(model: ModelInfo): Promise<ModelInfo> {
+    const target = await this.#targetOf(model.id);
+    return target?.rule?.tools === "off" ? { ...model, tools: false } : model;
   }
 
   /** What is known of a name that a request may have, be it listed or one that a pattern or the only model answers for. */
@@ -98,7 +104,7 @@ export class Models {
     if (!target) return undefined;
     const models = (await this.#upstreams.get(target.upstream)?.list()) ?? [];
     const isThere = models.length === 0 ? target.rule !== undefined : models.some((model) => model.id === target.model);
-    return isThere ? this.#described(id, target) : undefined;
+    return isThere ? this.#withModes(this.#described(id, target)) : undefined;
   }
 
   /** `undefined`: nobody answers for it. */

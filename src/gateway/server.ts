@@ -7,13 +7,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Headers } from "../wires/wire.ts";
 import { count, look, passOn } from "./beside.ts";
 import { readBody } from "./body.ts";
+import { GREETING } from "./connect.ts";
 import { corsHeaders, hostAllowed, hostName, originAllowed, preflightHeaders, withoutSecrets } from "./edge.ts";
 import { generate } from "./generate.ts";
 import type { State } from "./options.ts";
 import { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
-import { GREETING } from "./upstreams.ts";
 
 export interface Watch {
   /** The state that the next request belongs to. */

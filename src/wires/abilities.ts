@@ -45,12 +45,16 @@ export interface Abilities {
   readonly ids?: number;
   /** Marks of the prompt's cache, `cache_control`, have a place here, whoever sets them. */
   readonly cacheMarks?: boolean | undefined;
+  /** Models that refuse a conversation which ends with their own words; others go on from there. */
+  readonly wantsUser?: RegExp;
   /** Another wire's state that has a place here. */
   readonly carries?: (opaque: Opaque) => boolean;
 }
 
 /** What all parts of a wire's translation need. */
 export interface Out {
+  /** What the target is able to say. */
+  readonly able: Abilities;
   /** Its tools are those that the calls of the conversation are calls of. */
   readonly request: Request;
   /** The tools that are sent. */

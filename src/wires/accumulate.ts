@@ -8,15 +8,26 @@ import { Pile } from "../core/pile.ts";
 import { schemaNode } from "../core/schema.ts";
 import { deeperThan } from "./fields.ts";
 import { Balance, partialObject } from "./json-text.ts";
-import { parsed } from "./read.ts";
+import { ownName } from "./names.ts";
+import { entryOf, isText, parsed } from "./read.ts";
 import { withoutNulls } from "./spans.ts";
 import type { WireContext } from "./wire.ts";
+
+/** Of a request that nothing was changed in. */
+export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };
 
 /** A call deeper than any scanner reads cannot have been one. */
 const MAX_CALL_DEPTH = 256;
 
+interface Unreadable {
+  code: MalformedCode;
+  reason: string;
+}
+
+const NAMELESS: Unreadable = { code: "no-name", reason: "the call has no name" };
+
 /** The arguments of a call from their JSON text; blank is `{}`, and so is `null`. */
-export function parseArguments(text: string): { arguments: JsonObject } | { code: MalformedCode; reason: string } {
+export function parseArguments(text: string): { arguments: JsonObject } | Unreadable {
   const value = /^\s*(null\s*)?$/.test(text) ? {} : parsed(text);
   if (!isObject(value)) return { code: "bad-arguments", reason: "the arguments are not the JSON text of an object" };
   if (!deeperThan(value, MAX_CALL_DEPTH)) return { arguments: value };
@@ -29,7 +40,7 @@ export const malformedRaw = (name: string, args: Json): string => JSON.stringify
 /** The call that `malformedRaw` wrote down. */
 export function readMalformed(raw: string): { name: string; arguments: Json } | undefined {
   const value = parsed(raw);
-  return isObject(value) && typeof value.name === "string" ? { name: value.name, arguments: value.arguments ?? "" } : undefined;
+  return isObject(value) && isText(value.name) ? { name: value.name, arguments: value.arguments ?? "" } : undefined;
 }
 
 export interface CallFragment {
@@ -84,23 +95,15 @@ export class CallAccumulator {
   /** Of this answer's calls and of earlier ones: Claude Code takes a call for done whose id it has seen (N11). */
   readonly #ids: Set<string>;
   #count = 0;
-  readonly #nameOf: (name: string) => string;
-  /** The calls of these tools wait for their end: what stands for nothing is taken out of them. */
-  readonly #nulls: NonNullable<WireContext["nulls"]>;
-  readonly #mintId: (n: number) => string;
+  readonly #context: WireContext;
+  /** How many calls there were before: minted ids count on from there. */
+  readonly #before: number;
 
-  constructor(
-    options: {
-      nameOf?: (name: string) => string;
-      mintId?: ((n: number) => string) | undefined;
-      taken?: readonly string[] | undefined;
-      nulls?: WireContext["nulls"];
-    } = {},
-  ) {
-    this.#ids = new Set(options.taken);
-    this.#nameOf = options.nameOf ?? ((name) => name);
-    this.#nulls = options.nulls ?? {};
-    this.#mintId = options.mintId ?? ((n) => `call_${n}`);
+  constructor(context = NO_CONTEXT) {
+    const { ids = [] } = context;
+    this.#context = context;
+    this.#ids = new Set(ids);
+    this.#before = ids.length;
   }
 
   add(fragment: CallFragment): Event[] {
@@ -244,26 +247,27 @@ export class CallAccumulator {
     if (!slot.started) {
       slot.started = { id: this.#idOf(slot), index: this.#count++ };
       const state = slot.state.length > 0 ? { state: [...slot.state] } : {};
-      events.push({ type: "tool-start", ...slot.started, name: this.#nameOf(slot.name), ...state });
+      events.push({ type: "tool-start", ...slot.started, name: ownName(this.#context, slot.name), ...state });
     }
     if (slot.waiting === "" || (!slot.ended && this.#schemaOf(slot))) return;
     events.push({ type: "tool-delta", id: slot.started.id, json: slot.waiting });
     slot.waiting = "";
   }
 
+  /** Of a tool whose calls wait for their end: what stands for nothing is taken out of them. */
   #schemaOf(slot: Slot): JsonObject | undefined {
-    const name = this.#nameOf(slot.name);
-    return Object.hasOwn(this.#nulls, name) ? this.#nulls[name] : undefined;
+    const { nulls } = this.#context;
+    return nulls && entryOf(nulls, ownName(this.#context, slot.name));
   }
 
-  #end(slot: Slot, cut: boolean, events: Event[]): void {
+  #end(slot: Slot, isCut: boolean, events: Event[]): void {
     slot.ended = true;
     let text = wholeText(slot);
     const read = parseArguments(text);
     const whole = "arguments" in read;
     // Where the answer was cut, nothing at all is no `{}`, and a custom call without an end has none.
     const open = slot === this.#last && !slot.empty && !slot.balance.complete && !(slot.done && slot.custom);
-    const truncated = slot.truncated || (cut && (open || !whole));
+    const truncated = slot.truncated || (isCut && (open || !whole));
     if (whole && !truncated) slot.waiting += text.slice(slot.text.length);
     const schema = this.#schemaOf(slot);
     if (schema && whole && !truncated) {
@@ -271,33 +275,24 @@ export class CallAccumulator {
       read.arguments = parsed(text) as JsonObject;
     }
     this.#send(slot, events);
-    const name = this.#nameOf(slot.name);
-    const state = slot.state.length > 0 ? { state: slot.state } : {};
-    if (!slot.started) {
-      this.malformed++;
-      events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), code: "no-name", reason: "the call has no name" });
-    } else if (truncated) {
-      this.truncated++;
-      events.push({
-        type: "tool-end",
-        ...slot.started,
-        name,
-        arguments: partialObject(slot.text.toString(), MAX_CALL_DEPTH),
-        truncated,
-        ...state,
-      });
-    } else if (whole) {
-      this.complete++;
-      events.push({ type: "tool-end", ...slot.started, name, arguments: read.arguments, json: text, ...state });
+    const name = ownName(this.#context, slot.name);
+    const { started, state } = slot;
+    const said = slot.text.toString();
+    const cut = truncated && { arguments: partialObject(said, MAX_CALL_DEPTH), truncated };
+    const args = cut || (whole && { arguments: read.arguments, json: text });
+    if (started && args) {
+      this[truncated ? "truncated" : "complete"]++;
+      events.push({ type: "tool-end", ...started, name, ...args, ...(state.length > 0 ? { state } : {}) });
     } else {
+      const why = started && "code" in read ? { ...read, id: started.id } : NAMELESS;
       this.malformed++;
-      events.push({ type: "malformed", raw: malformedRaw(name, slot.text.toString()), ...read, id: slot.started.id });
+      events.push({ type: "malformed", raw: malformedRaw(name, said), ...why });
     }
   }
 
   #idOf(slot: Slot): string {
     let id = slot.nativeId.trim() === "" ? "" : slot.nativeId;
-    for (let n = this.#count; id === "" || this.#ids.has(id); n++) id = this.#mintId(n);
+    for (let n = this.#count; id === "" || this.#ids.has(id); n++) id = `call_${this.#before + n}`;
     this.#ids.add(id);
     return id;
   }
@@ -305,7 +300,7 @@ export class CallAccumulator {
 
 /** The JSON text that a fragment brings. */
 const argumentsIn = ({ arguments: args, input }: CallFragment): string =>
-  input || (typeof args === "string" ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
+  input || (isText(args) ? (args.trim() === "" ? "" : args) : args ? JSON.stringify(args) : "");
 
 function isWhole(json: string): boolean {
   const balance = new Balance();
@@ -314,7 +309,7 @@ function isWhole(json: string): boolean {
 }
 
 function write(slot: Slot, { arguments: args, input }: CallFragment, isFirst: boolean): void {
-  let piece = typeof args === "string" ? args : args ? JSON.stringify(args) : "";
+  let piece = isText(args) ? args : args ? JSON.stringify(args) : "";
   if (input !== undefined) piece = (slot.custom ? "" : '{"input":"') + escapeJson(input);
   if (piece === "") return;
   slot.custom ||= input !== undefined;
@@ -336,5 +331,5 @@ function wholeText({ text, custom }: Slot): string {
 
 /** More of a call that has ended: not lost, but part of nothing. */
 function leftOver({ arguments: args }: CallFragment): Event[] {
-  return typeof args === "string" && args.trim() !== "" ? [{ type: "control", raw: args }] : [];
+  return isText(args) && args.trim() !== "" ? [{ type: "control", raw: args }] : [];
 }

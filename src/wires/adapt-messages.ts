@@ -2,15 +2,14 @@
 import type { Json, Malformed, Media, Message, Part, Request, Text, ToolResult, WireId } from "../core/nouns.ts";
 import type { Abilities } from "./abilities.ts";
 import { readMalformed } from "./accumulate.ts";
-import { callIds } from "./calls.ts";
+import { callIds, saidIn } from "./calls.ts";
 import { errorText, labelOf, outputText, textsOf } from "./media.ts";
 import { hasOwn, withState } from "./opaque.ts";
-import { textOf } from "./read.ts";
+import { isText, textOf, united } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { WireProfile } from "./wire.ts";
 
-export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean =>
-  messages.some((message) => message.role === "assistant" && message.content.some(({ type }) => type === "tool-call"));
+export const hasCalls = ({ messages }: Pick<Request, "messages">): boolean => saidIn(messages).some(({ type }) => type === "tool-call");
 
 /** In a bucket, or uploaded to the Files API: no other server can fetch it. */
 const GOOGLE_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
@@ -21,16 +20,11 @@ type Spoken = Exclude<Message, ToolResult>;
  * A template that takes a system text only at the beginning takes only one, and most of those want turns that alternate: neighbours of one
  * role become one message. Codex begins with two system texts, and tells the user's folder in a message of its own.
  */
-function alternating(messages: readonly Message[], wire: WireId): Message[] {
-  const out: Message[] = [];
-  for (const message of messages) {
-    const last = out.at(-1);
-    const isNext = last?.role === message.role && !hasOwn(wire, last, message);
-    if (isNext && last.role !== "tool" && !hasCalls({ messages: [last] })) out[out.length - 1] = merged(last, message as Spoken, wire);
-    else out.push(message);
-  }
-  return out;
-}
+const alternating = (messages: readonly Message[], wire: WireId): Message[] =>
+  united(messages, (last, next) => {
+    const isNext = last.role === next.role && !hasOwn(wire, last, next);
+    return isNext && last.role !== "tool" && !hasCalls({ messages: [last] }) && merged(last, next as Spoken, wire);
+  });
 
 /** Texts that meet are paragraphs. */
 function merged(first: Spoken, next: Spoken, wire: WireId): Message {
@@ -45,13 +39,15 @@ function merged(first: Spoken, next: Spoken, wire: WireId): Message {
 /** With calls whose results come together in one message: to Anthropic's API messages of the model in a row are one. */
 export function inRounds(messages: Message[]): Message[] {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.id : undefined)));
-  const isBegun = (message: Message | undefined): boolean => message !== undefined && callIds([message]).some((id) => answered.has(id));
-  const out: Message[] = [];
-  for (const message of messages) {
-    const last = out.at(-1);
-    if (last?.role !== "assistant" || message.role !== "assistant" || !isBegun(last)) out.push(message);
-    else out[out.length - 1] = withState({ ...last, content: [...last.content, ...message.content] }, message.state);
-  }
+  const isBegun = (message: Message): boolean => callIds([message]).some((id) => answered.has(id));
+  const out = united(
+    messages,
+    (last, next) =>
+      last.role === "assistant" &&
+      next.role === "assistant" &&
+      isBegun(last) &&
+      withState({ ...last, content: [...last.content, ...next.content] }, next.state),
+  );
   return out.length < messages.length ? out : messages;
 }
 
@@ -60,8 +56,6 @@ export function inRounds(messages: Message[]): Message[] {
  * result that it belongs to and the next.
  */
 export function withResultsFirst(messages: Message[]): Message[] {
-  const isScattered = messages.some(({ role }, i) => role === "tool" && i > 0 && !/^(tool|assistant)$/.test(messages[i - 1]!.role));
-  if (!isScattered) return messages;
   const out: Message[] = [];
   let said: Message[] = [];
   let calls: readonly string[] = [];
@@ -72,7 +66,7 @@ export function withResultsFirst(messages: Message[]): Message[] {
       said = [];
       calls = callIds([message]);
     } else if (message.role === "tool" && calls.includes(message.id)) {
-      isMoved ||= said.length > 0;
+      isMoved ||= said.some(({ role }) => role !== "tool");
       out.push(message);
     } else said.push(message);
   }
@@ -105,7 +99,7 @@ export const asUser = ({ content, state }: Told): Message => ({
 export function inResult(result: ToolResult, { role, content, state }: Told): ToolResult {
   const said = content.map((part) => labelled(part.type === "text" ? part.text : labelOf(part).text, role));
   const { output } = result;
-  const isList = typeof output !== "string" && textsOf(output);
+  const isList = !isText(output) && textsOf(output);
   const told: Json = isList
     ? [...(output as readonly Json[]), ...said.map((text) => ({ type: "text", text }))]
     : [outputText(output), ...said].filter(Boolean).join("\n\n");
@@ -177,12 +171,11 @@ class Messages {
 
   #spoken(message: Told): Told {
     const able = this.#able;
-    let { role, content } = message;
-    // Most content is text, which stays what it is.
-    if (content.some((part) => part.type !== "text" || part.text === ""))
-      content = content.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
-    if (role === "developer" && (!able.developer || this.#profile.developerRole === false)) role = "system";
-    return role === message.role && content === message.content ? message : { ...message, role, content };
+    const { role } = message;
+    const isSystem = role === "developer" && (!able.developer || this.#profile.developerRole === false);
+    const said = message.content.filter((part) => !this.#isNothing(part));
+    const content = said.map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
+    return { ...message, role: isSystem ? "system" : role, content };
   }
 
   #say(message: Message & { role: "assistant" }): void {
@@ -224,7 +217,7 @@ class Messages {
   #returned({ media = [], ...result }: ToolResult): ToolResult {
     const able = this.#able;
     const { output, isError, name, id } = result;
-    if (typeof output !== "string" && !able.result?.(result)) {
+    if (!isText(output) && !able.result?.(result)) {
       if (!textsOf(output)) this.#warnings.converted("a tool result that is no text", "its JSON text");
       result.output = outputText(output);
     }

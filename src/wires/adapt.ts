@@ -5,7 +5,7 @@
 import { checkRequest } from "../core/check.ts";
 import type { Message, Opaque, Part, Request, Tool, WireId } from "../core/nouns.ts";
 import type { Abilities, Out } from "./abilities.ts";
-import { adaptMessages, inRounds, withResultsFirst } from "./adapt-messages.ts";
+import { adaptMessages, hasCalls, inRounds, withResultsFirst } from "./adapt-messages.ts";
 import { bridgeTool, isSearchedBy, NATIVE, offeredTools, revealed } from "./bridge.ts";
 import { type NameRule, Names } from "./names.ts";
 import { defined, objectOf } from "./read.ts";
@@ -24,6 +24,11 @@ export function adapt(asked: Request, able: Abilities, profile: WireProfile = {}
   const messages = isOwn ? rounds : withResultsFirst(rounds);
   if (messages !== rounds) warnings.converted("what was said between the results of a round", "messages behind them");
   request.messages = adaptMessages(messages, able, profile, warnings);
+  const last = request.messages.at(-1);
+  if (!isOwn && last?.role === "assistant" && able.wantsUser?.test(given.model) && !hasCalls({ messages: [last] })) {
+    request.messages.push({ role: "user", content: [{ type: "text", text: "Continue." }] });
+    warnings.converted("a conversation that ends with the model's own words", 'one that ends with the user\'s "Continue."');
+  }
   warnings.foreignIn(request, tools, able.carries);
   return out;
 }
@@ -86,7 +91,7 @@ export function adaptSettings(given: Request, all: Abilities, profile: WireProfi
   }
   const declared = known.map(({ name }) => name);
   const ids = able.ids === undefined ? AS_THEY_ARE : new Names([], { max: able.ids });
-  return { request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
+  return { able, request, tools, profile, warnings, names: new Names(declared, able.names ?? ANY_NAME), ids, nulls: {} };
 }
 
 function isSaid(setting: string, keys: Abilities["sampling"]): boolean {

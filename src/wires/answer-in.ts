@@ -6,13 +6,9 @@ import type { ErrorInfo, Event, Json, JsonObject, WireId } from "../core/nouns.t
 import { readError } from "./errors.ts";
 import { EventWriter } from "./events.ts";
 import { deeperThan, Fields, MAX_DEPTH, type Reading } from "./fields.ts";
-import { parsed } from "./read.ts";
+import { isList, isText, parsed } from "./read.ts";
 import { type SseEvent, SseReader } from "./sse.ts";
 import type { StreamDecoder, Wire, WireContext } from "./wire.ts";
-import { unwrapped, unwrappedEvents } from "./wrapped.ts";
-
-/** Of a request that nothing was changed in. */
-export const NO_CONTEXT: WireContext = { names: {}, warnings: [] };
 
 /** Cuts text into frames, wherever its pieces end. */
 export interface Framing {
@@ -64,12 +60,12 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   /** Some do not call it one: Cerebras and Z.ai have a message and a code, TensorRT-LLM has `"object": "error"`. A message alone is a note. */
   isError({ type, object, error, message, code, choices }: JsonObject): boolean {
     if (type === "error" || (error ?? undefined) !== undefined) return true;
-    if (typeof message !== "string" || choices !== undefined) return false;
+    if (!isText(message) || choices !== undefined) return false;
     return /error/i.test(`${type} ${object}`) || ((code ?? undefined) !== undefined && !FINE.has(String(code)));
   }
   /** A frame that is no JSON. */
   broken(said: unknown): void {
-    const shown = typeof said === "string" ? said : JSON.stringify(said as Json);
+    const shown = isText(said) ? said : JSON.stringify(said as Json);
     this.fail({ code: "upstream", message: `the server sent what is no answer: ${shown?.slice(0, 200)}` });
   }
 
@@ -88,10 +84,10 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
     return this.take();
   }
   whole(body: unknown): Event[] {
-    const value = typeof body === "string" ? parsed(body) : body;
-    if (typeof body === "string" && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream that goes by the name of JSON
-    const one: unknown = Array.isArray(value) ? value[0] : value; // Gemini's may come in a list
-    if (isObject(one)) this.#object(one, typeof body === "string" ? body : JSON.stringify(body));
+    const value = isText(body) ? parsed(body) : body;
+    if (isText(body) && FRAMED.test(body)) return [...this.feed(body), ...this.flush()]; // a stream that goes by the name of JSON
+    const one: unknown = isList(value) ? value[0] : value; // Gemini's may come in a list
+    if (isObject(one)) this.#object(one, isText(body) ? body : JSON.stringify(body));
     else this.broken(body);
     this.end(true);
     return this.take();
@@ -170,12 +166,14 @@ export abstract class AnswerReader extends EventWriter implements StreamDecoder,
   }
 }
 
-export const decoders = (Reader: new (context: WireContext) => AnswerReader): Pick<Wire, "decodeResponse" | "createStreamDecoder"> => ({
-  decodeResponse(body, context = NO_CONTEXT) {
+export const decoders = (
+  Reader: new (context?: WireContext) => AnswerReader,
+): Pick<Wire, "decodeResponse" | "createStreamDecoder" | "decodeError"> => ({
+  decodeResponse(body, context) {
     const fold = new Folding();
-    const events = new Reader(context).whole(body);
-    for (const event of context.wrapped ? unwrappedEvents(events) : events) fold.add(event);
+    for (const event of new Reader(context).whole(body)) fold.add(event);
     return fold.response();
   },
-  createStreamDecoder: (context = NO_CONTEXT) => (context.wrapped ? unwrapped(new Reader(context)) : new Reader(context)),
+  createStreamDecoder: (context) => new Reader(context),
+  decodeError: readError,
 });

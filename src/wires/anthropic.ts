@@ -12,7 +12,7 @@ import { errorBody, MessageAnswer } from "./anthropic/answer-out.ts";
 import { WIRE } from "./anthropic/common.ts";
 import { decodeRequest } from "./anthropic/request-in.ts";
 import { encodeRequest, encodeTokenCountRequest } from "./anthropic/request-out.ts";
-import { errorOutput, readError } from "./errors.ts";
+import { errorOutput } from "./errors.ts";
 import { dateOf, readModels, secondsOf } from "./models.ts";
 import { defined, numberOf, objectOf, textOf } from "./read.ts";
 import type { Wire } from "./wire.ts";
@@ -24,7 +24,6 @@ export const anthropic: Wire = {
   ...decoders(MessageReader),
   ...encoders(WIRE, MessageAnswer),
   encodeError: (error) => errorOutput(error, errorBody(error), WIRE),
-  decodeError: readError,
 
   // ---- Models and tokens
 

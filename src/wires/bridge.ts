@@ -6,7 +6,7 @@ import { unescapeJson } from "../core/json.ts";
 import type { JsonObject, Opaque, Request, Tool, ToolCall, WireId } from "../core/nouns.ts";
 import { stringEnd } from "./json-text.ts";
 import { ownState } from "./opaque.ts";
-import { objectOf, textOf } from "./read.ts";
+import { isText, objectOf, restOf, textOf } from "./read.ts";
 
 const BRIDGE_PARAMETERS: JsonObject = {
   type: "object",
@@ -57,8 +57,8 @@ export function parametersOf(given: JsonObject): JsonObject {
 
 /** With what the client has set: the size of its screen, where its shell runs. */
 export function asSet(declared: JsonObject, { description, parameters }: Native): Native {
-  const settings = Object.entries(declared).filter(([key, value]) => value && /^(display|env|max)/.test(key));
-  const told = settings.length > 0 ? ` Settings: ${JSON.stringify(Object.fromEntries(settings))}` : "";
+  const settings = restOf(declared, (key) => Boolean(declared[key]) && /^(display|env|max)/.test(key));
+  const told = settings ? ` Settings: ${JSON.stringify(settings)}` : "";
   return { description: description + told, parameters };
 }
 
@@ -91,7 +91,7 @@ export const toolKind = (tools: readonly Tool[] | undefined, name: string): "fun
 
 /** The text of a custom call. */
 export const customInput = (call: Pick<ToolCall, "arguments">): string =>
-  typeof call.arguments.input === "string" ? call.arguments.input : JSON.stringify(call.arguments);
+  isText(call.arguments.input) ? call.arguments.input : JSON.stringify(call.arguments);
 
 const INPUT = /^\s*\{\s*"input"\s*:\s*"/;
 /** What stands in front of the text cannot be longer: then it is another object, whose text the end of the call tells. */

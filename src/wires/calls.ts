@@ -1,5 +1,5 @@
 /** The calls of a conversation that is read from its start: every call has an id, every result finds its call. */
-import type { Message } from "../core/nouns.ts";
+import type { Message, Part } from "../core/nouns.ts";
 
 /** Ids in the order of their calls; those before `at` have their results. */
 interface Line {
@@ -16,14 +16,11 @@ export class Calls {
   readonly #line: Line = { ids: [], at: 0 };
   readonly #lines = new Map<string, Line>();
   /** Ids that came again, by their latest meaning. */
-  #renamed: Map<string, string> | undefined;
+  readonly #renamed = new Map<string, string>();
 
   add(given: string | undefined, name: string): { id: string; name: string } {
     const id = given && !this.#names.has(given) ? given : this.#mint();
-    if (given && id !== given) {
-      this.#renamed ??= new Map();
-      this.#renamed.set(given, id);
-    }
+    if (given && id !== given) this.#renamed.set(given, id);
     this.#names.set(id, name);
     this.#waiting.add(id);
     this.#line.ids.push(id);
@@ -33,10 +30,15 @@ export class Calls {
     return { id, name };
   }
 
+  /** Whether a call has no result yet. */
+  get areWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** A result without an id answers the first call of its name that still waits, or else the first that waits. */
   answer(given: { id: string | undefined; name: string | undefined }): { id: string; name: string } {
     const match = given.id ? undefined : (this.#first(this.#lines.get(given.name ?? "")) ?? this.#first(this.#line));
-    const id = (given.id && (this.#renamed?.get(given.id) ?? given.id)) || match || this.#mint();
+    const id = (given.id && (this.#renamed.get(given.id) ?? given.id)) || match || this.#mint();
     this.#waiting.delete(id);
     return { id, name: given.name || this.#names.get(id) || "" };
   }
@@ -56,10 +58,10 @@ export class Calls {
   }
 }
 
+/** What the model said in messages. */
+export const saidIn = (messages: readonly Message[]): Part[] =>
+  messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+
 /** The ids of the calls in messages. */
-export function callIds(messages: readonly Message[]): string[] {
-  const ids: string[] = [];
-  for (const message of messages)
-    if (message.role === "assistant") for (const part of message.content) if ("id" in part && part.id !== undefined) ids.push(part.id);
-  return ids;
-}
+export const callIds = (messages: readonly Message[]): string[] =>
+  saidIn(messages).flatMap((part) => ("id" in part && part.id !== undefined ? part.id : []));

@@ -5,7 +5,7 @@
 import { isObject } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Part, Thinking } from "../core/nouns.ts";
 import { withState } from "./opaque.ts";
-import { defined, listOf, numberOf, objectOf, parsed, someOf, textOf } from "./read.ts";
+import { defined, isText, listOf, numberOf, objectOf, parsed, someOf, textOf } from "./read.ts";
 
 const SEAL = "dragoman/1:";
 /** What every version of it begins with: `dragoman/` in base64. */
@@ -77,7 +77,7 @@ export function openCapsule(sealed: string): Capsule | undefined {
 const stateIn = (value: Json | undefined): Opaque[] | undefined => someOf(listOf(value).filter(isOpaque));
 
 const isOpaque = (value: Json): value is JsonObject & Opaque =>
-  isObject(value) && typeof value.wire === "string" && typeof value.kind === "string" && value.data !== undefined;
+  isObject(value) && isText(value.wire) && isText(value.kind) && value.data !== undefined;
 
 /** In either alphabet of base64, as Google's API takes it: Python's `google-genai` writes all bytes in the one for URLs, also those it was given. */
 export const standardBase64 = (data: string): string => (/[-_]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/") : data);

@@ -1,5 +1,5 @@
 /** What all requests to servers end with. */
-import type { Abilities, Out } from "./abilities.ts";
+import type { Out } from "./abilities.ts";
 import { callIds } from "./calls.ts";
 import { putExtra } from "./opaque.ts";
 import { isEmpty } from "./read.ts";
@@ -9,14 +9,8 @@ import type { Draft, Headers, WireContext, WireOutput } from "./wire.ts";
 
 export type Encoded = WireOutput & { path: string; body: Draft; context: WireContext };
 
-export function encoded(
-  { request, warnings, names, nulls, wrapped }: Out,
-  { wire }: Abilities,
-  path: string,
-  body: Draft,
-  headers?: Headers,
-): Encoded {
-  putExtra(wire, body, request, warnings);
+export function encoded({ able, request, warnings, names, nulls, wrapped }: Out, path: string, body: Draft, headers?: Headers): Encoded {
+  putExtra(able.wire, body, request, warnings);
   const context: { -readonly [K in keyof WireContext]: WireContext[K] } = {
     names: names.context,
     warnings: warnings.list,

@@ -1,7 +1,7 @@
 /** Errors: what each code is called on each wire, and what a server's error means. One table, read in both directions. */
 import { isObject } from "../core/json.ts";
 import type { ErrorCode, ErrorInfo, JsonObject, WireId } from "../core/nouns.ts";
-import { defined, listOf, objectOf, parsed, textOf } from "./read.ts";
+import { defined, isList, isText, listOf, objectOf, parsed, textOf } from "./read.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 /** The status; OpenAI's `error.code`, chat and Responses; Anthropic's `error.type`; Gemini's `error.status`. */
@@ -23,20 +23,29 @@ export const ERRORS: Readonly<Record<ErrorCode, Spelling>> = {
   internal: [500, "internal_error", "api_error", "INTERNAL"],
 };
 
-/** Clients know by the wording that the prompt is too long, and shorten it. */
+/** Clients know by the wording that the prompt is too long, and shorten it. Copilot goes by the words of Responses, whichever of OpenAI's APIs it speaks. */
 const TOO_LONG = {
-  openai: (used: number, limit: number) =>
-    `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${used} tokens. Please reduce the length of the messages.`,
-  anthropic: (used: number, limit: number) => `prompt is too long: ${used} tokens > ${limit} maximum`,
-  gemini: (used: number, limit: number) => `The input token count (${used}) exceeds the maximum number of tokens allowed (${limit}).`,
+  openai: {
+    words: "Your input exceeds the context window of this model",
+    counted: (used: number, limit: number) =>
+      `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${used} tokens. Please reduce the length of the messages. Your input exceeds the context window of this model.`,
+  },
+  anthropic: {
+    words: "prompt is too long",
+    counted: (used: number, limit: number) => `prompt is too long: ${used} tokens > ${limit} maximum`,
+  },
+  gemini: {
+    words: "The input token count exceeds the maximum number of tokens allowed",
+    counted: (used: number, limit: number) => `The input token count (${used}) exceeds the maximum number of tokens allowed (${limit}).`,
+  },
 } as const;
 
 /** The message as clients of that family of wires know it. */
-export function errorMessage(error: ErrorInfo, family: keyof typeof TOO_LONG): string {
-  const { code, message, tokens } = error;
+export function errorMessage({ code, message, tokens }: ErrorInfo, family: keyof typeof TOO_LONG): string {
   if (code !== "context-length") return message;
-  if (tokens) return TOO_LONG[family](tokens.used, tokens.limit);
-  return family === "anthropic" && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
+  const { words, counted } = TOO_LONG[family];
+  if (tokens) return counted(tokens.used, tokens.limit);
+  return message.toLowerCase().includes(words.toLowerCase()) ? message : `${words}: ${message}`;
 }
 
 /** Only Anthropic has a status of its own for a server that has too much to do. */
@@ -70,16 +79,16 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 const WORDS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/`max_tokens` must be/, "bad-request"], // Groq's, which goes on to speak of the context
   [
-    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached/i,
+    /context.?(length|window|size|limit)|(prompt|input) (is )?too long|input token count|maximum (context|prompt length|model length)|input length|too many tokens|model token limit|prompt exceeds|`inputs` (tokens|must)|tokens_limit_reached|too_many_prompt_tokens/i,
     "context-length",
   ],
   [/request_too_large|payload too large|request body is too large/i, "too-large"],
   [/overloaded/i, "overloaded"],
   [/insufficient balance/i, "permission"],
   [/rate.?limit|too_many_(requests|tokens)|RESOURCE_EXHAUSTED|insufficient_quota/i, "rate-limit"],
-  [/API_KEY_INVALID|invalid.api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
+  [/API_KEY_INVALID|(invalid|incorrect).api.key|login fail|authentication_error|UNAUTHENTICATED/i, "auth"],
   [/permission_error|permission_denied/i, "permission"],
-  [/not_found|NOT_FOUND|model '[^']*' not found/, "not-found"], // the last is a 400 of llama-server's, where it has several models
+  [/not_found|NOT_FOUND|[Mm]odel ('[^']*' )?not found|invalid_model|decommissioned|not a valid model/, "not-found"], // said with a 400
   [/invalid_request_error|INVALID_ARGUMENT|FAILED_PRECONDITION/, "bad-request"],
   [/UNAVAILABLE/, "overloaded"],
   [/timeout|DEADLINE_EXCEEDED/i, "timeout"],
@@ -97,20 +106,21 @@ const STATUSES: Readonly<Record<number, ErrorCode | undefined>> = {
 
 /** Any wire's error, with its status; 0: it came in a stream. */
 export function readError(status: number, headers: Headers, body: unknown): ErrorInfo {
-  const value = typeof body === "string" ? (parsed(body) ?? body) : body;
-  const root: unknown = Array.isArray(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
+  const value = isText(body) ? (parsed(body) ?? body) : body;
+  const root: unknown = isList(value) ? value[0] : value; // Gemini wraps it in a list, where it streams one
   const { status_code, status_msg } = objectOf(objectOf(root).base_resp); // MiniMax's
   const own = status_msg ? { message: status_msg, code: String(status_code) } : root;
-  const error = isObject(root) ? (root.error ?? root.detail ?? own) : root;
-  const inner = typeof error === "string" && error !== body ? parsed(error) : undefined;
+  const error = isObject(root) ? (root.error ?? listOf(root.errors)[0] ?? root.detail ?? own) : root; // Cloudflare has a list
+  const inner = isText(error) && error !== body ? parsed(error) : undefined;
   if (isObject(inner)) return readError(status, headers, inner); // Ollama quotes the server that runs inside of it
-  const { message: told, detail, code: native, type, status: word, param, details, n_prompt_tokens, n_ctx } = objectOf(error);
+  const { message: told, detail, code: native, type, status: word, param, details, metadata, n_prompt_tokens, n_ctx } = objectOf(error);
+  const raw = textOf(objectOf(metadata).raw); // OpenRouter's: what the server behind it said
   const faults = [error, detail, objectOf(told).detail].map(faultsIn); // Mistral's message is such an object
-  const message =
-    [error, told, detail, ...faults].find((text) => typeof text === "string")?.trim() || `the server answered with status ${status}`;
+  const plain = [error, told, detail, ...faults].find((text) => isText(text))?.trim() || `the server answered with status ${status}`;
+  const message = raw ? `${plain}: ${readError(status, {}, raw).message}` : plain;
   const notes = listOf(details).map(objectOf);
   const coded = CODES.find((code) => ERRORS[code][1] === native && native !== null);
-  const code = coded ?? codeOf([native, type, word, message, ...notes.map(({ reason }) => reason)], status || Number(native));
+  const code = coded ?? codeOf([native, type, word, message, raw, ...notes.map(({ reason }) => reason)], status || Number(native));
   const delay = notes.map(({ retryDelay }) => textOf(retryDelay)).find(Boolean);
   const { "retry-after-ms": ms = "", "retry-after": after = "", date = "" } = headers;
   const waits = [Number.parseFloat(ms), 1000 * Number.parseFloat(delay ?? ""), 1000 * Number.parseFloat(after)];
@@ -119,7 +129,7 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
     code,
     message,
     status: status || undefined,
-    native: coded || (typeof type !== "string" && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
+    native: coded || (!isText(type) && type !== null) ? undefined : textOf(native), // Azure has no type beside its codes
     param: param === "None" ? undefined : textOf(param), // Python's, through LiteLLM
     retryAfterMs: wait === undefined ? wait : Math.round(wait),
     tokens: code === "context-length" ? tokensOf([message, n_prompt_tokens, n_ctx].join(" ")) : undefined,
@@ -130,11 +140,11 @@ export function readError(status: number, headers: Headers, body: unknown): Erro
 const faultsIn = (list: unknown): string | undefined =>
   listOf(list)
     .map(objectOf)
-    .flatMap(({ loc, msg }) => (typeof msg === "string" ? [[listOf(loc).join("."), msg].filter(Boolean).join(": ")] : []))
+    .flatMap(({ loc, msg }) => (isText(msg) ? [[listOf(loc).join("."), msg].filter(Boolean).join(": ")] : []))
     .join("; ") || undefined;
 
 function codeOf(words: readonly unknown[], status: number): ErrorCode {
-  const text = words.filter((word) => typeof word === "string").join(" ");
+  const text = words.filter((word) => isText(word)).join(" ");
   const told = WORDS.find(([word]) => word.test(text))?.[1];
   // A status that says it all is believed; 400 and the 500s say little.
   const plain = STATUSES[status];
@@ -151,13 +161,17 @@ const WITH_ANSWER = [
   /length of (?<most>\d+) tokens.*: (?<prompt>\d+) tokens from the input messages and (?<answer>\d+) tokens for/,
 ];
 
+const UUID = /[\da-f]{8}(-[\da-f]{4}){3}\S*/gi;
+
 /** How many tokens, and how many would have been allowed; servers name the two in either order. */
 function tokensOf(message: string): ErrorInfo["tokens"] {
   for (const pattern of WITH_ANSWER) {
     const { prompt, answer, most } = pattern.exec(message)?.groups ?? {};
     if (most !== undefined) return { used: Number(prompt) + Number(answer), limit: Number(most), answer: Number(answer) };
   }
-  const counts = (message.match(/\d[\d,]*/g) ?? []).map((digits) => Number(digits.replaceAll(",", ""))).filter((count) => count >= 100);
+  const counts = (message.replace(UUID, "").match(/\d[\d,]*/g) ?? [])
+    .map((digits) => Number(digits.replaceAll(",", "")))
+    .filter((count) => count >= 100);
   const [limit, used] = counts.slice(0, 2).sort((a, b) => a - b);
   return limit === undefined || used === undefined ? undefined : { used, limit };
 }

@@ -1,10 +1,9 @@
 /** The events of one answer while a decoder reads it: pairs are closed, calls stay apart, and there is one finish, last. */
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
-import { CallAccumulator, type CallFragment } from "./accumulate.ts";
-import { ownName } from "./names.ts";
-import { added } from "./read.ts";
-import type { WireContext } from "./wire.ts";
+import { CallAccumulator, type CallFragment, NO_CONTEXT } from "./accumulate.ts";
+import { added, defined } from "./read.ts";
+import { Unwrapping } from "./wrapped.ts";
 
 export interface End {
   /** What the server's reason means; `undefined`: it gave none. */
@@ -17,19 +16,9 @@ export interface End {
   ended?: boolean | undefined;
 }
 
-type CallCounts = Pick<CallAccumulator, "idle" | "complete" | "truncated" | "malformed">;
-
-const NO_CALLS: CallCounts = { idle: true, complete: 0, truncated: 0, malformed: 0 };
-
-function accumulatorOf(context: WireContext): CallAccumulator {
-  const { ids = [], nulls } = context;
-  return new CallAccumulator({ nameOf: (name) => ownName(context, name), mintId: (n) => `call_${ids.length + n}`, taken: ids, nulls });
-}
-
 export class EventWriter {
-  readonly #context: WireContext;
-  /** Made with the first call: most answers have none. */
-  #calls: CallAccumulator | undefined;
+  readonly calls: CallAccumulator;
+  readonly #unwrapping: Unwrapping | undefined;
   /** The last of a call. */
   fragment: CallFragment | undefined;
   #events: Event[] = [];
@@ -39,14 +28,14 @@ export class EventWriter {
   #isCounted = false;
   #finished = false;
 
-  constructor(context: WireContext) {
-    this.#context = context;
+  constructor(context = NO_CONTEXT) {
+    this.calls = new CallAccumulator(context);
+    if (context.wrapped) this.#unwrapping = new Unwrapping();
   }
 
-  get calls(): CallCounts {
-    return this.#calls ?? NO_CALLS;
+  get started(): boolean {
+    return this.#started;
   }
-
   get finished(): boolean {
     return this.#finished;
   }
@@ -62,17 +51,14 @@ export class EventWriter {
   take(): Event[] {
     const events = this.#events;
     this.#events = [];
-    return events;
+    return this.#unwrapping ? [...this.#unwrapping.events(events)] : events;
   }
 
   /** Counts once. */
   start(id?: string, model?: string): void {
     if (this.#started || this.#finished) return;
     this.#started = true;
-    const start: Extract<Event, { type: "start" }> = { type: "start" };
-    if (id) start.id = id;
-    if (model) start.model = model;
-    this.#events.push(start);
+    this.#events.push(defined<Extract<Event, { type: "start" }>>({ type: "start", id: id || undefined, model: model || undefined }));
   }
 
   text(text: string, state?: Opaque[]): void {
@@ -107,8 +93,7 @@ export class EventWriter {
     this.endThinking();
     this.fragment = fragment;
     if (this.#finished) return;
-    this.#calls ??= accumulatorOf(this.#context);
-    this.#events.push(...this.#calls.add(fragment));
+    this.#events.push(...this.calls.add(fragment));
   }
 
   refusal(text: string): void {
@@ -145,26 +130,21 @@ export class EventWriter {
     if (this.#finished) return;
     this.endThinking();
     const cut = end.reason === "length" || end.reason === "error" || end.error !== undefined || !(end.reason || end.ended);
-    if (this.#calls && !this.#calls.idle) this.#events.push(...this.#calls.end({ truncated: cut }));
+    this.#events.push(...this.calls.end({ truncated: cut }));
     if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
-    const { native, stop } = end;
-    const finish: Finish = { type: "finish", reason };
-    if (stop !== undefined) finish.stop = stop;
-    if (native !== undefined) finish.native = native;
-    if (error) finish.error = error;
-    this.#events.push(finish);
+    this.#events.push(defined<Finish>({ type: "finish", reason, stop: end.stop, native: end.native, error }));
     this.#finished = true;
   }
 
   #pass(event: Event): void {
     if (this.#finished) return;
-    if (!this.#calls || this.#calls.idle) this.#events = added(this.#events, event);
-    else this.#events.push(...this.#calls.pass(event));
+    if (this.calls.idle) this.#events = added(this.#events, event);
+    else this.#events.push(...this.calls.pass(event));
   }
 }
 
-function reasonOf({ reason, error, ended }: End, calls: CallCounts): [FinishReason, ErrorInfo?] {
+function reasonOf({ reason, error, ended }: End, calls: CallAccumulator): [FinishReason, ErrorInfo?] {
   if (error) return ["error", error];
   if (reason === "length") return ["length"];
   if (!reason && !ended) return ["error", CUT_OFF];

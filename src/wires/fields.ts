@@ -8,7 +8,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, WireId } from "../core/nouns.ts";
 import { opaques } from "./opaque.ts";
 import { parseBody, withNumbersOf } from "./raw.ts";
-import { isEmpty, words } from "./read.ts";
+import { entryOf, isEmpty, isList, isText, snake, words } from "./read.ts";
 
 /** What nests deeper is nobody's request and nobody's answer, and would exhaust the stack of whoever walks it. */
 export const MAX_DEPTH = 512;
@@ -17,10 +17,9 @@ const bad = (message: string): BadRequest => new BadRequest({ code: "bad-request
 
 /** The body of a request, given as JSON text or as what it stands for. */
 export function readBody(body: unknown): JsonObject {
-  const value = typeof body === "string" ? parse(body) : body;
+  const value = isText(body) ? parse(body) : body;
   if (!isObject(value)) throw bad("the body must be a JSON object");
-  const isShort = typeof body === "string" && body.length <= 2 * MAX_DEPTH; // each level takes two brackets
-  if (!isShort && deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
+  if (deeperThan(value, MAX_DEPTH)) throw bad(`the body nests deeper than ${MAX_DEPTH} levels`);
   return value;
 }
 
@@ -35,7 +34,7 @@ function parse(text: string): unknown {
 /** Whether a value nests deeper than so many levels. */
 export function deeperThan(value: Json, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) {
+  if (isList(value)) {
     for (const item of value) if (levels === 0 || deeperThan(item, levels - 1)) return true;
   } else for (const key in value) if (levels === 0 || deeperThan((value as JsonObject)[key]!, levels - 1)) return true;
   return false;
@@ -133,7 +132,7 @@ export class Fields {
   }
 
   #spelled(key: string): string {
-    return this.#hasSnakes && this.value[key] === undefined ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
+    return this.#hasSnakes && this.value[key] === undefined ? snake(key) : key;
   }
   /** A look at what stands there; it is still left. */
   peek(key: string): Json | undefined {
@@ -153,7 +152,7 @@ export class Fields {
   #typed<T extends keyof Types>(type: T, key: string): Types[T] | undefined {
     const value = this.json(key);
     if (value === undefined) return undefined;
-    if ((Array.isArray(value) ? "list" : typeof value) === type) return value as Types[T];
+    if ((isList(value) ? "list" : typeof value) === type) return value as Types[T];
     return this.#reading.strict ? fail(this.place(key), `must be ${TYPES[type]}`, value) : undefined;
   }
 
@@ -180,12 +179,11 @@ export class Fields {
   /** What a table has for the word that stands here. */
   word<T>(key: string, table: Readonly<Record<string, T>>): T {
     const word = this.json(key);
-    if (typeof word === "string" && Object.hasOwn(table, word)) return table[word]!;
-    return fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
+    return entryOf(table, word) ?? fail(this.place(key), `must be one of ${Object.keys(table).join(", ")}`, word);
   }
   list(key: string): readonly Json[] {
     const only = this.#reading.lax ? this.json(key) : undefined;
-    return only === undefined || Array.isArray(only) ? (this.#typed("list", key) ?? []) : [only];
+    return only === undefined || isList(only) ? (this.#typed("list", key) ?? []) : [only];
   }
 
   /** What is said otherwise, or always. */

@@ -7,7 +7,7 @@
  */
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
-import { errorOutput, readError } from "./errors.ts";
+import { errorOutput } from "./errors.ts";
 import { GeminiReader } from "./gemini/answer-in.ts";
 import { errorBody, GeminiAnswer, hasReason } from "./gemini/answer-out.ts";
 import { decodeRequest } from "./gemini/request-in.ts";
@@ -31,7 +31,6 @@ export const gemini: Wire = {
     const body = errorBody(error, status);
     return errorOutput(error, request?.stream === "array" ? [body] : body, WIRE);
   },
-  decodeError: readError,
 
   // ---- Models and tokens
 

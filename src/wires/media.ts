@@ -3,7 +3,7 @@ import { isObject } from "../core/json.ts";
 import type { Json, Media, Message, Text } from "../core/nouns.ts";
 import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
-import { listOf } from "./read.ts";
+import { entryOf, isText, listOf } from "./read.ts";
 
 /** What is not said of a file is told by its name, or that of its URL. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 /** A file of which only that is known; and what it is if they do not tell. */
 export function fileFromUrl(url: string | undefined, name: string | undefined, otherwise = "application/octet-stream"): Media {
   const [ending = ""] = /[^.]*$/.exec((name ?? url ?? "").replace(/[?#].*/s, "").toLowerCase()) ?? [];
-  return mediaFromUrl(url, Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending]! : otherwise);
+  return mediaFromUrl(url, entryOf(ENDINGS, ending) ?? otherwise);
 }
 
 /** Media from a URL; the bytes of a `data:` URL are taken out. */
@@ -59,9 +59,9 @@ export function withLabels(message: Message): Message {
 
 /** The texts of an output that is text, or a list of text parts. */
 export function textsOf(output: Json): string[] | undefined {
-  const parts = typeof output === "string" ? [{ type: "text", text: output }] : listOf(output);
+  const parts = isText(output) ? [{ type: "text", text: output }] : listOf(output);
   const texts = parts.map((part) => (isObject(part) && part.type === "text" ? part.text : undefined));
-  return texts.length > 0 && texts.every((text) => typeof text === "string") ? texts : undefined;
+  return texts.length > 0 && texts.every((text) => isText(text)) ? texts : undefined;
 }
 
 /** A tool's output as text; of a list of text parts, their texts. */

@@ -1,13 +1,13 @@
 /** Lists of models. OpenAI's, which both of its APIs share, is `{"object": "list", "data": [{"id": "m", "object": "model", …}]}`. */
 import type { JsonObject } from "../core/nouns.ts";
-import { defined, listOf, numberOf, objectOf, parsed, textOf } from "./read.ts";
+import { defined, isText, listOf, numberOf, objectOf, parsed, textOf } from "./read.ts";
 import type { ModelInfo, Wire } from "./wire.ts";
 
 type Read = { [K in keyof ModelInfo]: ModelInfo[K] | undefined };
 
 /** The models that a body lists under this key; what has no id is none. */
 export const readModels = (body: unknown, key: string, read: (model: JsonObject) => Read): ModelInfo[] =>
-  listOf(objectOf(typeof body === "string" ? parsed(body) : body)[key])
+  listOf(objectOf(isText(body) ? parsed(body) : body)[key])
     .map((model) => defined<ModelInfo>(read(objectOf(model)) as ModelInfo))
     .filter(({ id }) => id);
 
@@ -20,17 +20,18 @@ export function secondsOf(date: unknown): number | undefined {
 }
 
 /** As OpenRouter has it: its clients (Zed, goose) offer tools and thinking only with models that say so. */
-const ABLE = ["tools", "tool_choice", "reasoning", "response_format", "structured_outputs", "max_tokens", "temperature", "stop"];
+const TOOLS = ["tools", "tool_choice"];
+const ABLE = ["reasoning", "response_format", "structured_outputs", "max_tokens", "temperature", "stop"];
 
 export const openaiModels: Pick<Wire, "modelsPath" | "encodeModels" | "decodeModels"> = {
   modelsPath: "/v1/models",
   encodeModels: (models) => ({
     object: "list",
-    data: models.map(({ id, created = 0, contextLength }) =>
+    data: models.map(({ id, created = 0, contextLength, tools = true }) =>
       defined<object>({
         ...{ id, object: "model", created, owned_by: "dragoman" },
         max_model_len: contextLength, // as vLLM has it
-        ...{ name: id, description: "", context_length: contextLength, supported_parameters: ABLE },
+        ...{ name: id, description: "", context_length: contextLength, supported_parameters: tools ? [...TOOLS, ...ABLE] : ABLE },
       }),
     ),
   }),

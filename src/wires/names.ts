@@ -1,4 +1,5 @@
 /** Tool names that a target forbids go there under another name, and come back under their own. */
+import { entryOf } from "./read.ts";
 
 export interface NameRule {
   /** Matches one character that is forbidden; with the flag `g`. Absent: none is. */
@@ -42,7 +43,7 @@ export class Names {
 
 /** Our name of what a server calls by another. */
 export const ownName = (context: { readonly names: Readonly<Record<string, string>> }, name: string): string =>
-  Object.hasOwn(context.names, name) ? (context.names[name] ?? name) : name;
+  entryOf(context.names, name) ?? name;
 
 /** Eight hexadecimal digits (FNV-1a). */
 function hash(text: string): string {

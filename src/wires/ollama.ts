@@ -7,7 +7,7 @@
  */
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
-import { errorOutput, readError } from "./errors.ts";
+import { errorOutput } from "./errors.ts";
 import { dateOf, readModels, secondsOf } from "./models.ts";
 import { OllamaReader } from "./ollama/answer-in.ts";
 import { errorBody, OllamaAnswer } from "./ollama/answer-out.ts";
@@ -26,7 +26,6 @@ export const ollama: Wire = {
   ...decoders(OllamaReader),
   ...encoders(WIRE, OllamaAnswer),
   encodeError: (error) => errorOutput(error, errorBody(error)),
-  decodeError: readError,
 
   // ---- Models
 

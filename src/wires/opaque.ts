@@ -4,6 +4,7 @@
  */
 import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject, Opaque, Request, WireId } from "../core/nouns.ts";
+import { entryOf } from "./read.ts";
 import type { Warnings } from "./warnings.ts";
 import type { Draft } from "./wire.ts";
 
@@ -91,7 +92,7 @@ function putAt(body: Draft, steps: readonly string[], data: Json, element: boole
 
 /** What we said ourselves stays; objects grow together. */
 function merge(target: Draft, key: string, data: Json): void {
-  const there = Object.hasOwn(target, key) ? target[key] : undefined;
+  const there = entryOf(target, key);
   if (there === undefined) setOwn(target, key, data);
   else if (isObject(there) && isObject(data)) for (const [inner, value] of Object.entries(data)) merge(there as Draft, inner, value);
 }

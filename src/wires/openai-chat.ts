@@ -5,7 +5,7 @@
  */
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
-import { errorOutput, openaiError, readError } from "./errors.ts";
+import { errorOutput, openaiError } from "./errors.ts";
 import { openaiModels } from "./models.ts";
 import { ChatReader } from "./openai-chat/answer-in.ts";
 import { ChatAnswer } from "./openai-chat/answer-out.ts";
@@ -21,6 +21,5 @@ export const openaiChat: Wire = {
   ...decoders(ChatReader),
   ...encoders(WIRE, ChatAnswer),
   encodeError: (error) => errorOutput(error, openaiError(error)),
-  decodeError: readError,
   ...openaiModels,
 };

@@ -7,7 +7,7 @@
 import { decoders } from "./answer-in.ts";
 import { encoders } from "./answer-out.ts";
 import { counted } from "./encoded.ts";
-import { errorOutput, openaiError, readError } from "./errors.ts";
+import { errorOutput, openaiError } from "./errors.ts";
 import { openaiModels } from "./models.ts";
 import { ResponseReader } from "./openai-responses/answer-in.ts";
 import { ResponseAnswer } from "./openai-responses/answer-out.ts";
@@ -32,7 +32,6 @@ export const openaiResponses: Wire = {
     const body = new ResponseAnswer(WIRE, request, options).encode({ type: "finish", reason: "error", error });
     return { status: 200, headers: { "content-type": "text/event-stream" }, body };
   },
-  decodeError: readError,
 
   // ---- Models and tokens
 

@@ -8,7 +8,7 @@ import { effortOf } from "./effort.ts";
 import { told } from "./encoded.ts";
 import type { Fields } from "./fields.ts";
 import { Names } from "./names.ts";
-import { defined, listOf, objectOf, some } from "./read.ts";
+import { defined, isText, listOf, objectOf, some, spelling } from "./read.ts";
 import { type Source, toolName } from "./request-in.ts";
 import { objectSchema, strictSchema } from "./schema-out.ts";
 import type { Warnings } from "./warnings.ts";
@@ -23,7 +23,7 @@ export const NAME_RULE = { forbidden: /[^\w-]/g, max: 64 } as const;
 export function readFormat(tool: Fields, inner?: string): Pick<Tool, "grammar"> {
   const { type, ...flat } = objectOf(tool.value.format);
   const { syntax, definition } = objectOf(inner ? flat[inner] : flat);
-  const isGrammar = type === "grammar" && typeof syntax === "string" && typeof definition === "string";
+  const isGrammar = type === "grammar" && isText(syntax) && isText(definition);
   if (!isGrammar && (type !== "text" || inner)) return {};
   const format = tool.inner("format");
   format.ask("type");
@@ -43,7 +43,7 @@ export function sayable(tool: Tool, { request, profile, warnings, nulls }: Out):
   return { ...loose, parameters: { properties: {}, ...told(objectSchema(parameters), `the parameters of ${name}`, warnings) } };
 }
 
-const MODES = { auto: "auto", none: "none", required: "required", any: "required" } as const;
+const MODES = { ...spelling("auto none required"), any: "required" } as const;
 
 /** The tool that only its type names: one of those that the API defines. */
 const nativeIn = (tools: readonly Tool[], type: Json | undefined): Tool | undefined =>
@@ -89,7 +89,7 @@ export function readChoice(
 
 /** `isWrapped`: chat's form. */
 export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (name: string) => string, isWrapped: boolean): unknown {
-  if (typeof choice === "string") return choice;
+  if (isText(choice)) return choice;
   const named = (own: string) => {
     const native = isWrapped
       ? undefined
@@ -110,12 +110,7 @@ export function writeChoice(choice: ToolChoice, { tools }: Request, nameOf: (nam
 
 export const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
   none: { enabled: false },
-  minimal: { effort: "minimal" },
-  low: { effort: "low" },
-  medium: { effort: "medium" },
-  high: { effort: "high" },
-  xhigh: { effort: "xhigh" },
-  max: { effort: "max" },
+  ...Object.fromEntries((["minimal", "low", "medium", "high", "xhigh", "max"] as const).map((effort) => [effort, { effort }])),
 };
 
 /** The word for how much thinking is wanted. */
@@ -140,30 +135,29 @@ const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedToke
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
   const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
-  return {
-    ...wholeUsage(counts, usage.number("total_tokens")),
+  const { inputTokens, outputTokens: said } = counts;
+  const total = usage.number("total_tokens") ?? 0;
+  // xAI and Google count thinking in the total alone.
+  if (inputTokens !== undefined && said !== undefined) counts.outputTokens = Math.max(said, total - inputTokens);
+  const all: Usage = {
+    ...counts,
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
-}
-
-/** xAI and Google count thinking in the total alone. */
-export function wholeUsage(usage: Usage, total = 0): Usage {
-  const { inputTokens, outputTokens } = usage;
-  if (inputTokens !== undefined && outputTokens !== undefined) usage.outputTokens = Math.max(outputTokens, total - inputTokens);
-  return usage;
+  const { outputTokens = 0, thinkingTokens = 0 } = all;
+  if (thinkingTokens > outputTokens) all.outputTokens = outputTokens + thinkingTokens; // Vercel's gateway counts it nowhere else
+  return all;
 }
 
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = usage;
-  const draft: Draft = {};
-  draft[prompt] = inputTokens; // a literal with computed names is put together by the runtime, name by name
-  draft[answer] = outputTokens;
-  draft.total_tokens = inputTokens + outputTokens;
-  const details = some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens });
-  if (details) draft[promptDetails] = details;
-  if (thinkingTokens !== undefined) draft[answerDetails] = { reasoning_tokens: thinkingTokens };
-  return draft;
+  return defined<Draft>({
+    [prompt]: inputTokens,
+    [answer]: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    [promptDetails]: some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens }),
+    [answerDetails]: some<Draft>({ reasoning_tokens: thinkingTokens }),
+  });
 }
 
 // ---- Structured output: `{"type": "json_schema", …}`
@@ -171,7 +165,7 @@ export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerD
 /** What it is called when nobody named it. */
 const OUTPUT_NAME = "output";
 
-const OUTPUT = { schema: "schema", name: "name", strict: "strict" } as const;
+const OUTPUT = spelling("schema name strict");
 
 /** `inner`: the key that the schema stands under with its name, where that is not the format itself. */
 export function readOutput(given: Fields, key: string, from: Source, inner?: string): Request["output"] {

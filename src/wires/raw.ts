@@ -7,6 +7,7 @@ import { setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { keepNumbers, numbersOf, numberText } from "../core/numbers.ts";
 import { stringEnd, valueEnd } from "./json-text.ts";
+import { isList, isText } from "./read.ts";
 
 let mark: string | undefined;
 /** Stands for a text, or marks one, while a body is printed or read. Whoever wrote the body cannot know it. */
@@ -44,7 +45,7 @@ export function parseBody(text: string): Json {
   const mark = theMark();
   const found = new Map<Holder, Map<string, string>>();
   const read = JSON.parse(withMarkedNumbers(text), function (this: Holder, key: string, item: Json) {
-    if (typeof item !== "string" || !item.startsWith(mark)) return item;
+    if (!isText(item) || !item.startsWith(mark)) return item;
     const number = item.slice(mark.length);
     found.set(this, (found.get(this) ?? new Map<string, string>()).set(key, number));
     return Number(number);
@@ -84,7 +85,7 @@ function keep(holder: Holder, numbers: ReadonlyMap<string, string>): void {
 
 function asWritten(this: Holder): unknown {
   if (!texts) return this;
-  const copy = Array.isArray(this) ? [...this] : { ...this };
+  const copy = isList(this) ? [...this] : { ...this };
   for (const [key, value] of Object.entries(this)) {
     const text = numberText(this, key, value);
     if (text) setOwn(copy as { [key: string]: unknown }, key, new RawJson(text, value));

@@ -16,6 +16,15 @@ export function parsed(text: string): Json | undefined {
 /** The words of a text. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
+type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
+
+/** `topP` as `top_p`. */
+export const snake = (word: string): string => word.replace(/[A-Z]/g, "_$&").toLowerCase();
+
+/** A table of words by how they are spelled elsewhere. */
+export const spelling = <T extends string>(nouns: T, spell = snake): Readonly<Record<string, Words<T>>> =>
+  Object.fromEntries(nouns.split(" ").map((noun) => [spell(noun), noun])) as Record<string, Words<T>>;
+
 /** The fields that a table names, written as the API calls them. */
 export function written(thing: object, names: FieldNames): { [key: string]: unknown } {
   const draft: { [key: string]: unknown } = {};
@@ -37,10 +46,17 @@ export function restOf(value: JsonObject, isWanted?: (key: string) => boolean): 
   return rest;
 }
 
-export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+export const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined);
 export const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : NOTHING);
-export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
+
+/** What a table has for a word. What every object has from its prototype is no entry. */
+export const entryOf = <T>(table: Readonly<Record<string, T>>, word: unknown): T | undefined =>
+  isText(word) && Object.hasOwn(table, word) ? table[word] : undefined;
 
 const NOTHING: JsonObject = Object.freeze({});
 
@@ -73,15 +89,27 @@ export function added<T>(list: T[], item: T): T[] {
   return list;
 }
 
+/** The list, where one follows another that it can be one with. */
+export function united<T>(list: readonly T[], unite: (last: T, next: T) => T | false | undefined): T[] {
+  const out: T[] = [];
+  for (const next of list) {
+    const last = out.at(-1);
+    const one = last && unite(last, next);
+    if (one) out[out.length - 1] = one;
+    else out.push(next);
+  }
+  return out;
+}
+
 export const someOf = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined);
 
 /** A piece onto what came before it, as clients do it: texts and lists grow, objects grow together, anything else stays. */
 export function grow(target: Draft, piece: Draft): Draft {
   for (const [key, value] of Object.entries(piece)) {
-    const there = Object.hasOwn(target, key) ? target[key] : undefined;
+    const there = entryOf(target, key);
     if (there === undefined || there === null) setOwn(target, key, value);
-    else if (typeof there === "string" && typeof value === "string") target[key] = there + value;
-    else if (Array.isArray(there) && Array.isArray(value)) target[key] = [...there, ...value];
+    else if (isText(there) && isText(value)) target[key] = there + value;
+    else if (isList(there) && isList(value)) target[key] = [...there, ...value];
     else if (isObject(there) && isObject(value)) target[key] = grow({ ...there }, value);
   }
   return target;

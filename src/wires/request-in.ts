@@ -5,7 +5,7 @@ import { malformedRaw, parseArguments } from "./accumulate.ts";
 import { Calls } from "./calls.ts";
 import { Fields, fail, type Reading, readBody } from "./fields.ts";
 import { opaque, withState } from "./opaque.ts";
-import { defined, someOf } from "./read.ts";
+import { defined, isList, isText, someOf, textOf } from "./read.ts";
 import { ArgumentTexts } from "./spans.ts";
 
 export class Source implements Reading {
@@ -65,8 +65,8 @@ export class Source implements Reading {
   /** A string, or a list of parts. */
   content<T>(given: Fields, key: string, part: (part: Fields) => T | readonly T[]): (T | Text)[] {
     const content = given.json(key);
-    if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-    if (content && !Array.isArray(content)) given.fail(key, "must be a string or a list of parts");
+    if (isText(content)) return content === "" ? [] : [{ type: "text", text: content }];
+    if (content && !isList(content)) given.fail(key, "must be a string or a list of parts");
     return given.each(key, part).flat() as T[];
   }
 
@@ -86,14 +86,14 @@ export class Source implements Reading {
   /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */
   call(given: Fields, key: string, named: { id: string; name: string }): ToolCall | Malformed {
     const value = given.json(key) ?? {};
-    const isText = typeof value === "string";
-    if (!isText && !isObject(value)) given.fail(key, "must be an object");
-    const printed = isText ? value : JSON.stringify(value);
-    const spelled = isText ? value : this.#texts?.take(value);
+    const text = textOf(value);
+    if (text === undefined && !isObject(value)) given.fail(key, "must be an object");
+    const printed = text ?? JSON.stringify(value);
+    const spelled = text ?? this.#texts?.take(value);
     const read = parseArguments(printed);
     if ("code" in read) return { type: "malformed", raw: malformedRaw(named.name, value), ...read, id: named.id };
     const call: ToolCall = { type: "tool-call", ...named, ...read };
-    if (spelled?.startsWith("{", spelled.search(/\S/)) && (isText || spelled !== printed)) call.json = spelled;
+    if (spelled?.startsWith("{", spelled.search(/\S/)) && (text !== undefined || spelled !== printed)) call.json = spelled;
     return call;
   }
 }
@@ -130,10 +130,10 @@ export function readLimit(given: Fields, from: Source, key: string, other = key)
 /** One string to stop at, or a list of them. */
 export function readStop(given: Fields, key: string): string[] | undefined {
   const stop = given.json(key);
-  if (typeof stop === "string") return stop === "" ? undefined : [stop];
+  if (isText(stop)) return stop === "" ? undefined : [stop];
   return someOf(
     given.list(key).map((item, i) => {
-      if (typeof item === "string" && item !== "") return item;
+      if (isText(item) && item !== "") return item;
       return fail(given.place(key, i), "must be a string that is not empty", item);
     }),
   );

@@ -3,7 +3,7 @@ import { isObject, setOwn } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/nouns.ts";
 import { followRef } from "../core/schema.ts";
 import { withNumbersOf } from "./raw.ts";
-import { isEmpty, listOf, objectOf, words } from "./read.ts";
+import { entryOf, isEmpty, isList, isText, listOf, objectOf, snake, words } from "./read.ts";
 
 export interface SchemaLoss {
   /** `properties.a.items` */
@@ -29,7 +29,7 @@ function mapInner(schema: JsonObject, path: string, walk: Walk): Draft {
   for (const key in schema) {
     const value = schema[key]!;
     const at = path === "" ? key : `${path}.${key}`;
-    if (Array.isArray(value)) {
+    if (isList(value)) {
       if (INNER.has(key)) mapped[key] = value.map((item: Json, i) => walk(item, `${at}.${i}`));
     } else if (!isObject(value)) continue;
     else if (INNER.has(key)) mapped[key] = walk(value, at);
@@ -55,13 +55,13 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
   const walk = (item: Json, path: string, open: readonly string[]): Draft => {
     if (!isObject(item)) return item === false ? { not: {} } : {};
     const { $ref, ...rest } = item;
-    if (typeof $ref !== "string") return mapInner(item, path, (inner, at) => walk(inner, at, open));
+    if (!isText($ref)) return mapInner(item, path, (inner, at) => walk(inner, at, open));
     const target = $ref.startsWith("#") ? followRef($ref, schema) : undefined;
     const endless = ++nodes > MAX_NODES || open.filter((name) => name === $ref).length >= MAX_NESTED;
     if (!target || endless) {
       lost.push({ path, keyword: "$ref" });
       const type = target?.type;
-      return walk(typeof type === "string" ? { type, ...rest } : rest, path, open);
+      return walk(isText(type) ? { type, ...rest } : rest, path, open);
     }
     const { $defs: _defs, definitions: _definitions, ...named } = target;
     return walk({ ...named, ...rest }, path, [...open, $ref]);
@@ -72,7 +72,7 @@ export function inlineRefs(schema: JsonObject): SchemaOut {
 }
 
 export const hasRef = (value: Json): boolean =>
-  typeof value === "object" && value !== null && (typeof objectOf(value).$ref === "string" || Object.values(value).some(hasRef));
+  typeof value === "object" && value !== null && (isText(objectOf(value).$ref) || Object.values(value).some(hasRef));
 
 // ---- Rewriting
 
@@ -111,7 +111,7 @@ const plain: Rule = ({ const: literal, oneOf, allOf, ...rest }, lose, root) => {
   if (oneOf !== undefined) draft = grown(draft, { anyOf: oneOf }, lose);
   for (const part of listOf(allOf).map(objectOf)) {
     const { $ref, ...own } = part;
-    draft = grown(draft, typeof $ref === "string" ? { ...followRef($ref, root), ...own } : plain(own, lose, root), lose);
+    draft = grown(draft, isText($ref) ? { ...followRef($ref, root), ...own } : plain(own, lose, root), lose);
   }
   return draft;
 };
@@ -124,7 +124,7 @@ const unified: Rule = (schema, lose, root) => {
     if (left.length < list.length) out.nullable = true;
     return left;
   };
-  const types = Array.isArray(type) ? some(type) : listOf(type && [type]);
+  const types = isList(type) ? some(type) : listOf(type && [type]);
   if (types.length === 1) out.type = types[0]!;
   const choices = types.length > 1 ? types.map((name) => ({ type: name })) : some(listOf(anyOf));
   if (choices.length === 1 && isObject(choices[0])) return { ...unified(choices[0], lose, root), ...out };
@@ -137,7 +137,7 @@ function grown(into: Draft, part: JsonObject, lose: Lose): Draft {
   for (const [key, value] of Object.entries(part)) {
     const there = out[key];
     if (isObject(there) && isObject(value)) out[key] = { ...there, ...value };
-    else if (key === "required" && Array.isArray(there) && Array.isArray(value)) out[key] = [...new Set([...there, ...value])];
+    else if (key === "required" && isList(there) && isList(value)) out[key] = [...new Set([...there, ...value])];
     else if (there === undefined) out[key] = value;
     else if (JSON.stringify(there) !== JSON.stringify(value)) lose(key);
   }
@@ -154,10 +154,10 @@ const GEMINI_KEYWORDS = words(
 export const geminiSchema = (schema: JsonObject): SchemaOut =>
   rewrite(inlineRefs(schema), unified, (draft, lose) => {
     drop(draft, (key) => !GEMINI_KEYWORDS.has(key), lose);
-    if (typeof draft.type === "string") draft.type = draft.type.toUpperCase();
-    if (Array.isArray(draft.enum)) {
-      if (draft.enum.some((value: Json) => typeof value !== "string")) lose("enum");
-      draft.enum = draft.enum.map((value: Json) => (typeof value === "string" ? value : JSON.stringify(value)));
+    if (isText(draft.type)) draft.type = draft.type.toUpperCase();
+    if (isList(draft.enum)) {
+      if (draft.enum.some((value: Json) => !isText(value))) lose("enum");
+      draft.enum = draft.enum.map((value: Json) => (isText(value) ? value : JSON.stringify(value)));
       draft.type = "STRING";
     }
     return draft;
@@ -167,49 +167,53 @@ const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties
 
 /** Google's servers take their words with `_`, too, and Python's `google-genai` writes a `response_schema` so. */
 const SNAKES: Readonly<Record<string, string>> = Object.fromEntries(
-  [...COUNTS, "anyOf", "propertyOrdering", "additionalProperties"].map((key) => [key.replace(/[A-Z]/, "_$&").toLowerCase(), key]),
+  [...COUNTS, "anyOf", "propertyOrdering", "additionalProperties"].map((key) => [snake(key), key]),
 );
 
 const camel: Rule = (schema) => {
   if (!Object.keys(schema).some((key) => Object.hasOwn(SNAKES, key))) return schema;
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [Object.hasOwn(SNAKES, key) ? SNAKES[key]! : key, value]));
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [entryOf(SNAKES, key) ?? key, value]));
 };
 
 /** `Optional[str]` of a Python function is, in `google-genai`, an object that is a string or null: Google's servers look at the alternatives alone. */
 function isOverruled({ type, anyOf }: JsonObject): boolean {
   const types = listOf(anyOf).map((item) => [objectOf(item).type ?? []].flat());
   const differs = (other: Json) => String(other).toLowerCase() !== String(type).toLowerCase();
-  return typeof type === "string" && types.every(({ length }) => length > 0) && types.flat().some(differs);
+  return isText(type) && types.every(({ length }) => length > 0) && types.flat().some(differs);
 }
 
 /** Whether anything in it may be in Gemini's words: few clients still write so, and a look takes less time than a copy. */
 function isGeminis(schema: Json): boolean {
   if (typeof schema !== "object" || schema === null) return false;
-  if (Array.isArray(schema)) return schema.some(isGeminis);
+  if (isList(schema)) return schema.some(isGeminis);
   for (const key in schema as JsonObject) {
     const value = (schema as JsonObject)[key]!;
     if (Object.hasOwn(SNAKES, key) || (key === "anyOf" && isOverruled(schema as JsonObject))) return true;
-    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || (typeof value === "string" && isGeminisWord(key, value)))
-      return true;
+    if (typeof value === "object" ? isGeminis(value) : key === "nullable" || isGeminisWord(key, value)) return true;
   }
   return false;
 }
-const isGeminisWord = (key: string, value: string): boolean => (key === "type" ? value !== value.toLowerCase() : COUNTS.includes(key));
+const isGeminisWord = (key: string, value: unknown): boolean =>
+  key === "type" ? String(value).toLowerCase() !== value : typeof value === "string" && COUNTS.includes(key);
+
+/** As the clients of Google's protocol buffers number them. */
+const TYPES = ["", "string", "number", "integer", "boolean", "array", "object", "null"];
 
 /** Back from Gemini's dialect: lower-case types, `nullable` as a type, counts that came as strings. JSON Schema passes unchanged. */
 export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
   !isGeminis(schema)
     ? schema
     : rewrite({ schema, lost: [] }, camel, (draft) => {
-        if (typeof draft.type === "string") draft.type = draft.type.toLowerCase();
-        if (isOverruled(draft)) delete draft.type;
-        for (const key of COUNTS) if (typeof draft[key] === "string") draft[key] = Number(draft[key]);
+        if (isText(draft.type)) draft.type = draft.type.toLowerCase();
+        if (typeof draft.type === "number") draft.type = TYPES[draft.type] ?? "";
+        if (draft.type === "" || isOverruled(draft)) delete draft.type;
+        for (const key of COUNTS) if (isText(draft[key])) draft[key] = Number(draft[key]);
         if (typeof draft.nullable !== "boolean") return draft;
         const { nullable: isNullable, ...rest } = draft;
         if (!isNullable) return rest;
-        if (Array.isArray(rest.enum)) rest.enum = [...rest.enum, null];
-        if (typeof rest.type === "string") rest.type = [rest.type, "null"];
-        else if (Array.isArray(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
+        if (isList(rest.enum)) rest.enum = [...rest.enum, null];
+        if (isText(rest.type)) rest.type = [rest.type, "null"];
+        else if (isList(rest.anyOf)) rest.anyOf = [...rest.anyOf, { type: "null" }];
         return rest;
       }).schema;
 
@@ -233,7 +237,7 @@ export function ownWordsOf(schema: JsonObject): JsonObject | undefined {
 /** Its server drops these without a word, so they are said otherwise or inlined; and it wants one type at the top, and objects as properties. */
 export function ollamaSchema(given: JsonObject): SchemaOut {
   const { schema, lost } = rewrite(inlineRefs(given), plain, unchanged);
-  return { schema: typeof schema.type === "string" ? schema : { ...schema, type: "object" }, lost };
+  return { schema: isText(schema.type) ? schema : { ...schema, type: "object" }, lost };
 }
 
 // ---- Anthropic's tools
@@ -268,7 +272,7 @@ const HARD_PATTERN = /\(\?[^:]|\\[bBkpP1-9]/;
 
 /** Keywords that the API takes with some values, and whether it takes this one. */
 const CONSTRAINED: Readonly<Record<string, (value: Json) => boolean>> = {
-  enum: (value) => Array.isArray(value) && !value.some((item) => typeof item === "object" && item !== null),
+  enum: (value) => isList(value) && !value.some((item) => typeof item === "object" && item !== null),
   minItems: (value) => value === 0 || value === 1,
   pattern: (value) => !HARD_PATTERN.test(String(value)),
   format: (value) => CONSTRAINED_FORMATS.has(String(value)),

@@ -3,7 +3,7 @@ import type { Json } from "../core/nouns.ts";
 import { branches, innerSchema, type SchemaNode, schemaTypes } from "../core/schema.ts";
 import { pastBlanks, valueEnd } from "./json-text.ts";
 import { oneLine } from "./raw.ts";
-import { listOf, parsed } from "./read.ts";
+import { isText, listOf, parsed } from "./read.ts";
 
 /** The JSON text of each value of this key, in the order in which they stand; such values are not looked into. The text must be valid. */
 export function valuesOf(text: string, key: string): string[] {
@@ -37,7 +37,7 @@ export class ArgumentTexts {
   /** The text that stands for this value, without line ends; those before it stood for something else. */
   take(value: Json): string | undefined {
     const wanted = JSON.stringify(value);
-    this.#texts ??= typeof this.#body === "string" ? valuesOf(this.#body, this.#key) : [];
+    this.#texts ??= isText(this.#body) ? valuesOf(this.#body, this.#key) : [];
     while (this.#next < this.#texts.length) {
       const json = this.#texts[this.#next++]!;
       if (JSON.stringify(parsed(json)) === wanted) return oneLine(json);

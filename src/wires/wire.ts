@@ -37,6 +37,8 @@ export interface ModelInfo {
   /** Seconds since 1970. */
   created?: number;
   contextLength?: number;
+  /** `false`: it never hears of tools. */
+  tools?: boolean;
 }
 
 /** JSON on its way out: it may hold `undefined`, which is not printed, and `RawJson`. */

@@ -5,7 +5,6 @@
 import type { Event, JsonObject } from "../core/nouns.ts";
 import { Balance } from "./json-text.ts";
 import { defined } from "./read.ts";
-import type { StreamDecoder } from "./wire.ts";
 
 const KEY = "value";
 const BEFORE = /^\s*\{\s*"value"\s*:\s*/;
@@ -23,7 +22,7 @@ export const wrappedSchema = ({ $defs, definitions, ...schema }: JsonObject): Js
     definitions: definitions as JsonObject,
   });
 
-class Unwrapping {
+export class Unwrapping {
   /** What may be the beginning of the object. */
   #held = "";
   /** Of the object, as long as it is open; `null`: there is none, or none any more. */
@@ -63,13 +62,3 @@ class Unwrapping {
     return text.slice(from, end - 1).trimEnd() + text.slice(end).trimEnd();
   }
 }
-
-export function unwrapped(decoder: StreamDecoder): StreamDecoder {
-  const unwrapping = new Unwrapping();
-  return {
-    feed: (text) => [...unwrapping.events(decoder.feed(text))],
-    flush: () => [...unwrapping.events(decoder.flush())],
-  };
-}
-
-export const unwrappedEvents = (events: readonly Event[]): Event[] => [...new Unwrapping().events(events)];

@@ -30,6 +30,18 @@ test("makes its folder when it is first used", async () => {
   expect(await fresh.list()).toEqual([]);
 });
 
+test("on Windows a colon, which names a stream that nobody sees, is refused; elsewhere it is a letter", async () => {
+  const windows = new Sandbox(folder, "win32");
+  await windows.write("a.txt", "seen");
+  for (const path of ["a.txt:b", "a.txt::$DATA", "sub:x/a.txt"]) {
+    await expect(windows.write(path, "unseen")).rejects.toThrow(`${path}: on Windows, a name has no colon`);
+    await expect(windows.read(path)).rejects.toThrow("colon");
+  }
+  expect(await windows.list()).toEqual(["a.txt"]);
+  await new Sandbox(folder, "linux").write("12:30.txt", "noon");
+  expect(await windows.list()).toEqual(["12:30.txt", "a.txt"]);
+});
+
 describe("what leads out is refused, and nothing outside is touched", () => {
   const ways = [
     "../secret.txt",

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import { request as fetchOne } from "../../src/engines/llama/download.ts";
 import { createRemote } from "../../src/engines/remote.ts";
-import { probeWire } from "../../src/gateway/upstreams.ts";
+import { probeWire } from "../../src/gateway/connect.ts";
 import { all } from "../events.ts";
 import { answering, closeLater, nobody, startServer, type TestServer } from "../servers.ts";
 

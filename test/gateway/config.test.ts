@@ -129,6 +129,10 @@ describe("a mistake is one line with its place", () => {
       '[upstreams.a]\nurl = "http://x"\nheaders = { "x y" = "1" }',
       /^dragoman\.toml:3: upstreams\.a\.headers\."x y" is no name of a header/,
     ],
+    ...["authorization", "X-Api-Key", "api-key", "Cookie", "x-auth-token"].map((name): [string, string] => [
+      `[upstreams.a]\nurl = "http://x"\nheaders = { ${name} = "Bearer sk-canary-9" }`,
+      `dragoman.toml:3: upstreams.a.headers.${name} must not be the secret itself: put it into a variable and write "env:NAME"`,
+    ]),
     [
       '[upstreams.a]\nurl = "http://x"\nheaders = { x = "1\\n2" }',
       /^dragoman\.toml:3: upstreams\.a\.headers\.x cannot be sent as a header/,

@@ -216,6 +216,27 @@ describe("lists", () => {
       expect(JSON.parse((await ask(url, "GET", path)).body)).toMatchObject({ data: [entry] });
     expect(JSON.parse((await ask(url, "GET", "/v1/models/user")).body)).toMatchObject({ id: "user" });
   });
+  test("of a model that never hears of tools, the list says none, whichever rule has them off", async () => {
+    const up = createScripted(() => hello, { models: [{ id: "m" }, { id: "mute-1" }] });
+    const { url } = await startGateway({
+      upstreams: { up },
+      models: [
+        { name: "mute-*", upstream: "up", tools: "off" },
+        { name: "silent-*", upstream: "up", model: "m", tools: "off" },
+        { name: "quiet", upstream: "up", model: "m", tools: "off" },
+        { name: "hushed", alias: "quiet" },
+      ],
+    });
+    const { data } = JSON.parse((await ask(url, "GET", "/v1/models")).body);
+    const able = data.map(({ id, supported_parameters: all }: { id: string; supported_parameters: string[] }) => [
+      id,
+      all.includes("tools"),
+    ]);
+    expect(Object.fromEntries(able)).toEqual({ quiet: false, hushed: false, m: true, "mute-1": false });
+    const found = JSON.parse((await ask(url, "GET", "/v1/models/silent-2")).body);
+    expect(found.supported_parameters).not.toContain("tool_choice");
+    expect(found.supported_parameters).toContain("reasoning");
+  });
   test("Gemini's and Ollama's", async () => {
     expect((await get("/v1beta/models")).body).toMatchObject({ models: [{ name: "models/a/b:c" }, { name: "models/d" }] });
     expect((await get("/v1beta/models/a/b:c")).body).toMatchObject({ name: "models/a/b:c" });

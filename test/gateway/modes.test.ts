@@ -7,9 +7,9 @@ import { createCompletions } from "../../src/engines/completions/completions.ts"
 import type { Engine } from "../../src/engines/engine.ts";
 import { createRemote } from "../../src/engines/remote.ts";
 import { createScripted } from "../../src/engines/scripted.ts";
+import { createUpstream } from "../../src/gateway/connect.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { layered } from "../../src/gateway/modes.ts";
-import { createUpstream } from "../../src/gateway/upstreams.ts";
 import { all } from "../events.ts";
 import { answering, closeLater, signalOf, sse, startServer } from "../servers.ts";
 import { signed, startRecorded as startGateway } from "./recorded.ts";

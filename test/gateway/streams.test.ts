@@ -143,12 +143,13 @@ describe("errors before the stream have a status", () => {
     }
     expect(await gateway.ended(2)).toMatchObject([{ outcome: "error", status: 429, error: { code: "rate-limit" } }, {}]);
   });
-  test("an upstream's 401 is 502: the client's key was right", async () => {
+  test("an upstream's 401 is 502: the client's key was right, and asking again does not help", async () => {
     const upstream = await startServer(answering(`{"error":{"message":"bad key ${CANARIES.upstream}"}}`, { status: 401 }));
     const { url } = await startGateway({ upstreams: { up: remote(upstream.url, "openai-chat", CANARIES.upstream) } });
     for (const table of [SMALLEST, STREAMED]) {
-      const { status, body } = await askSmallest(url, "anthropic", table);
+      const { status, headers, body } = await askSmallest(url, "anthropic", table);
       expect(status).toBe(502);
+      expect(headers["x-should-retry"]).toBe("false");
       expect(body).not.toContain("canary");
     }
   });

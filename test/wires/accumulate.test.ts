@@ -209,7 +209,7 @@ describe("fragments become calls, whatever the server does", () => {
     expect(calls.pass(text).at(-1)).toEqual(text); // the call was complete: nothing waits
   });
   test("names come back under our own name", () => {
-    const calls = new CallAccumulator({ nameOf: (name) => name.toUpperCase() });
+    const calls = new CallAccumulator({ names: { f: "F" }, warnings: [] });
     expect([...calls.add({ name: "f" }), ...calls.end()].map((event) => "name" in event && event.name)).toEqual(["F", false, "F"]);
   });
 });

@@ -53,6 +53,33 @@ test.each<[WireId, WireProfile]>([
   expect(warnings).toEqual(["a system text in mid-conversation was sent as a labelled text in the result before it"]);
 });
 
+test.each<[WireId, string, boolean]>([
+  ["gemini", "gemini-2.5-flash", false],
+  ["gemini", "gemini-3-pro-preview", false],
+  ["gemini", "gemini-3.5-flash", false],
+  ["gemini", "gemini-3.5-flash-lite", true],
+  ["gemini", "gemini-3.6-flash", true],
+  ["gemini", "gemini-flash-latest", true],
+  ["gemini", "my-model", false],
+  ["anthropic", "claude-3-5-sonnet-20241022", false],
+  ["anthropic", "claude-opus-4-20250514", false],
+  ["anthropic", "claude-haiku-4-5-20251001", false],
+  ["anthropic", "claude-opus-4-6", true],
+  ["anthropic", "anthropic/claude-sonnet-4.6", true],
+  ["anthropic", "claude-sonnet-5", true],
+])("%s: whether %s refuses to go on from its own words", (to, model, isRefused) => {
+  const begun = [...hi, { role: "assistant", content: "Once upon" }];
+  const { body, warnings } = send(to, decode("openai-chat", { model, messages: begun }));
+  const said = (body.messages ?? body.contents) as unknown as { role: string }[];
+  expect(said.at(-1)?.role === "user").toBe(isRefused);
+  expect(warnings.some((message) => message.includes("ends with the model's own words"))).toBe(isRefused);
+  const own = decode(to, { model, max_tokens: 9, messages: begun, contents: [{ role: "model", parts: [{ text: "Once" }] }] });
+  expect(send(to, { ...own, model }).warnings).not.toContainEqual(expect.stringContaining("own words"));
+  const tool_calls = [{ id: "1", type: "function", function: { name: "f", arguments: "{}" } }];
+  const calling = decode("openai-chat", { model, messages: [...hi, { role: "assistant", content: null, tool_calls }] });
+  expect(send(to, calling).warnings).not.toContainEqual(expect.stringContaining("own words"));
+});
+
 describe("thinking at Anthropic's", () => {
   const wishes: [WireId, object][] = [
     ["ollama", { messages: hi, think: true }],

@@ -329,6 +329,23 @@ test("a thread that the server should hold: its beginning is the API's own, to g
 });
 
 describe("turns as the API wants them", () => {
+  test("its own clients know where else a system text may stand, who may begin, and what a cached prompt begins with", () => {
+    const found = [
+      { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "sky" } },
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
+    ];
+    const messages = [
+      { role: "assistant", content: found },
+      { role: "system", content: "Answer in Spanish." },
+      { role: "assistant", content: "Entendido." },
+      { role: "user", content: "Which color?" },
+    ];
+    const tools = [{ name: "f", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } }];
+    const body = { model: "m", max_tokens: 9, messages, tools, tool_choice: { type: "none" } };
+    const { context, body: sent } = anthropic.encodeRequest(decode(body));
+    expect(JSON.parse(JSON.stringify(sent))).toEqual(body);
+    expect(context.warnings).toEqual([]);
+  });
   const asked: Message = { role: "assistant", content: [call("a", "f"), call("b", "g")] };
   const said = (content: Json) => ({ role: "user", content });
   const answer = (id: string, content: Json, more = {}) => ({ type: "tool_result", tool_use_id: id, content, ...more });
@@ -717,6 +734,23 @@ describe("an answer of this wire passes through unchanged", () => {
 });
 
 describe("streams of servers", () => {
+  test("an answer that begins anew in the middle is an error that says so; before anything was said it is none", () => {
+    const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const begin = event("message_start", {
+      message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage: {} },
+    });
+    const open = event("content_block_start", { index: 0, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } });
+    const block = open + event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: "{}" } });
+    const ended = event("message_delta", { delta: { stop_reason: "tool_use" } }) + event("message_stop", {});
+    const events = decodeStream(begin + begin + block + begin + block + ended);
+    expect(events.filter(({ type }) => type === "tool-start")).toHaveLength(1);
+    expect(events.at(-1)).toEqual({
+      type: "finish",
+      reason: "error",
+      error: { code: "upstream", message: "the server began another answer before the end of this one" },
+    });
+    expect(decodeStream(begin + begin + block + ended).at(-1)).toMatchObject({ reason: "tool-calls" });
+  });
   test.each(streams)("%s may be cut anywhere", (name) => {
     const stream = fixture(`${name}.sse`);
     const whole = joined(decodeStream(stream));

@@ -818,12 +818,27 @@ describe("a prompt that is too long, in the words that make clients shorten it",
       /maximum context length is 100.*invalid_request_error.*context_length_exceeded/,
     ],
     ["Responses", "openai-responses", 400, /context_length_exceeded/],
+    ["Copilot on chat completions", "openai-chat", 400, /Your input exceeds the context window of this model/],
+    ["Copilot on Responses", "openai-responses", 400, /Your input exceeds the context window of this model/],
     ["gemini-cli", "gemini", 400, /The input token count \(200\) exceeds the maximum number of tokens allowed \(100\)/],
   ])("%s", (_, id, status, words) => {
     const output = getWire(id).encodeError(error);
     expect(output.status).toBe(status);
     expect(JSON.stringify(output.body)).toMatch(words);
     expect(getWire(id).decodeError(status, {}, output.body)).toMatchObject({ code: "context-length", tokens: error.tokens });
+  });
+  test.each<[WireId, string]>([
+    ["openai-chat", "Your input exceeds the context window of this model: too long"],
+    ["openai-responses", "Your input exceeds the context window of this model: too long"],
+    ["anthropic", "prompt is too long: too long"],
+    ["gemini", "The input token count exceeds the maximum number of tokens allowed: too long"],
+  ])("%s, also where the server has not counted, and once", (id, words) => {
+    const { code, message } = error;
+    const output = getWire(id).encodeError({ code, message });
+    expect(JSON.stringify(output.body)).toContain(`"${words}"`);
+    const heard = getWire(id).decodeError(output.status, {}, output.body);
+    expect(heard).toMatchObject({ code });
+    expect(getWire(id).encodeError(heard).body).toEqual(output.body);
   });
   test("codex hears it only in a stream", () => {
     const output = getWire("openai-responses").encodeError(error, asked("openai-responses"));

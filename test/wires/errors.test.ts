@@ -71,6 +71,10 @@ describe("a prompt that is too long, in every server's words", () => {
   test.each(["Prompt exceeds max length", "Range of input length should be [1, 4096]"])("%s", (message) => {
     expect(readError(400, {}, { error: { message } })).toMatchObject({ code: "context-length" });
   });
+  test("the number of a request counts no tokens", () => {
+    const message = "prompt too long; exceeded max context length by 1119046 tokens (ref: 96164522-08b2-4cbf-886e-e5a1c0ffee88)";
+    expect(readError(400, {}, { error: { message } })).toEqual({ code: "context-length", message, status: 400 });
+  });
   test("llama-server's numbers beside the words", () => {
     const error = { code: 400, message: "the request exceeds the available context size", n_prompt_tokens: 5000, n_ctx: 4096 };
     expect(readError(400, {}, { error })).toMatchObject({ code: "context-length", tokens: { used: 5000, limit: 4096 } });
@@ -136,6 +140,48 @@ describe("what servers say", () => {
       { error: { code: 400, status: "INVALID_ARGUMENT", message: "API key not valid", details: [{ reason: "API_KEY_INVALID" }] } },
       { code: "auth" },
     ],
+    [
+      "xAI's bad key",
+      400,
+      { code: "invalid-argument", error: "Incorrect API key provided. You can obtain an API key from https://x.example." },
+      { code: "auth" },
+    ],
+    [
+      "Perplexity, of messages that are too long",
+      400,
+      { error: { message: "The total length of all messages is too long.", type: "too_many_prompt_tokens", code: 400 } },
+      { code: "context-length" },
+    ],
+    [
+      "OpenRouter, of a server behind it",
+      400,
+      {
+        error: {
+          code: 400,
+          message: "Provider returned error",
+          metadata: { provider_name: "P", raw: '{"error": {"message": "prompt is too long: 5000 tokens > 4096 maximum"}}' },
+        },
+      },
+      {
+        code: "context-length",
+        message: "Provider returned error: prompt is too long: 5000 tokens > 4096 maximum",
+        tokens: { used: 5000, limit: 4096 },
+      },
+    ],
+    [
+      "OpenRouter, in that server's own words",
+      429,
+      { error: { code: 429, message: "Provider returned error", metadata: { raw: "m:free is busy. Please retry shortly." } } },
+      { code: "rate-limit", message: "Provider returned error: m:free is busy. Please retry shortly." },
+    ],
+    [
+      "Cloudflare",
+      500,
+      { errors: [{ message: "AiError: Internal server error", code: 3043 }], success: false, result: {} },
+      { code: "upstream", message: "AiError: Internal server error" },
+    ],
+    ["xAI's unknown model", 400, { code: "invalid-argument", error: "Model not found: grok-x" }, { code: "not-found" }],
+    ["Groq's old model", 400, { error: { code: "model_decommissioned", message: "It is no longer supported." } }, { code: "not-found" }],
     ["Ollama", 404, { error: 'model "x" not found' }, { code: "not-found", message: 'model "x" not found' }],
     ["FastAPI", 422, { detail: "no" }, { code: "bad-request", message: "no" }],
     ["a proxy's page", 502, "<html>Bad Gateway</html>", { code: "upstream", message: "<html>Bad Gateway</html>" }],

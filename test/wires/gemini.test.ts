@@ -432,6 +432,18 @@ describe("opaque state", () => {
 });
 
 describe("tools", () => {
+  test("clients of Google's protocol buffers write numbers for words", () => {
+    const parameters = { type: 6, properties: { a: { type: 1 }, n: { type: 5, items: { type: 3 } } }, required: ["a"] };
+    const functionDeclarations = [{ name: "f", parameters }];
+    const request = asking({ tools: [{ functionDeclarations }], toolConfig: { functionCallingConfig: { mode: 2 } } });
+    expect(request.tools?.[0]?.parameters).toEqual({
+      type: "object",
+      properties: { a: { type: "string" }, n: { type: "array", items: { type: "integer" } } },
+      required: ["a"],
+    });
+    expect(request.toolChoice).toBe("required");
+    expect(bodyOf(request)).toMatchObject({ tools: [{ functionDeclarations }], toolConfig: { functionCallingConfig: { mode: "ANY" } } });
+  });
   const declared = (declaration: object) => asking({ tools: [{ functionDeclarations: [{ name: "f", ...declaration }] }] }).tools?.[0];
 
   test("three spellings of one schema", () => {
@@ -1113,6 +1125,17 @@ describe("answers to clients", () => {
       candidates: [{ finishReason: "STOP" }],
     });
   });
+  test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
+    "why it ended with %s beside a call that is whole is told",
+    (finishReason) => {
+      const content = { role: "model", parts: [{ functionCall: { id: "1", name: "f", args: {} } }] };
+      const answer = { candidates: [{ content, finishReason, finishMessage: "No such tool: g" }] };
+      expect(gemini.encodeResponse(gemini.decodeResponse(answer), request())).toMatchObject(answer);
+      const chunks = chunksOf(write(read(`data: ${JSON.stringify(answer)}\n\n`)));
+      expect(chunks.flatMap(({ candidates: [{ finishMessage = [] }] }) => finishMessage)).toEqual(["No such tool: g"]);
+      expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason }] });
+    },
+  );
   test("an error in mid-stream is a data event of its own, the last", () => {
     const stream = write([
       { type: "text", text: "a" },

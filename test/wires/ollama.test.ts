@@ -106,13 +106,26 @@ describe("messages", () => {
   test("calls without ids get some, and results find them by name, then by order", () => {
     const calls = ["a", "b", "a"].map((name) => ({ function: { name, arguments: {} } }));
     const results = ["b", "a", "a"].map((tool_name) => ({ role: "tool", tool_name, content: tool_name }));
-    const [, ...answers] = hearing({ role: "assistant", tool_calls: calls }, ...results, { role: "tool", content: "?" });
+    const [, ...answers] = hearing({ role: "assistant", tool_calls: calls }, ...results);
     expect(answers.map((answer) => answer.role === "tool" && [answer.id, answer.name])).toEqual([
       ["call_1", "b"],
       ["call_0", "a"],
       ["call_2", "a"],
-      ["call_3", ""],
     ]);
+  });
+  test("what answers no call is more of the result before it: strands has a message for each text and each image of a result", () => {
+    const calls = ["f", "g"].map((name) => ({ function: { name, arguments: {} } }));
+    const image = { role: "tool", images: ["iVBORw0KGgo"] };
+    const [, ...answers] = hearing(
+      { role: "assistant", tool_calls: calls },
+      ...[{ role: "tool", content: "of f" }, image, { role: "tool", content: "of g" }, { role: "tool", content: "more" }, image],
+    );
+    const media = [{ type: "media", mediaType: "image/png", data: "iVBORw0KGgo" }];
+    expect(answers).toEqual([
+      { role: "tool", id: "call_0", name: "f", output: "of f", media },
+      { role: "tool", id: "call_1", name: "g", output: "of g\nmore", media },
+    ]);
+    expect(hearing({ role: "tool", content: "?" })).toMatchObject([{ role: "tool", output: "?" }]);
   });
   test("results with ids come in any order", () => {
     const calls = ["c1", "c2"].map((id) => ({ id, function: { name: "f", arguments: {} } }));

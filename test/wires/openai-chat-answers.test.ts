@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../src/core/fold.ts";
 import type { Event, Opaque, Request, Response, Warning } from "../../src/core/nouns.ts";
-import { NO_CONTEXT } from "../../src/wires/answer-in.ts";
+import { NO_CONTEXT } from "../../src/wires/accumulate.ts";
 import { openaiChat } from "../../src/wires/openai-chat.ts";
 import { validateStream } from "./validators.ts";
 
@@ -625,4 +625,55 @@ describe("ends that servers leave out, or name otherwise", () => {
       native: "stop",
     });
   });
+  test("Perplexity has an empty delta beside the message of a whole answer", () => {
+    const choice = {
+      index: 0,
+      message: { role: "assistant", content: "Oslo" },
+      delta: { role: "assistant", content: "" },
+      finish_reason: "stop",
+    };
+    const answer = openaiChat.decodeResponse({ id: "x", object: "chat.completion", model: "m", choices: [choice] });
+    expect(answer.content).toEqual([{ type: "text", text: "Oslo" }]);
+    expect(openaiChat.encodeResponse(answer, asked)).toMatchObject({ choices: [{ message: { content: "Oslo" } }] });
+  });
+  test("Azure speaks of the prompt before the answer has a name", () => {
+    const early = { id: "", object: "", created: 0, model: "", choices: [], prompt_filter_results: [{ prompt_index: 0 }] };
+    const named = (chunk: object) => ({ id: "chatcmpl-7", object: "chat.completion.chunk", created: 1, model: "gpt-9", ...chunk });
+    const events = decode([said(early, named(delta({ role: "assistant", content: "Hi" })), named(delta({}, "stop")))]);
+    expect(events[0]).toEqual({ type: "start", id: "chatcmpl-7", model: "gpt-9" });
+    const chunks = chunksOf(encode(events));
+    expect(new Set(chunks.map(({ id, model }) => `${id} ${model}`))).toEqual(new Set(["chatcmpl-7 gpt-9"]));
+    expect(chunks.filter((chunk) => chunk.prompt_filter_results)).toHaveLength(1);
+  });
+  test("thinking that is counted nowhere else is part of what was written", () => {
+    const usage = { prompt_tokens: 61, completion_tokens: 10, total_tokens: 71, completion_tokens_details: { reasoning_tokens: 96 } };
+    const counts = decode([said(delta({ content: "Hi" }, "stop"), { choices: [], usage })]).find(({ type }) => type === "usage");
+    expect(counts).toEqual({ type: "usage", inputTokens: 61, outputTokens: 106, thinkingTokens: 96 });
+  });
+  test("the details of thinking that the stream breaks off behind are not lost", () => {
+    const details = [{ type: "reasoning.text", text: "Hm", index: 0 }];
+    const encoder = openaiChat.createStreamEncoder(asked, at);
+    const decoder = openaiChat.createStreamDecoder(NO_CONTEXT);
+    const broken = decoder.feed(said(delta({ reasoning_details: details })));
+    const [extension] = broken.filter(({ type }) => type === "extension");
+    expect(chunksOf(encoder.encode(extension!) + encoder.end())).toMatchObject([
+      { choices: [{ delta: { reasoning_details: details } }] },
+      { error: {} },
+    ]);
+  });
+  test.each(["length", "max_output_tokens", "MAX_TOKENS"])(
+    "OpenRouter says tool_calls of a call that was cut, and %s beside it",
+    (native) => {
+      const cut = { ...call, function: { name: "f", arguments: '{"a": "The' } };
+      const [choice] = delta({ tool_calls: [cut] }, "tool_calls").choices;
+      const events = decode([said({ choices: [{ ...choice, native_finish_reason: native }] })]);
+      expect(events.filter(({ type }) => /end|finish/.test(type))).toMatchObject([
+        { type: "tool-end", truncated: true },
+        { type: "finish", reason: "length" },
+      ]);
+      const message = { role: "assistant", content: null, tool_calls: [cut] };
+      const answer = { choices: [{ index: 0, message, finish_reason: "tool_calls", native_finish_reason: native }] };
+      expect(openaiChat.decodeResponse(answer)).toMatchObject({ content: [{ truncated: true }], finish: { reason: "length" } });
+    },
+  );
 });

@@ -46,6 +46,22 @@ describe("a body comes back as it was", () => {
       },
     ],
     ["thinking", { messages: [{ role: "assistant", content: "yes", reasoning_content: "hm" }] }],
+    ["thinking by two names", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "hm" }] }],
+    ["no thinking (DeepSeek wants the field)", { messages: [{ role: "assistant", content: "yes", reasoning_content: "" }] }],
+    ["thinking beside none", { messages: [{ role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "" }] }],
+    ["a sound's bytes (Mistral)", { messages: [part({ type: "input_audio", input_audio: "//NkxAA" })] }],
+    ["a sound's link (Mistral)", { messages: [part({ type: "input_audio", input_audio: "https://x/a.mp3" })] }],
+    ["a file's bytes (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "JVBERi0" }, file_name: "a.pdf" })] }],
+    ["a file's link (Perplexity)", { messages: [part({ type: "file_url", file_url: { url: "https://x/a.pdf" } })] }],
+    [
+      "the name of who answers",
+      {
+        messages: [
+          { role: "assistant", content: null, tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: "{}" } }] },
+          { role: "tool", tool_call_id: "1", name: "f", content: "ok" },
+        ],
+      },
+    ],
     ["an image", { messages: [part({ type: "image_url", image_url: { url: "data:image/png;base64,AA", detail: "low" } })] }],
     ["a linked image", { messages: [part({ type: "image_url", image_url: { url: "https://x/y.png" } })] }],
     ["a sound", { messages: [part({ type: "input_audio", input_audio: { data: "AA", format: "wav" } })] }],
@@ -206,6 +222,16 @@ describe("a body comes back as it was", () => {
     const { body: again, context } = openaiChat.encodeRequest(decode(body));
     expect(again).toEqual(body);
     expect(context.warnings).toEqual([]);
+  });
+  test("a file's bytes are bytes to others, too, and thinking is said once", () => {
+    const file = { type: "file_url", file_url: { url: "JVBERi0" }, file_name: "a.pdf" };
+    const answer = { role: "assistant", content: "yes", reasoning: "hm", reasoning_content: "hm" };
+    const { messages } = decode({ model: "m", messages: [part(file), answer] });
+    expect(messages).toMatchObject([
+      { content: [{}, { type: "media", mediaType: "application/pdf", data: "JVBERi0", name: "a.pdf" }] },
+      { content: [{ type: "thinking", text: "hm" }, { text: "yes" }] },
+    ]);
+    expect(encode({ messages: messages.slice(1) }, { official: true }).body.messages).toEqual([{ role: "assistant", content: "yes" }]);
   });
 });
 

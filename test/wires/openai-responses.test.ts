@@ -720,6 +720,25 @@ const callsOf = (events: Event[]) => events.filter(({ type }) => type === "tool-
 const finishOf = (events: Event[]) => events.at(-1);
 
 describe("streams of servers", () => {
+  test("an answer that is nothing but an item of the API's own is said once", () => {
+    const item = {
+      id: "apc_1",
+      type: "apply_patch_call",
+      status: "completed",
+      call_id: "c1",
+      operation: { type: "delete_file", path: "a" },
+    };
+    const frame = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const stream = [
+      frame("response.created", { response: { id: "resp_1", status: "in_progress", output: [] } }),
+      frame("response.output_item.added", { output_index: 0, item: { ...item, status: "in_progress" } }),
+      frame("response.output_item.done", { output_index: 0, item }),
+      frame("response.completed", { response: { id: "resp_1", status: "completed", output: [item] } }),
+    ].join("");
+    const { frames } = written(read(stream), asked);
+    expect(frames.filter(({ type }) => type === "response.output_item.done")).toMatchObject([{ item }]);
+    expect(frames.at(-1)?.response.output).toMatchObject([item]);
+  });
   test("a turn with reasoning, text and calls", () => {
     const events = read(fixture("tool-turn"));
     const item = {

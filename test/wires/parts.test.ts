@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event, JsonObject, Message, Opaque, Part, Request } from "../../src/core/nouns.ts";
+import { NO_CONTEXT } from "../../src/wires/accumulate.ts";
 import { adapt } from "../../src/wires/adapt.ts";
-import { NO_CONTEXT } from "../../src/wires/answer-in.ts";
 import { bridgeTool, customInput, toolKind } from "../../src/wires/bridge.ts";
 import { openCapsule, recalled, sealCapsule } from "../../src/wires/capsule.ts";
 import { EventWriter } from "../../src/wires/events.ts";

@@ -84,7 +84,7 @@ export class Completions implements Engine {
       ask: (listener) => this.#at.http.ask("POST", backend.path, sending, listener),
       open: (status, headers) => {
         const ok = status >= 200 && status < 300;
-        options.onAnswer?.({ ok, headers: travelling(headers), warnings: [...warnings, ...more] });
+        options.onAnswer?.({ ok, headers: travelling(headers, status), warnings: [...warnings, ...more] });
         if (!ok) return this.#at.http.refusing(status, headers);
         const clean = (error: ErrorInfo): ErrorInfo => this.#at.http.clean(error);
         return new Reading(backend, dialect, { request, prompt, quoted, type: headers["content-type"] ?? "", clean });

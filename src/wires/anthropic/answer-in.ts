@@ -6,7 +6,7 @@ import { openCapsule } from "../capsule.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { joined, opaque } from "../opaque.ts";
-import { grow, objectOf, parsed, textOf, words } from "../read.ts";
+import { entryOf, grow, isList, objectOf, parsed, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { BLOCK, type Carried, REDACTED, STOP_REASONS, STREAM, signed, USAGE, WIRE } from "./common.ts";
 
@@ -46,14 +46,14 @@ export class MessageReader extends AnswerReader {
 
   override body(message: Fields, text: string): void {
     const { content, stop_reason = null, stop_sequence = null, stop_details = null } = message.value;
-    if (!Array.isArray(content)) {
+    if (!isList(content)) {
       this.broken(message.value);
       return;
     }
     this.#texts = new ArgumentTexts(text, "input");
     message.ask("stop_details");
     this.#messageStart(message);
-    const cut = STOP_REASONS[textOf(stop_reason) ?? ""] === "length";
+    const cut = entryOf(STOP_REASONS, stop_reason) === "length";
     message.each("content", (block, index) => {
       this.#blockStart(index, block);
       // The last call of an answer that was cut may be half of one, and nothing shows it.
@@ -90,6 +90,7 @@ export class MessageReader extends AnswerReader {
   }
 
   #messageStart(message: Fields, isStreamed = false): void {
+    if (this.#last >= 0) this.fail({ code: "upstream", message: "the server began another answer before the end of this one" });
     this.start(message.text("id"), message.text("model"));
     message.ask("type", "role", "content", "stop_reason", "stop_sequence");
     this.#count(message);
@@ -102,7 +103,7 @@ export class MessageReader extends AnswerReader {
     const delta = event.inner("delta");
     const native = delta.text("stop_reason");
     const stop = delta.text("stop_sequence");
-    if (native !== undefined) this.#end = { reason: STOP_REASONS[native] ?? "stop", native, stop, ended: true };
+    if (native !== undefined) this.#end = { reason: entryOf(STOP_REASONS, native) ?? "stop", native, stop, ended: true };
     const details = delta.inner("stop_details");
     details.ask("type");
     this.refusal(details.text("explanation") ?? "");

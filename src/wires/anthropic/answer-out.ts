@@ -10,7 +10,7 @@ import { ERRORS, errorMessage } from "../errors.ts";
 import { Balance } from "../json-text.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, grow, isEmpty, listOf, objectOf, parsed, some, written } from "../read.ts";
+import { defined, grow, isEmpty, isText, listOf, objectOf, parsed, some, written } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { BLOCK, citationsOf, own, REDACTED, STOP_REASONS, STREAM, USAGE, WIRE } from "./common.ts";
@@ -274,7 +274,7 @@ export class MessageAnswer extends Answer {
       }
     }
     message.content = blocks.map(({ partial_json: json, ...block }) =>
-      typeof json === "string" ? { ...block, input: argumentsValue({ arguments: objectOf(parsed(json)), json }) } : block,
+      isText(json) ? { ...block, input: argumentsValue({ arguments: objectOf(parsed(json)), json }) } : block,
     );
     return message;
   }

@@ -1,7 +1,7 @@
 /** What requests and answers of the Anthropic wire have in common: its tables, and the state that its blocks carry. */
 import type { FinishReason, Json, Opaque, Part, Text, Usage } from "../../core/nouns.ts";
 import { opaque, ownState, putState, withState } from "../opaque.ts";
-import { listOf, words } from "../read.ts";
+import { listOf, spelling, united, words } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 export const WIRE = "anthropic";
@@ -32,11 +32,10 @@ export const USAGE = {
 
 export const EFFORTS: ReadonlySet<unknown> = words("low medium high xhigh max");
 
-export const SAMPLING = { temperature: "temperature", top_p: "topP", top_k: "topK" } as const;
+export const SAMPLING = spelling("temperature topP topK");
 
 export const TOOL = {
-  name: "name",
-  description: "description",
+  ...spelling("name description"),
   input_schema: "parameters",
   strict: "strict",
   defer_loading: "deferred",
@@ -76,16 +75,11 @@ export const citationsOf = (state: readonly Opaque[] = []): Json[] =>
   state.flatMap(({ wire, kind, data }) => (wire === WIRE && kind === "citations" ? listOf(data) : []));
 
 /** The parts of an answer, with the citations that streamed behind their text back on it. */
-export function withCitations(parts: readonly Part[]): Part[] {
-  const out: Part[] = [];
-  for (const part of parts) {
-    const last = out.at(-1);
-    if (part.type === "text" && part.text === "" && citationsOf(part.state).length > 0 && last?.type === "text")
-      out[out.length - 1] = withState({ ...last }, part.state);
-    else out.push(part);
-  }
-  return out;
-}
+export const withCitations = (parts: readonly Part[]): Part[] =>
+  united(parts, (last, next) => {
+    const isCited = next.type === "text" && next.text === "" && citationsOf(next.state).length > 0;
+    return isCited && last.type === "text" && withState({ ...last }, next.state);
+  });
 
 /** None, if there is nothing to say. */
 export function textBlocks({ text, state }: Text): unknown[] {

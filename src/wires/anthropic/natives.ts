@@ -1,6 +1,7 @@
 /** The tools that Anthropic defines and its clients run. Their calls and results are like any other: only their schemas are known beforehand. */
 import type { Json } from "../../core/nouns.ts";
 import { arrayOf, type Native, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
+import { entryOf } from "../read.ts";
 
 /** What the editor and the memory do with files. */
 const FILES = {
@@ -60,6 +61,6 @@ const NATIVES: Readonly<Record<string, (version: string) => Native>> = {
 };
 
 export function nativeOf(type: Json | undefined): Native | undefined {
-  const [, kind = "", version = ""] = /^([a-z_]+)_(\d{8})$/.exec(String(type)) ?? [];
-  return Object.hasOwn(NATIVES, kind) ? NATIVES[kind]?.(version) : undefined;
+  const [, kind, version = ""] = /^([a-z_]+)_(\d{8})$/.exec(String(type)) ?? [];
+  return entryOf(NATIVES, kind)?.(version);
 }

@@ -23,7 +23,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, isEmpty, listOf, objectOf, someOf, words } from "../read.ts";
+import { defined, entryOf, isEmpty, isList, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
@@ -107,7 +107,7 @@ function readPart(block: Fields): Text | Media {
 function storedFile({ type, title, source, file_id }: JsonObject): string {
   const mediaType = type === "image" ? "image/*" : type === "document" ? "application/pdf" : "application/octet-stream";
   const id = objectOf(source).file_id ?? file_id;
-  return typeof id === "string" ? `[${[mediaType, title].filter(Boolean).join(" ")}]` : "";
+  return isText(id) ? `[${[mediaType, title].filter(Boolean).join(" ")}]` : "";
 }
 
 function readMedia(block: Fields, isDocument: boolean): Media | undefined {
@@ -122,20 +122,18 @@ function readMedia(block: Fields, isDocument: boolean): Media | undefined {
 function textIn(block: Json | undefined): string {
   if (!isObject(block)) return "";
   const { type, text, title, context, source, content, data, tool_name: tool } = block;
-  if (type === "text") return typeof text === "string" ? text : "";
+  if (type === "text") return isText(text) ? text : "";
   if (type === "tool_reference") return `The tool ${tool} is now available.`;
-  if (type === "compaction") return typeof content === "string" ? summaryText(content) : "";
+  if (type === "compaction") return isText(content) ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
-  const body = Array.isArray(inner) ? inner.map(textIn).join("\n") : typeof inner === "string" ? inner : "";
-  return (
-    body && [title, type === "search_result" ? source : context, body].filter((line) => typeof line === "string" && line !== "").join("\n")
-  );
+  const body = isList(inner) ? inner.map(textIn).join("\n") : isText(inner) ? inner : "";
+  return body && [title, type === "search_result" ? source : context, body].filter((line) => isText(line) && line !== "").join("\n");
 }
 
 // Messages
 
-const ROLES = { user: "user", assistant: "assistant", system: "system" } as const;
+const ROLES = spelling("user assistant system");
 
 /** A message that only changes the tools is none to anybody else: it keeps its place for Anthropic's own servers. */
 function readMessage(message: Fields, from: Source, changes: Json[]): Message[] {
@@ -274,7 +272,7 @@ function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => b
 
 /** The names of the tools that a `tool_reference` reveals, in a result, in a search of the server's, or in a change of tools. */
 function references(value: Json, found = new Set<Json>()): Set<Json> {
-  if (Array.isArray(value)) for (const item of value as readonly Json[]) references(item, found);
+  if (isList(value)) for (const item of value as readonly Json[]) references(item, found);
   else if (isObject(value) && value.type === "tool_reference") found.add(value.tool_name ?? value.name ?? null);
   else if (isObject(value) && value.type !== "tool_removal") for (const item of Object.values(value)) references(item, found);
   return found;
@@ -297,12 +295,12 @@ const DISPLAY: Readonly<Record<string, boolean>> = { summarized: true, omitted: 
 function readThinking(root: Fields, from: Source): ThinkingSettings {
   const thinking = root.thing("thinking");
   if (!thinking) return {};
-  const enabled = KINDS[thinking.name("type")];
+  const enabled = entryOf(KINDS, thinking.name("type"));
   const [budget, display] = [thinking.number("budget_tokens"), thinking.text("display")];
   if (enabled === undefined)
     from.take("thinking", thinking.value, true); // `between_tools`, and what is yet to come
   else from.keep(thinking);
-  return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: DISPLAY[display ?? ""] });
+  return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: entryOf(DISPLAY, display) });
 }
 
 function readEffort(config: Fields): ThinkingSettings {

@@ -6,12 +6,13 @@ import type { Abilities, Out } from "../abilities.ts";
 import { adapt, hasServerTools, isForced } from "../adapt.ts";
 import { asUser, hasCalls } from "../adapt-messages.ts";
 import { NATIVE } from "../bridge.ts";
+import { saidIn } from "../calls.ts";
 import { EMPTY_CAPSULE, fromBase64 } from "../capsule.ts";
 import { counted, type Encoded, encoded, told } from "../encoded.ts";
 import { outputText } from "../media.ts";
 import { putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
-import { defined, objectOf, some, someOf, words, written } from "../read.ts";
+import { defined, isText, objectOf, some, someOf, words, written } from "../read.ts";
 import { constrainedSchema, objectSchema } from "../schema-out.ts";
 import { NO_USER } from "../warnings.ts";
 import type { Draft, Headers, WireProfile } from "../wire.ts";
@@ -35,11 +36,12 @@ const ABLE: Abilities = {
   thinking: ({ state }) => (own(state, REDACTED) ?? own(state, "signature")) !== undefined, // else the official API would refuse the request
   strictTools: true,
   deferredTools: true,
-  idleTools: hasCalls, // a call of a tool that is not declared would be refused
+  idleTools: (request) => request.from === WIRE || hasCalls(request), // a call of a tool that is not declared would be refused; and tools are what a cached prompt begins with
   toolChoice: "mode",
   parallelCalls: "tools",
   sampling: SAMPLING,
   cacheMarks: true,
+  wantsUser: /claude-[a-z]+-(4[-.]([6-9]|[1-9]\d)|[5-9]|\d\d)(?!\d)/, // from Claude 4.6 on
 };
 
 /** What every current model can write. */
@@ -69,7 +71,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     stop_sequences: stop?.length ? stop : undefined,
     stream: stream && true,
   });
-  return encoded(out, ABLE, "/v1/messages", body, { "anthropic-version": VERSION, ...(objectOf(headers) as Headers) });
+  return encoded(out, "/v1/messages", body, { "anthropic-version": VERSION, ...(objectOf(headers) as Headers) });
 }
 
 /** The keys that counting takes. */
@@ -81,9 +83,7 @@ export const encodeTokenCountRequest = (request: Request, profile?: WireProfile)
 /** A conversation with calls needs tools, even where none may be called any more: a summary, a title. */
 function declared(given: Request): Pick<Request, "tools" | "toolChoice"> {
   if (given.from === WIRE || given.tools?.length || !hasCalls(given) || hasServerTools(given.extra, WIRE)) return {};
-  const names = given.messages.flatMap((message) =>
-    message.role === "assistant" ? message.content.flatMap((part) => (part.type === "tool-call" ? part.name : [])) : [],
-  );
+  const names = saidIn(given.messages).flatMap((part) => (part.type === "tool-call" ? part.name : []));
   return { tools: [...new Set(names)].map((name) => ({ name })), toolChoice: "none" };
 }
 
@@ -124,7 +124,7 @@ class Turns {
     }
     said.push(...this.#userSide(run));
     this.#trim(said.at(-1));
-    if (said[0]?.role !== "user" && objectOf(said[0]?.content[0]).type !== "compaction") {
+    if (said[0]?.role !== "user" && this.#out.request.from !== WIRE) {
       said.unshift({ role: "user", content: [text(".")] });
       this.#out.warnings.converted(...NO_USER);
     }
@@ -137,7 +137,7 @@ class Turns {
   /** An answer that the model shall go on with may not end in blanks. */
   #trim(last: Said | undefined): void {
     const block = last?.role === "assistant" ? (last.content.at(-1) as Draft) : undefined;
-    if (block?.type !== "text" || typeof block.text !== "string" || block.text.trimEnd() === block.text) return;
+    if (block?.type !== "text" || !isText(block.text) || block.text.trimEnd() === block.text) return;
     block.text = block.text.trimEnd();
     this.#out.warnings.dropped("the blank at the end of the last answer");
   }
@@ -174,7 +174,8 @@ class Turns {
   }
 
   /** A system message may stand only behind the user's, once, and last before the assistant; elsewhere it becomes the user's, with a label. */
-  #placeSystem(said: readonly Said[]): Said[] {
+  #placeSystem(said: Said[]): Said[] {
+    if (this.#out.request.from === WIRE) return said; // its clients know where else: behind what a server's own tool has found
     const lastUser = said.findLastIndex(({ role }) => role === "user");
     const last = lastUser < 0 ? [] : said.slice(lastUser + 1);
     const placed = said.slice(0, said.length - last.length).map((item): Said => {

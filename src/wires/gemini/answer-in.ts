@@ -162,13 +162,14 @@ export class GeminiReader extends AnswerReader {
     if (this.finished) return;
     const native = this.#native;
     this.#usage();
-    if (native === MALFORMED) this.call({ arguments: this.#message ?? "", done: true });
+    if (native === MALFORMED) this.call({ index: this.#calls, arguments: this.#message ?? "", done: true });
     const isWhole = !cut && !this.#partial;
     this.#cutPartial();
     const { complete } = this.calls;
     const given = native === undefined ? undefined : this.#blocked ? "content-filter" : (meaningOf(native) ?? "error");
     const failed = given === "error" && native !== MALFORMED && complete === 0 && !this.#spoke;
     const reason = given === "error" && this.#spoke && native !== MALFORMED ? GIVEN_UP : given;
+    if (this.#message && !failed && native !== MALFORMED) this.extend({ candidates: [{ finishMessage: this.#message }] }, true);
     const error = failed ? ({ code: "upstream", message: this.#message ?? `the model stopped: ${native}` } as const) : undefined;
     // Some servers give no reason behind calls; these come whole, so nothing is missing.
     this.finish({ reason, native, error, ended: isWhole && complete > 0 });

@@ -8,7 +8,7 @@ import { Answer } from "../answer-out.ts";
 import { EMPTY_CAPSULE, isPhase, sealCapsule } from "../capsule.ts";
 import { ERRORS, errorMessage, errorStatus } from "../errors.ts";
 import { printBody, withoutSeparators } from "../raw.ts";
-import { defined, listOf, objectOf } from "../read.ts";
+import { defined, isText, listOf, objectOf } from "../read.ts";
 import { sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { encodePart, spoken } from "./parts-out.ts";
@@ -33,7 +33,9 @@ export class GeminiAnswer extends Answer {
     else if (text !== "") this.word("text", text, (text) => this.#chunkOf([{ text }]));
   }
   thinking(text: string, state: readonly Opaque[] = []): void {
-    this.#parts(encodePart({ type: "thinking", text: this.#hidden ? "" : text, state: [...state] }));
+    const said = this.#hidden ? "" : text;
+    if (said === "" || state.length > 0 || this.#isArray) this.#parts(encodePart({ type: "thinking", text: said, state: [...state] }));
+    else this.word("thought", said, (text) => this.#chunkOf([{ text, thought: true }]));
   }
   override thinkingEnd(state: readonly Opaque[]): void {
     super.thinkingEnd(state);
@@ -52,7 +54,7 @@ export class GeminiAnswer extends Answer {
 
   override malformed({ raw, reason }: Extract<Event, { type: "malformed" }>): void {
     const call = readMalformed(raw);
-    const native = call?.name === "" && typeof call.arguments === "string" ? call.arguments : undefined; // as this API says it
+    const native = call?.name === "" && isText(call.arguments) ? call.arguments : undefined; // as this API says it
     this.#unreadable ??= native ?? `${reason}: ${raw}`;
     this.warnings.converted("a call that cannot be read", MALFORMED);
   }
@@ -68,7 +70,7 @@ export class GeminiAnswer extends Answer {
     const usage = this.usage && encodeUsage(this.usage);
     const { usageMetadata: details, ...tail } = this.#last ?? {};
     const usageMetadata = usage && { ...usage, ...objectOf(details) };
-    const finishMessage = finish.reason === "error" ? (finishReason === MALFORMED && this.#unreadable) || finish.error?.message : undefined;
+    const finishMessage = (finishReason === MALFORMED && this.#unreadable) || finish.error?.message;
     this.#chunk([], defined<Draft>({ finishReason, finishMessage }), { ...tail, usageMetadata });
   }
 
@@ -93,18 +95,10 @@ export class GeminiAnswer extends Answer {
     this.send(this.#chunkOf(parts, candidate, root));
   }
   #chunkOf(parts: readonly Draft[], candidate?: Draft, root?: Draft): Draft {
-    // What stands behind a spread in a literal is put there by the runtime, name by name.
-    const content: Draft = { ...objectOf(candidate?.content) };
-    content.role = "model";
-    content.parts = spoken(parts);
-    const whole: Draft = { content, ...candidate };
-    whole.content = content;
-    whole.index = 0;
+    const content = { ...objectOf(candidate?.content), role: "model", parts: spoken(parts) };
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
-    const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
-    chunk.modelVersion = this.model || undefined;
-    chunk.responseId = this.id;
-    return chunk;
+    const candidates = blocked ? {} : { candidates: [{ ...candidate, content, index: 0 }] };
+    return { ...candidates, ...root, modelVersion: this.model || undefined, responseId: this.id };
   }
 
   override quoted(word: string): string {

@@ -4,6 +4,7 @@
  */
 import { escapeJson } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/nouns.ts";
+import { isText } from "../read.ts";
 
 type Step = string | number;
 
@@ -11,7 +12,7 @@ const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(['"])((?:\\.|(?!\3)[^\\])*)\3)\]|(.)/gs;
 
 /** `$.a['b c'][0]`, step by step; `undefined`: it is no such path. */
 function stepsOf(path: Json | undefined): Step[] | undefined {
-  if (typeof path !== "string" || path[0] !== "$") return undefined;
+  if (!isText(path) || path[0] !== "$") return undefined;
   const steps: Step[] = [];
   for (const [, name, index, , quoted, other] of path.slice(1).matchAll(STEP)) {
     if (other !== undefined) return undefined;
@@ -45,11 +46,11 @@ export class PartialArguments {
     const value = stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null);
     if (value === undefined && path && willContinue) return ""; // only said to come
     const start = this.isEmpty ? "{" : "";
-    const before = this.#isBroken || !path || value === undefined ? undefined : this.#moveTo(path, typeof value === "string");
+    const before = this.#isBroken || !path || value === undefined ? undefined : this.#moveTo(path, isText(value));
     this.#isBroken = before === undefined;
     if (before === undefined) return start + JSON.stringify(piece);
-    this.#end = typeof value === "string" ? '"' : "";
-    const text = start + before + (typeof value === "string" ? escapeJson(value) : JSON.stringify(value));
+    this.#end = isText(value) ? '"' : "";
+    const text = start + before + (isText(value) ? escapeJson(value) : JSON.stringify(value));
     return willContinue ? text : text + this.#take();
   }
 
@@ -74,7 +75,7 @@ export class PartialArguments {
       if (this.#places.has(place) || (typeof step === "number" && step !== next)) return undefined;
       this.#places.add(place);
       if (depth > same) text += typeof step === "number" ? "[" : "{";
-      if (typeof step === "string") text += `"${escapeJson(step)}":`;
+      if (isText(step)) text += `"${escapeJson(step)}":`;
     }
     this.#path = path;
     return isString ? `${text}"` : text;

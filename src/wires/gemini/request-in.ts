@@ -18,7 +18,7 @@ import type {
 import { openCapsule, recalled, standardBase64, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, some, someOf } from "../read.ts";
+import { defined, entryOf, isText, some, someOf, textOf } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
 import { fromGeminiSchema, fromOwnWords } from "../schema-out.ts";
 import type { WireInput } from "../wire.ts";
@@ -52,8 +52,7 @@ export function decodeRequest({ path, query, body }: WireInput): Request {
 /** What a table has for a word, in whichever case: Google's own examples differ. */
 function worded<T>(given: Fields, key: string, table: Readonly<Record<string, T>>): T | undefined {
   const word = given.json(key);
-  const upper = typeof word === "string" ? word.toUpperCase() : "";
-  return word ? (Object.hasOwn(table, upper) ? table[upper] : given.word(key, table)) : undefined;
+  return word ? (entryOf(table, textOf(word)?.toUpperCase()) ?? given.word(key, table)) : undefined;
 }
 
 /** A model's name may hold slashes and colons of its own: the method stands behind the last colon. */
@@ -84,7 +83,7 @@ class Conversation {
 
   read(root: Fields): Message[] {
     const system = root.json("systemInstruction");
-    if (typeof system === "string") this.#messages.push({ role: "system", content: [{ type: "text", text: system }] });
+    if (isText(system)) this.#messages.push({ role: "system", content: [{ type: "text", text: system }] });
     else if (system) this.#turn("system", root.thing("systemInstruction")!);
     conversation(root, "contents", "contents", (content) => {
       const role = worded(content, "role", ROLES) ?? "user";
@@ -156,7 +155,7 @@ class Conversation {
     const { calls } = this.#from;
     if (kind === "functionCall") {
       const args = value.peek("args");
-      if (typeof args === "string") value.fail("args", "must be an object");
+      if (isText(args)) value.fail("args", "must be an object");
       return this.#from.call(value, "args", calls.add(value.text("id"), value.name("name")));
     }
     if (kind !== "functionResponse") return mediaIn(value);
@@ -228,7 +227,8 @@ function readSchema(given: Fields, key: string, older: string): JsonObject | und
 
 function readChoice(config: Fields, tools: readonly Tool[], from: Source): ToolChoice | undefined {
   const given = config.inner("functionCallingConfig");
-  const mode = worded(given, "mode", MODES) ?? "";
+  const number = given.json("mode");
+  const mode = (typeof number === "number" ? Object.values(MODES)[number] : worded(given, "mode", MODES)) ?? "";
   const key = "allowedFunctionNames";
   const allowed = given.list(key).map((name, i) => toolName(name, given.place(key, i), tools));
   if (given.json("streamFunctionCallArguments") === true)

@@ -8,7 +8,7 @@ import { BUDGETS, isShown } from "../effort.ts";
 import { type Encoded, encoded, told } from "../encoded.ts";
 import { textsOf } from "../media.ts";
 import { ownState, putState } from "../opaque.ts";
-import { defined, objectOf, some, someOf, written } from "../read.ts";
+import { defined, isText, objectOf, some, someOf, written } from "../read.ts";
 import { geminiSchema, hasRef, inlineRefs, ownWordsOf } from "../schema-out.ts";
 import { NO_USER } from "../warnings.ts";
 import type { Draft, WireProfile } from "../wire.ts";
@@ -26,6 +26,7 @@ const ABLE: Abilities = {
   toolChoice: "allowed",
   sampling: SAMPLING,
   stops: MAX_STOPS,
+  wantsUser: /gemini-(?![12]\b|3(\.1)?-|3\.5-flash(?!-lite)|pro)/, // Gemini 3.5 Flash-Lite and what came behind it
 };
 
 /** Models that know neither levels of thinking nor media inside a result. */
@@ -58,7 +59,7 @@ function encode(given: Request, profile: WireProfile | undefined, method: string
     generationConfig: writeConfig(out),
   });
   const model = resource(given).split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
-  return encoded(out, ABLE, `/v1beta/${model}:${method}`, body);
+  return encoded(out, `/v1beta/${model}:${method}`, body);
 }
 
 const resource = ({ model }: Request): string => (/^(models|tunedModels)\//.test(model) ? model : `models/${model}`);
@@ -157,7 +158,7 @@ function writeSchema(given: JsonObject | undefined, key: string, name: string, {
 
 function writeToolConfig(choice: NonNullable<Request["toolChoice"]>, { names }: Out): Draft {
   const modes = { auto: "AUTO", none: "NONE", required: "ANY" } as const;
-  if (typeof choice === "string") return { functionCallingConfig: { mode: modes[choice] } };
+  if (isText(choice)) return { functionCallingConfig: { mode: modes[choice] } };
   const named = "name" in choice;
   const allowed = named ? [choice.name] : choice.allowed;
   const mode = named || choice.required ? "ANY" : "VALIDATED";

@@ -1,6 +1,7 @@
 /** The words of the Gemini API, and what they mean in the nouns. */
 import { isObject } from "../../core/json.ts";
 import type { Effort, FinishReason, JsonObject, WireId } from "../../core/nouns.ts";
+import { entryOf, spelling } from "../read.ts";
 
 export const WIRE = "gemini" satisfies WireId;
 
@@ -19,34 +20,24 @@ export const SIGNATURE = "thoughtSignature";
 
 export const ROLES = { USER: "user", FUNCTION: "user", MODEL: "assistant", SYSTEM: "system" } as const;
 
-/** `VALIDATED`: calls or text, but a call is one of those that are allowed. */
+/** `VALIDATED`: calls or text, but a call is one of those that are allowed. In the order of their numbers. */
 export const MODES: Readonly<Record<string, "" | "auto" | "none" | "required" | "allowed">> = {
   MODE_UNSPECIFIED: "",
   AUTO: "auto",
-  NONE: "none",
   ANY: "required",
+  NONE: "none",
   VALIDATED: "allowed",
 };
 
 /** Called alike on both sides. */
-export const SAMPLING = {
-  temperature: "temperature",
-  topP: "topP",
-  topK: "topK",
-  seed: "seed",
-  presencePenalty: "presencePenalty",
-  frequencyPenalty: "frequencyPenalty",
-} as const;
+export const SAMPLING = spelling("temperature topP topK seed presencePenalty frequencyPenalty", String);
 
 /** Bytes (`inlineData`) or where they are (`fileData`). */
 export const MEDIA = { mimeType: "mediaType", data: "data", fileUri: "url", displayName: "name" } as const;
 
 export const LEVELS: Readonly<Record<string, Effort | "">> = {
   THINKING_LEVEL_UNSPECIFIED: "",
-  MINIMAL: "minimal",
-  LOW: "low",
-  MEDIUM: "medium",
-  HIGH: "high",
+  ...spelling("minimal low medium high", (level) => level.toUpperCase()),
 };
 
 const all = <T>(list: string, meaning: T): Record<string, T> => Object.fromEntries(list.split(" ").map((word) => [word, meaning]));
@@ -63,7 +54,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 };
 /** All words of this API are in capitals; one that is new is no good end. */
 export const meaningOf = (word: string): FinishReason | undefined =>
-  Object.hasOwn(FINISH, word) ? FINISH[word] : /^[A-Z][A-Z_]+$/.test(word) ? "error" : undefined;
+  entryOf(FINISH, word) ?? (/^[A-Z][A-Z_]+$/.test(word) ? "error" : undefined);
 /** What came before the server gave up is an answer, though not a whole one; nothing at all is an error. */
 export const GIVEN_UP: FinishReason = "content-filter";
 export const MALFORMED = "MALFORMED_FUNCTION_CALL";

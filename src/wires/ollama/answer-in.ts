@@ -5,7 +5,7 @@ import type { CallFragment } from "../accumulate.ts";
 import { AnswerReader } from "../answer-in.ts";
 import type { Fields } from "../fields.ts";
 import { LineReader } from "../ndjson.ts";
-import { restOf, textOf, words } from "../read.ts";
+import { entryOf, restOf, textOf, words } from "../read.ts";
 import { ArgumentTexts } from "../spans.ts";
 import { DURATIONS, WIRE } from "./common.ts";
 
@@ -39,7 +39,7 @@ export class OllamaReader extends AnswerReader {
     for (const call of calls) this.call(call);
     if (done !== true) return;
     this.usage(usage);
-    this.finish({ reason: REASONS[native ?? ""], native, ended: true });
+    this.finish({ reason: entryOf(REASONS, native), native, ended: true });
   }
 
   end(ended: boolean): void {

@@ -1,6 +1,7 @@
 /** What requests and answers of Ollama's wire have in common. */
 import type { ToolCall } from "../../core/nouns.ts";
 import { argumentsValue } from "../raw.ts";
+import { spelling } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 export const WIRE = "ollama";
@@ -8,18 +9,9 @@ export const WIRE = "ollama";
 /** Marks a request that asked for a completion: the answer has another shape. */
 export const GENERATE = "/api/generate";
 
-export const TOOL = { name: "name", description: "description", parameters: "parameters" } as const;
+export const TOOL = spelling("name description parameters");
 
-export const SAMPLING = {
-  temperature: "temperature",
-  top_p: "topP",
-  top_k: "topK",
-  min_p: "minP",
-  seed: "seed",
-  presence_penalty: "presencePenalty",
-  frequency_penalty: "frequencyPenalty",
-  repeat_penalty: "repeatPenalty",
-} as const;
+export const SAMPLING = spelling("temperature topP topK minP seed presencePenalty frequencyPenalty repeatPenalty");
 
 /** In nanoseconds; 0: nobody knows. What came in one piece took all of the time: clients divide by it. */
 export function durations({ ms, firstMs = ms }: { ms: number; firstMs?: number | undefined }): Draft {

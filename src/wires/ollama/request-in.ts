@@ -3,19 +3,14 @@ import type { Malformed, Media, Message, Part, Request, Sampling, ThinkingSettin
 import { type Fields, fail } from "../fields.ts";
 import { mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
-import { defined, someOf, words } from "../read.ts";
+import { defined, entryOf, isText, someOf, spelling, words } from "../read.ts";
 import { readLimit, readStop, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { GENERATE, SAMPLING, TOOL, WIRE } from "./common.ts";
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool" } as const;
+const ROLES = spelling("system developer user assistant tool");
 
-const EFFORTS: Readonly<Record<string, ThinkingSettings>> = {
-  low: { effort: "low" },
-  medium: { effort: "medium" },
-  high: { effort: "high" },
-  max: { effort: "max" },
-};
+const EFFORTS = spelling("low medium high max");
 
 /** How long a server keeps a model, and what it does with a long prompt, is no other server's business. */
 const quiet = words("keep_alive truncate shift");
@@ -37,7 +32,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
   const options = root.inner("options");
   const request = {
     model: root.name("model"),
-    messages: isPrompt ? readPrompt(root) : root.each("messages", (message) => readMessage(message, from)),
+    messages: isPrompt ? readPrompt(root) : readMessages(root, from),
     tools: someOf(root.each("tools", (tool) => readTool(tool, from)).flat()),
     stream: root.flag("stream") === false ? (false as const) : ("ndjson" as const),
     thinking: readThinking(root),
@@ -50,7 +45,7 @@ export function decodeRequest({ path, body }: WireInput): Request {
 }
 
 function readThinking(root: Fields): ThinkingSettings | undefined {
-  if (typeof root.value.think === "string") return root.word("think", EFFORTS);
+  if (isText(root.value.think)) return { effort: root.word("think", EFFORTS) };
   const enabled = root.flag("think");
   return enabled === undefined ? undefined : { enabled };
 }
@@ -65,9 +60,31 @@ function readPrompt(root: Fields): Message[] {
   return messages;
 }
 
+function readMessages(root: Fields, from: Source): Message[] {
+  const out: Message[] = [];
+  root.each("messages", (message) => {
+    const last = out.at(-1);
+    if (last?.role === "tool" && isMore(message, from)) out[out.length - 1] = withMore(last, message);
+    else out.push(readMessage(message, from));
+  });
+  return out;
+}
+
+/** More of the result before it: strands has a message for each text and each image of a result, and none of them says whose it is. */
+const isMore = (message: Fields, from: Source): boolean =>
+  message.text("role") === "tool" &&
+  message.text("tool_call_id") === undefined &&
+  message.text("tool_name", "name") === undefined &&
+  (message.text("content") === undefined || !from.calls.areWaiting);
+
+function withMore(result: ToolResult, message: Fields): Message {
+  const output = [result.output, message.text("content")].filter(Boolean).join("\n");
+  const media = someOf([...(result.media ?? []), ...readImages(message)]);
+  return withState(defined<ToolResult>({ ...result, output, media }), message.state());
+}
+
 function readMessage(message: Fields, from: Source): Message {
-  const given = message.text("role")?.toLowerCase() ?? "";
-  const role = Object.hasOwn(ROLES, given) ? ROLES[given as keyof typeof ROLES] : message.word("role", ROLES);
+  const role = entryOf(ROLES, message.text("role")?.toLowerCase()) ?? message.word("role", ROLES);
   const said = message.text("content");
   const media = readImages(message);
   if (role === "tool") {
@@ -86,7 +103,7 @@ const textParts = (said: string | undefined) => (said ? [{ type: "text" as const
 
 const readImages = (given: Fields): Media[] =>
   given.list("images").map((data, i) => {
-    if (typeof data !== "string" || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
+    if (!isText(data) || data === "") fail(given.place("images", i), "must be a string that is not empty", data);
     if (/^(?:data|https?):/.test(data)) return mediaFromUrl(data, "image/*");
     return { type: "media", mediaType: SIGNATURES.find(([bytes]) => bytes.test(data))?.[1] ?? "image/*", data };
   });
@@ -109,7 +126,7 @@ function readTool(tool: Fields, from: Source): Tool[] {
 
 function readFormat(root: Fields): Request["output"] {
   const format = root.json("format");
-  if (typeof format === "string") return format === "" ? undefined : root.word("format", { json: {} });
+  if (isText(format)) return format === "" ? undefined : root.word("format", { json: {} });
   const schema = root.thing("format")?.value;
   return schema && { schema };
 }

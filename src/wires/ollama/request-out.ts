@@ -34,7 +34,7 @@ export function encodeRequest(given: Request, profile?: WireProfile): Encoded {
     think: writeThinking(thinking, warnings),
     options: some<Draft>({ ...written(request.sampling ?? {}, SAMPLING), num_predict: request.maxTokens, stop: request.stop }),
   });
-  return encoded(out, ABLE, prompt ? GENERATE : "/api/chat", body);
+  return encoded(out, prompt ? GENERATE : "/api/chat", body);
 }
 
 /** A request that came as a prompt goes on as one, if it still is one. */

@@ -6,8 +6,8 @@ import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
-import { CHAT_USAGE, readUsage, wholeUsage } from "../openai.ts";
-import { defined, isEmpty, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
+import { CHAT_USAGE, readUsage } from "../openai.ts";
+import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
 import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from "./tables.ts";
@@ -15,16 +15,12 @@ import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from ".
 /** A string without escapes, or what it holds. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
 const INNER = String.raw`"([^"\\\x00-\x1f]*)"`;
-const COUNT = String.raw`"(?:prompt|completion|total)_tokens":\d+`;
-
-/** A chunk that says a role, a word, a reason or how many tokens it took, as most servers write it. To parse it would take three times as long. */
+/** A chunk that says a role, a word or a reason, as most servers write it. To parse it would take three times as long. */
 const PLAIN = new RegExp(
   [
-    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[(?:`,
+    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[`,
     String.raw`\{"index":0,"delta":\{(?:"role":"assistant"(?=\}|,"content"),?)?(?:"content":(?:${INNER}|null))?\},`,
-    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*`,
-    String.raw`|\],"usage":\{(?=[^}]*"prompt_tokens":(\d+))(?=[^}]*"completion_tokens":(\d+))(?=[^}]*"total_tokens":(\d+)|)(?:${COUNT},)*${COUNT}\}`,
-    String.raw`)(?:,"obfuscation":${STRING})?\}$`,
+    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*(?:,"obfuscation":${STRING})?\}$`,
   ].join(""),
 );
 
@@ -43,8 +39,10 @@ export class ChatReader extends AnswerReader {
   #late: Json[] | undefined;
   /** What stands in every chunk, and has no place in the nouns. */
   #others = "";
+  /** What was said before the answer had a name: Azure speaks of the prompt first. */
+  #early: JsonObject | undefined;
   /** What chunks repeat, as it was said last. */
-  #said: Map<string, string> | undefined;
+  readonly #said = new Map<string, string>();
 
   override body(body: Fields): void {
     if (listOf(body.value.choices).length === 0) this.broken(body.value);
@@ -52,8 +50,8 @@ export class ChatReader extends AnswerReader {
   }
   /** What else stands in every chunk is said by the first one, which is read in full. */
   override plain(data: string): boolean {
-    const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
-    if (others === undefined) return false;
+    const [, id, model, others, text = "", native] = PLAIN.exec(data) ?? [];
+    if (others === undefined || this.#early) return false;
     if (others !== this.#others) {
       this.#others = others;
       return false;
@@ -61,8 +59,7 @@ export class ChatReader extends AnswerReader {
     this.start(id, model);
     this.text(text);
     if (native) this.#because(native);
-    this.#counted = input !== undefined;
-    if (this.#counted) this.usage(wholeUsage({ inputTokens: Number(input), outputTokens: Number(output) }, Number(total)));
+    this.#counted = false;
     return true;
   }
   chunk(chunk: Fields): void {
@@ -84,7 +81,15 @@ export class ChatReader extends AnswerReader {
 
   #read(chunk: Fields, whole: boolean): void {
     chunk.ask("object", "created", "error", "obfuscation");
-    this.start(chunk.text("id"), chunk.text("model"));
+    const [id, model] = [chunk.text("id"), chunk.text("model")];
+    if (!this.started && !id && !model && listOf(chunk.value.choices).length === 0) {
+      chunk.ask("choices", "usage");
+      this.#early = chunk.rest();
+      return;
+    }
+    this.start(id, model);
+    if (this.#early) this.#unknown(this.#early);
+    this.#early = undefined;
     chunk.each("choices", (choice) => this.#choice(choice, whole));
     const usage = chunk.object("usage");
     if (usage) this.#count(usage);
@@ -96,12 +101,14 @@ export class ChatReader extends AnswerReader {
 
   #choice(choice: Fields, whole: boolean): void {
     if ((choice.number("index") ?? 0) !== 0 && !(whole && hasCalls(choice.value))) return; // one answer was asked for
-    const delta = choice.object("delta") ?? choice.object("message");
-    if (choice.value.delta) choice.ask("message"); // Perplexity's: all that was said so far, once more
+    const [first, other] = whole ? (["message", "delta"] as const) : (["delta", "message"] as const);
+    const delta = choice.object(first) ?? choice.object(other);
+    if (choice.value[first]) choice.ask(other); // Perplexity has both: in a stream all that was said so far, once more; in a whole answer nothing
     this.#countIn(choice.value);
-    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const native = choice.text("finish_reason");
-    if (native) this.#because(native);
+    const cause = textOf(choice.value.native_finish_reason) ?? ""; // OpenRouter says `tool_calls` of calls that were cut, too
+    if (native) this.#because(reasonOf(cause) === "length" ? cause : native);
+    if (delta) this.#delta(delta, whole, delta.value.content ? choice.json("logprobs") : undefined);
     const error = choice.json("error");
     if (error !== undefined) this.fail(readError(0, {}, { error })); // OpenRouter's
     const isToken = typeof choice.value.stop_reason === "number"; // vLLM's number of the token that ended it
@@ -142,7 +149,7 @@ export class ChatReader extends AnswerReader {
     }
     this.thinking(thought);
     const content = delta.json("content");
-    if (typeof content === "string") this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
+    if (isText(content)) this.text(content, logprobs ? [{ wire: WIRE, kind: LOGPROBS, data: logprobs }] : undefined);
     else if (content) delta.each("content", (part) => this.#part(part));
     this.refusal(delta.text("refusal") ?? "");
     const only = isObject(delta.value.tool_calls) ? delta.thing("tool_calls") : undefined; // TGI's
@@ -155,8 +162,9 @@ export class ChatReader extends AnswerReader {
       const signed = readSignature(call)?.state;
       const [id, name, args] = [call.text("id"), fn.text("name"), argumentsOf(fn)];
       const input = custom && (custom.text("input") ?? "");
+      const done = whole && (custom !== undefined || this.#reason !== "length"); // whether it was cut, its JSON says
       // One shape for all of them: it is the hottest object of a stream.
-      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done: whole, truncated: undefined });
+      this.call({ index, id, name, arguments: args, input, state: joined(signed, call.state()), done, truncated: undefined });
     };
     if (only) each(only, 0);
     else delta.each("tool_calls", each);
@@ -215,8 +223,7 @@ export class ChatReader extends AnswerReader {
   }
 
   #isNews(key: string, item: Json): boolean {
-    const text = typeof item === "string" ? item : JSON.stringify(item);
-    this.#said ??= new Map();
+    const text = isText(item) ? item : JSON.stringify(item);
     const known = this.#said.get(key) === text;
     this.#said.set(key, text);
     return !known;
@@ -237,5 +244,5 @@ function isMore(details: readonly Draft[], { type, index, ...piece }: JsonObject
 
 function argumentsOf(fn: Fields): CallFragment["arguments"] {
   const args = fn.json("arguments");
-  return typeof args === "string" || isObject(args) ? args : undefined;
+  return isText(args) || isObject(args) ? args : undefined;
 }

@@ -54,6 +54,11 @@ export class ChatAnswer extends Answer {
     return super.encode(event);
   }
 
+  override end(): string {
+    if (this.#waiting) this.#detailed({});
+    return super.end();
+  }
+
   /** In a field of the request that no noun stands for. */
   #said(field: string): Json | undefined {
     return ownState(WIRE, this.request.extra, field);

@@ -1,5 +1,4 @@
 /** A client's request, read. */
-import { isObject } from "../../core/json.ts";
 import type {
   Json,
   Malformed,
@@ -19,7 +18,7 @@ import type { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { defined, numberOf, objectOf, some, someOf, textOf, words } from "../read.ts";
+import { defined, entryOf, isList, isText, numberOf, objectOf, some, someOf, spelling, textOf, words } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import { type Details, readDetails } from "./details.ts";
@@ -31,7 +30,7 @@ const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
 /** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
 const quiet = words(
-  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations reasoning reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
+  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations reasoning reasoning_content reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
 );
 
 export function decodeRequest({ body }: WireInput): Request {
@@ -68,13 +67,12 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
   if (reasoning_effort && !isUsual) return root.word("reasoning_effort", EFFORTS);
   const [open, typed, template] = [objectOf(reasoning), objectOf(thinking), objectOf(chat_template_kwargs)];
   const switched = [open.enabled, enable_thinking, template.enable_thinking, template.thinking, isUsual || undefined];
-  const word = textOf(open.effort ?? template.reasoning_effort) ?? "";
   const keeps = template.preserve_thinking === true || template.clear_thinking === false || typed.clear_thinking === false;
   const said = some<ThinkingSettings>({
     enabled: textOf(typed.type) ? typed.type !== "disabled" : switched.find((flag) => typeof flag === "boolean"),
     budget: numberOf(open.max_tokens ?? typed.budget_tokens ?? thinking_budget),
     keep: keeps || undefined,
-    ...(Object.hasOwn(EFFORTS, word) ? EFFORTS[word] : {}),
+    ...entryOf(EFFORTS, open.effort ?? template.reasoning_effort),
   });
   if (!said) return undefined;
   from.take(THINKS, true, true);
@@ -85,7 +83,7 @@ function readThinking(root: Fields, from: Source): ThinkingSettings | undefined 
 
 // Messages
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant", tool: "tool", function: "tool" } as const;
+const ROLES = { ...spelling("system developer user assistant tool"), function: "tool" } as const;
 
 function readMessage(message: Fields, from: Source): Message {
   const role = message.word("role", ROLES);
@@ -96,17 +94,18 @@ function readMessage(message: Fields, from: Source): Message {
   return withState({ role, content }, message.state());
 }
 
-function readAssistant(message: Fields, said: readonly Part[], from: Source): Message {
+function readAssistant(message: Fields, content: readonly Part[], from: Source): Message {
   const thoughts = new Map<string | undefined, readonly Thought[]>();
-  const [own] = THINKING.filter((key) => message.text(key));
+  const own = THINKING.find((key) => message.value[key]);
+  const said = own && message.text(own); // by its other names, or where it is empty, it goes along: some servers want the field (DeepSeek)
   const details = readDetails(message);
-  const { thinking = "", field } = own && !details.field ? { thinking: message.text(own), field: own } : details;
+  const { thinking = "", field } = own && !details.field ? { thinking: said, field: own } : details;
   const refusal = message.text("refusal");
   const calls = message.each("tool_calls", (call) => readCall(call, from, details, thoughts));
   const legacy = message.thing("function_call");
   const parts: Part[] = [
     ...(thinking && thoughts.size === 0 ? [withState<Thinking>({ type: "thinking", text: thinking }, spelled(field))] : []),
-    ...said,
+    ...content,
     ...(refusal ? [refusalPart(refusal)] : []),
     ...calls,
     ...(legacy ? [readFunction(legacy, "", from)] : []),
@@ -116,17 +115,17 @@ function readAssistant(message: Fields, said: readonly Part[], from: Source): Me
 }
 
 function readResult(message: Fields, from: Source): Message {
-  const named = from.calls.answer({ id: message.text("tool_call_id"), name: message.text("name") });
+  const [id, name] = [message.text("tool_call_id"), message.text("name")];
+  const named = from.calls.answer({ id, name });
   const content = message.json("content");
   const parts = isPartList(content) ? readContent(message, "content", from) : [];
   const result = from.result(message, "content", named, parts.map(spoken));
   // Without media the parts stay as they are: templates differ in what they make of them.
   if (!result.media) Object.assign(result, { output: content ?? "" });
-  return withState(result, message.state());
+  return withState(result, id && name ? [opaque(WIRE, "name", name, true)] : [], message.state()); // some templates want both
 }
 
-export const isPartList = (value: Json | undefined): boolean =>
-  Array.isArray(value) && value.every((part) => isObject(part) && typeof part.type === "string" && Object.hasOwn(PARTS, part.type));
+export const isPartList = (value: Json | undefined): boolean => isList(value) && value.every((part) => entryOf(PARTS, objectOf(part).type));
 
 // Content
 
@@ -146,6 +145,7 @@ const PARTS: Readonly<Record<string, PartReader>> = {
   refusal: (part) => refusalPart(part.text("refusal") ?? ""),
   thinking: (part, from) => ({ type: "thinking", text: joined(readContent(part, "thinking", from)), state: spelled(AS_PART) }),
   input_audio(part) {
+    if (typeof part.value.input_audio === "string") return asItCame(part, linkOrBytes(part.name("input_audio"), "audio/*")); // Mistral's
     const audio = part.inner("input_audio");
     return { type: "media", mediaType: `audio/${audio.text("format") ?? "*"}`, data: audio.name("data") };
   },
@@ -155,21 +155,31 @@ const PARTS: Readonly<Record<string, PartReader>> = {
     return read.url === undefined ? read : asItCame(part, read);
   },
   document_url: (part) => asItCame(part, readFile(part.text("document_url"), part.text("document_name"), "application/pdf")),
+  file_url(part) {
+    const [url, name] = [linkIn(part, "file_url"), part.text("file_name")];
+    return asItCame(part, defined<Media>({ ...linkOrBytes(url, readFile(url, name).mediaType), name })); // Perplexity's
+  },
   ...Object.fromEntries(["image", "audio", "video"].flatMap((kind) => linkReaders(kind))),
 };
 
 const readFile = (url: string | undefined, name: string | undefined, mediaType?: string): Media =>
   defined<Media>({ ...fileFromUrl(url, name, mediaType), name });
 
+/** Bytes need no `data:` in front of them. */
+const linkOrBytes = (url: string, mediaType: string): Media =>
+  /^\w+:/.test(url) ? mediaFromUrl(url, mediaType) : { type: "media", mediaType, data: url };
+
 /** A part that only some servers know. */
 const asItCame = ({ value }: Fields, media: Media): Media => withState(media, [opaque(WIRE, PART, value, true)]);
 
 /** A link stands behind `image_url`, alone or in an object; in chat templates behind `image` or `url`. */
+const linkIn = (part: Fields, key: string): string => (isText(part.value[key]) ? part.name(key) : part.inner(key).name("url"));
+
 function linkReaders(kind: string): [string, PartReader][] {
   const key = `${kind}_url`;
   const linked = (url: string | undefined) => mediaFromUrl(url, `${kind}/*`);
   return [
-    [key, (part) => linked(typeof part.value[key] === "string" ? part.name(key) : part.inner(key).name("url"))],
+    [key, (part) => linked(linkIn(part, key))],
     [kind, (part) => linked(part.text(kind, "url"))],
   ];
 }

@@ -78,7 +78,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
     response_format: writeOutput(out, "json_schema"),
     ...written(request.sampling ?? {}, able.sampling),
   });
-  return encoded(out, able, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
+  return encoded(out, "/v1/chat/completions", body, { accept: stream ? "text/event-stream" : "application/json" });
 }
 
 // Messages
@@ -103,7 +103,8 @@ function writeMessage(message: Message, out: Out): Draft {
   const content = said.length === 0 && tool_calls ? null : writeContent(said);
   const extra_content = signed(said.findLast(({ state }) => state?.some(isSignature))?.state, out);
   const thought = { [field ?? THINKING[0]]: thinking || undefined, reasoning_details: someOf(details) };
-  return putState(WIRE, defined<Draft>({ role, ...thought, content, tool_calls, extra_content }), state);
+  const kept = official ? state?.filter(({ kind }) => !THINKING.some((field) => field === kind)) : state;
+  return putState(WIRE, defined<Draft>({ role, ...thought, content, tool_calls, extra_content }), kept);
 }
 
 /** Gemini's signature; the official API knows of none. */

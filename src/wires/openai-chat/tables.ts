@@ -1,7 +1,7 @@
 /** The words of chat completions, and what they mean. */
 import type { FinishReason, Opaque } from "../../core/nouns.ts";
 import { opaque, ownState } from "../opaque.ts";
-import { textOf } from "../read.ts";
+import { spelling, textOf } from "../read.ts";
 
 export const WIRE = "openai-chat";
 
@@ -31,23 +31,11 @@ export const THINKS = "#thinks";
 /** The server does not know `stream_options`: it is not asked how many tokens a stream has taken. */
 export const UNCOUNTED = "#uncounted";
 
-export const OFFICIAL_SAMPLING = {
-  temperature: "temperature",
-  top_p: "topP",
-  seed: "seed",
-  presence_penalty: "presencePenalty",
-  frequency_penalty: "frequencyPenalty",
-} as const;
+export const OFFICIAL_SAMPLING = spelling("temperature topP seed presencePenalty frequencyPenalty");
 /** With those of the servers that speak like it. */
-export const SAMPLING = { ...OFFICIAL_SAMPLING, top_k: "topK", min_p: "minP", repetition_penalty: "repeatPenalty" } as const;
+export const SAMPLING = { ...OFFICIAL_SAMPLING, ...spelling("topK minP"), repetition_penalty: "repeatPenalty" } as const;
 
-export const TOOL = {
-  name: "name",
-  description: "description",
-  parameters: "parameters",
-  strict: "strict",
-  response: "response",
-} as const;
+export const TOOL = spelling("name description parameters strict response");
 
 /** What a call is called by such a client, and the reason of an answer that ends in one. */
 export const FUNCTION_CALL = "function_call";

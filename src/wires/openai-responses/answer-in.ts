@@ -8,7 +8,7 @@ import { readError } from "../errors.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
-import { isEmpty, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
+import { isEmpty, isList, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
 import {
   BREAK,
   flatName,
@@ -24,7 +24,7 @@ import {
   WIRE,
 } from "./items.ts";
 
-const isSaidOtherwise = ({ data }: Opaque): boolean => !(Array.isArray(data) && data.length === 0);
+const isSaidOtherwise = ({ data }: Opaque): boolean => !(isList(data) && data.length === 0);
 
 /** All that is left to say of thinking that was followed by something before it was done. */
 const isSeal = ({ kind }: Opaque): boolean => kind === "encrypted_content";
@@ -112,6 +112,7 @@ export class ResponseReader extends AnswerReader {
       if (step === "done") this.#done(open, item);
     } else if (type && !IDLE.test(type)) {
       const { response: _response, sequence_number: _sequence_number, ...rest } = event.value;
+      if (item) this.#count++;
       this.extend({ ...rest, type }, false);
     }
   }
@@ -212,7 +213,7 @@ export class ResponseReader extends AnswerReader {
 
   #end(response: Fields): void {
     this.#start(response);
-    const isStreamed = this.#items.size > 0;
+    const isStreamed = this.#count > 0;
     response.each("output", (item, output_index) => {
       if (isStreamed) return;
       if (ITEMS.has(String(item.value.type))) this.#done(this.#itemOf({ output_index }, item), item);

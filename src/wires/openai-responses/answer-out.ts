@@ -3,7 +3,7 @@
  * before its pieces come, codex and the ai SDK act on `output_item.done`, and all want the end with the whole output.
  */
 import { isObject } from "../../core/json.ts";
-import type { ErrorInfo, Event, Finish, FinishReason, Json, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
+import type { ErrorInfo, Event, Finish, FinishReason, JsonObject, Opaque, ToolEnd } from "../../core/nouns.ts";
 import { Pile } from "../../core/pile.ts";
 import { CUT_CALL, type ToolStart } from "../answer-out.ts";
 import { CustomInput, customInput, toolKind } from "../bridge.ts";
@@ -11,7 +11,7 @@ import { EMPTY_CAPSULE, isSignature, sealCapsule } from "../capsule.ts";
 import { openaiError } from "../errors.ts";
 import { opaques, putState } from "../opaque.ts";
 import { RESPONSES_USAGE, writeUsage } from "../openai.ts";
-import { defined, grow, listOf, objectOf, parsed, textOf } from "../read.ts";
+import { defined, grow, isText, listOf, objectOf, parsed, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import {
   BREAK,
@@ -27,19 +27,13 @@ import {
   RAW,
   WIRE,
 } from "./items.ts";
-import { ItemAnswer, type Open } from "./items-out.ts";
+import { ItemAnswer, type Open, placeOf } from "./items-out.ts";
 import { isNative, writeCall } from "./natives.ts";
 import { settingsOf } from "./request-out.ts";
 import { TURN } from "./turns.ts";
 
 /** What an answer has beside what was said. */
 const SETTLING: ReadonlySet<Event["type"]> = new Set(["start", "extension", "usage", "finish"]);
-
-/** How thinking is told: as the summary that every client shows, or as it is where a server of this API said so. */
-const THOUGHTS = {
-  summary: { part: "reasoning_summary_part", text: "reasoning_summary_text", type: "summary_text" },
-  content: { part: "content_part", text: "reasoning_text", type: "reasoning_text" },
-} as const;
 
 /** Why an answer is not complete. */
 const CUT: Readonly<Partial<Record<FinishReason, string>>> = { length: "max_output_tokens", "content-filter": "content_filter" };
@@ -54,7 +48,8 @@ export class ResponseAnswer extends ItemAnswer {
   /** At most one of these. */
   #message: Open | undefined;
   #reasoning: Open | undefined;
-  #told: keyof typeof THOUGHTS = "summary";
+  /** How thinking is told: as the summary that every client shows, or as it is where a server of this API said so. */
+  #told: "summary" | "content" = "summary";
   /** The next part of the summary begins. */
   #isNext = false;
   #call: Open | undefined;
@@ -175,55 +170,22 @@ export class ResponseAnswer extends ItemAnswer {
     const item = own(state, "#message");
     if (item)
       this.#closeMessage(); // the next one begins
-    else if (this.#message && own(state, NEXT_TEXT)) this.#closePart(this.#message);
-    const { logprobs, ...rest } = putState<Draft>(WIRE, {}, state);
+    else if (this.#message && own(state, NEXT_TEXT)) this.closePart(this.#message);
+    const rest = putState<Draft>(WIRE, {}, state);
     if (!item && text === "") {
+      delete rest.logprobs;
       Object.assign(this.#message?.part ?? {}, rest); // what was left to say of the last text
       return;
     }
     const fields = { type: "message", role: "assistant", status: "in_progress", content: [], ...objectOf(item) };
     this.#message ??= this.open("msg", fields, objectOf(item).id);
-    const message = this.#message;
-    if (text === "") return;
-    if (message.part && !(field in message.part)) this.#closePart(message);
-    const content_index = listOf(message.item.content).length;
-    const isText = field === "text";
-    if (!message.part) {
-      message.part = { type: isText ? "output_text" : field, [field]: "", ...(isText ? { annotations: [] } : {}) };
-      this.piece(message, "content_part.added", { content_index, part: message.part });
-    }
-    message.text.add(text);
-    Object.assign(message.part, rest);
-    const type = String(message.part.type);
-    if (logprobs) {
-      this.piece(message, `${type}.delta`, { content_index, delta: text, logprobs });
-      message.part.logprobs ??= [];
-      (message.part.logprobs as unknown[]).push(...listOf(logprobs as Json));
-    } else this.delta(message, type, text, "content", isText ? { logprobs: [] } : {});
-  }
-
-  #closePart(message: Open): void {
-    const { part, item } = message;
-    if (!part) return;
-    const text = message.text.toString();
-    const content_index = listOf(item.content).length;
-    const field = "text" in part ? "text" : "refusal";
-    part[field] = text;
-    this.piece(message, `${part.type}.done`, {
-      content_index,
-      [field]: text,
-      ...(field === "text" ? { logprobs: part.logprobs ?? [] } : {}),
-    });
-    this.piece(message, "content_part.done", { content_index, part });
-    item.content = [...listOf(item.content), part];
-    message.part = undefined;
-    message.text.clear();
+    if (text !== "") this.speak(this.#message, field, text, rest);
   }
 
   #closeMessage(status = "completed"): void {
     const message = this.#message;
     if (!message) return;
-    this.#closePart(message);
+    this.closePart(message);
     this.#message = undefined;
     this.done(message, { status });
   }
@@ -242,30 +204,9 @@ export class ResponseAnswer extends ItemAnswer {
     const reasoning = this.#reasoning;
     if (!reasoning || delta === "") return;
     if (this.#isNext && delta === BREAK) {
-      this.#closeThought(reasoning);
-      return;
-    }
-    const { part, text, type } = THOUGHTS[this.#told];
-    if (reasoning.text.length === 0) this.#thought(reasoning, `${part}.added`, { part: { type, text: "" } });
-    reasoning.text.add(delta);
-    this.delta(reasoning, text, delta, this.#told);
-  }
-
-  #thought(reasoning: Open, type: string, fields: Draft): void {
-    this.piece(reasoning, type, { [`${this.#told}_index`]: listOf(reasoning.item[this.#told]).length, ...fields });
-  }
-
-  #closeThought(reasoning: Open): void {
-    const { item } = reasoning;
-    const text = reasoning.text.toString();
-    this.#isNext = false;
-    if (text === "") return;
-    const names = THOUGHTS[this.#told];
-    const part = { type: names.type, text };
-    this.#thought(reasoning, `${names.text}.done`, { text });
-    this.#thought(reasoning, `${names.part}.done`, { part });
-    item[this.#told] = [...listOf(item[this.#told]), part];
-    reasoning.text.clear();
+      this.#isNext = false;
+      this.closePart(reasoning);
+    } else this.speak(reasoning, this.#told, delta);
   }
 
   override thinkingEnd(state: readonly Opaque[]): void {
@@ -276,7 +217,8 @@ export class ResponseAnswer extends ItemAnswer {
     const reasoning = this.#reasoning;
     if (!reasoning) return;
     this.#reasoning = undefined;
-    this.#closeThought(reasoning);
+    this.#isNext = false;
+    this.closePart(reasoning);
     const exact = listOf(own(state, this.#told));
     const said = listOf(reasoning.item[this.#told]);
     const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
@@ -357,7 +299,7 @@ export class ResponseAnswer extends ItemAnswer {
     const { type, item, item_id, output_index, sequence_number: _sequence_number, ...fields } = data;
     const message = this.#message;
     if (type === NEXT_SUMMARY) this.#isNext = this.#reasoning !== undefined;
-    else if (typeof type !== "string") {
+    else if (!isText(type)) {
       const { usage, incomplete_details, ...response } = data;
       grow(this.#rest, defined<Draft>({ usage, incomplete_details }));
       putState(WIRE, this.#response, opaques(WIRE, response));
@@ -373,8 +315,7 @@ export class ResponseAnswer extends ItemAnswer {
       }
     } else if (message?.part && type === "response.output_text.annotation.added") {
       message.part.annotations = [...(message.part.annotations as unknown[]), fields.annotation];
-      const content_index = listOf(message.item.content).length;
-      this.event(type, { ...fields, item_id: message.item.id, output_index: message.index, content_index });
+      this.event(type, { ...fields, item_id: message.item.id, output_index: message.index, ...placeOf(message, "content") });
     } else {
       const index = this.#foreign.get(item_id);
       this.event(type, { ...fields, ...(index === undefined ? {} : { item_id, output_index: index }) });

@@ -10,17 +10,29 @@ import { HEARTBEAT, sseEvent } from "../sse.ts";
 import type { Draft } from "../wire.ts";
 import { defaultsOf, ENCRYPTED, isMinted, mintedId, WIRE, wished } from "./items.ts";
 
+/** What a part is made of: the list that it stands in, its type and its field, and what the events of its words and of itself are called. */
+const PARTS = {
+  text: { list: "content", type: "output_text", field: "text", said: "output_text", part: "content_part" },
+  refusal: { list: "content", type: "refusal", field: "refusal", said: "refusal", part: "content_part" },
+  content: { list: "content", type: "reasoning_text", field: "text", said: "reasoning_text", part: "content_part" },
+  summary: { list: "summary", type: "summary_text", field: "text", said: "reasoning_summary_text", part: "reasoning_summary_part" },
+} as const;
+
 /** An item being written. */
 export interface Open {
   readonly index: number;
   readonly item: Draft & { id: string };
   /** What its pieces have said so far, in their own events and in the item. */
   readonly text: Pile;
-  /** A message: its text or refusal, the last of its content. */
+  /** The last of its parts, and what kind of part that is. */
   part?: Draft | undefined;
+  kind?: keyof typeof PARTS;
   /** Reads the text of a custom call. */
   input?: CustomInput | undefined;
 }
+
+/** Where the last of its parts stands. */
+export const placeOf = ({ item }: Open, list: "content" | "summary"): Draft => ({ [`${list}_index`]: listOf(item[list]).length });
 
 export abstract class ItemAnswer extends Answer {
   readonly errorBody = openaiError;
@@ -68,11 +80,44 @@ export abstract class ItemAnswer extends Answer {
     return { type: `response.${type}`, sequence_number: 0, item_id: item.id, output_index: index, ...fields };
   }
 
+  /** The next words of a part, which begins with them if it is another. `logprobs`: what is told of the words; `rest`: what else the part has. */
+  speak(open: Open, kind: keyof typeof PARTS, words: string, { logprobs, ...rest }: Draft = {}): void {
+    const { list, type, field, said, part } = PARTS[kind];
+    const isText = kind === "text";
+    if (open.kind !== kind) this.closePart(open);
+    open.kind = kind;
+    if (!open.part) {
+      open.part = { type, [field]: "", ...(isText ? { annotations: [] } : {}) };
+      this.piece(open, `${part}.added`, { ...placeOf(open, list), part: open.part });
+    }
+    open.text.add(words);
+    Object.assign(open.part, rest);
+    if (logprobs) {
+      this.piece(open, `${said}.delta`, { ...placeOf(open, list), delta: words, logprobs });
+      open.part.logprobs ??= [];
+      (open.part.logprobs as unknown[]).push(...listOf(logprobs));
+    } else this.delta(open, said, words, list, isText ? { logprobs: [] } : {});
+  }
+
+  closePart(open: Open): void {
+    const { item, part, kind = "text" } = open;
+    if (!part) return;
+    const { list, field, said, part: name } = PARTS[kind];
+    const place = placeOf(open, list);
+    const text = open.text.toString();
+    part[field] = text;
+    this.piece(open, `${said}.done`, { ...place, [field]: text, ...(kind === "text" ? { logprobs: part.logprobs ?? [] } : {}) });
+    this.piece(open, `${name}.done`, { ...place, part });
+    item[list] = [...listOf(item[list]), part];
+    open.part = undefined;
+    open.text.clear();
+  }
+
   /** What an item says next. `list`: in the last part of its content or of its summary; `more`: what else every such event has. */
   delta(open: Open, name: string, delta: string, list?: "content" | "summary", more?: Draft): void {
     const at = list && listOf(open.item[list]).length;
     this.word(`${name} ${open.index} ${at}`, delta, (delta) =>
-      this.pieceOf(open, `${name}.delta`, { ...(list && { [`${list}_index`]: at }), delta, ...more }),
+      this.pieceOf(open, `${name}.delta`, { ...(list && placeOf(open, list)), delta, ...more }),
     );
   }
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject, Media, Message, Opaque, Request, Tool } from "..
 import { openCapsule } from "../capsule.ts";
 import type { Fields } from "../fields.ts";
 import { hasOwn, opaque, ownState } from "../opaque.ts";
-import { listOf, objectOf, textOf, words } from "../read.ts";
+import { isText, listOf, objectOf, spelling, textOf, words } from "../read.ts";
 
 export const WIRE = "openai-responses";
 
@@ -86,7 +86,7 @@ export function wholeItem(item: JsonObject): Opaque {
 
 /** A tool that was found in no namespace is called as one of its own, which has its name. */
 export const flatName = (namespace: Json | undefined, name: string): string =>
-  typeof namespace === "string" && namespace !== name ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
+  isText(namespace) && namespace !== name ? `${namespace}${namespace.endsWith("__") ? "" : "__"}${name}` : name;
 
 const namespaceOf = (tool: Tool | undefined): string | undefined => textOf(objectOf(own(tool?.state, "#namespace")).name);
 
@@ -107,15 +107,12 @@ export const namespaceIn = (tools: readonly Tool[] | undefined, name: string): s
 // ---- Tools and settings
 
 export const TOOL = {
-  name: "name",
-  description: "description",
-  parameters: "parameters",
-  strict: "strict",
+  ...spelling("name description parameters strict"),
   output_schema: "response",
   defer_loading: "deferred",
 } as const;
 
-export const SAMPLING = { temperature: "temperature", top_p: "topP" } as const;
+export const SAMPLING = spelling("temperature topP");
 
 /** Asks for reasoning items that can be sent back without being stored. */
 export const ENCRYPTED = "reasoning.encrypted_content";

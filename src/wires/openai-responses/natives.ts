@@ -5,7 +5,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Json, JsonObject, Tool } from "../../core/nouns.ts";
 import { arrayOf, asSet, type Native, nativeType, oneOf, parametersOf, TEXT, WHOLE } from "../bridge.ts";
-import { objectOf } from "../read.ts";
+import { entryOf, isList, isText, objectOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 
 interface Kind {
@@ -84,15 +84,13 @@ add behind "+", and context again. To delete a file takes an empty one.`,
 /** Of the computer's two types one is no longer in use. */
 export const nativeName = (type: Json | undefined): string => String(type).replace("computer_use_preview", "computer");
 
-const kindOf = (name: string): Kind | undefined => (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined);
-
 /** A search is the client's only if it says so; a shell is, unless it has a container. */
 const isRun = ({ type, execution, environment }: JsonObject): boolean =>
   type === SEARCH ? execution === "client" : (objectOf(environment).type ?? "local") === "local";
 
 /** What others are told of a declared tool; `undefined`: only servers of this API know it. */
 export function nativeOf(tool: JsonObject): Partial<Native> | undefined {
-  const kind = isRun(tool) ? kindOf(nativeName(tool.type)) : undefined;
+  const kind = isRun(tool) ? entryOf(KINDS, nativeName(tool.type)) : undefined;
   return kind && (kind.native ? asSet(tool, kind.native) : {});
 }
 
@@ -105,8 +103,8 @@ export const isSearch = (tools: readonly Tool[] | undefined): boolean =>
 
 /** The name of the tool whose call, or result, an item is. */
 export function calledIn({ type, execution }: JsonObject, end: "_call" | "_call_output"): string | undefined {
-  const name = typeof type === "string" && type.endsWith(end) ? type.slice(0, -end.length) : "";
-  return kindOf(name) && (name !== SEARCH || execution === "client") ? name : undefined;
+  const name = isText(type) && type.endsWith(end) ? type.slice(0, -end.length) : "";
+  return entryOf(KINDS, name) && (name !== SEARCH || execution === "client") ? name : undefined;
 }
 
 /** The arguments of a call. A computer that was asked for one thing has `action` instead. */
@@ -120,6 +118,6 @@ export function readArguments(name: string, item: JsonObject): Json {
 
 export function writeCall(name: string, given: JsonObject): Draft {
   const { key, always, item } = KINDS[name]!;
-  const actions = Array.isArray(given.actions) ? { action: given.actions[0], actions: given.actions } : given;
+  const actions = isList(given.actions) ? { action: given.actions[0], actions: given.actions } : given;
   return { type: `${name}_call`, ...item, ...(key === "actions" ? actions : { [key]: { ...always, ...given } }) };
 }

@@ -14,12 +14,13 @@ import type {
   ToolResult,
 } from "../../core/nouns.ts";
 import { NATIVE, revealed, toolKind } from "../bridge.ts";
+import { saidIn } from "../calls.ts";
 import { openCapsule } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { objectOf, someOf, textOf } from "../read.ts";
+import { entryOf, isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -92,13 +93,13 @@ function goOn(from: Source, recall: NonNullable<WireInput["recall"]>): void {
 
 // Items
 
-const ROLES = { system: "system", developer: "developer", user: "user", assistant: "assistant" } as const;
+const ROLES = spelling("system developer user assistant");
 
 function readMessages(root: Fields, tools: Tool[], from: Source, recall: WireInput["recall"]): Message[] {
   const items = new Items(tools, from, recall);
   const instructions = root.text("instructions");
   if (instructions) items.messages.push({ role: "system", content: [{ type: "text", text: instructions }] });
-  if (typeof root.json("input") === "string") items.messages.push({ role: "user", content: readContent(root, "input", from) });
+  if (isText(root.json("input"))) items.messages.push({ role: "user", content: readContent(root, "input", from) });
   else root.each("input", (item) => items.add(item));
   if (items.messages.length + from.extra.length === 0) root.fail("input", "must be a string, or a list of items that is not empty");
   return items.messages;
@@ -220,7 +221,7 @@ class Items {
     }
     const isIts = (part: Part): part is Text | ToolCall => (part.type === "tool-call" ? part.id === id : part.type === "text" && id === "");
     const answer = this.messages.slice(this.messages.findLastIndex(({ role }) => role !== "assistant") + 1);
-    const part = answer.flatMap((message) => (message.role === "assistant" ? message.content : [])).findLast(isIts);
+    const part = saidIn(answer).findLast(isIts);
     if (part) withState(part, state);
     else if (id !== "") this.#early.set(id, state);
   }
@@ -246,7 +247,7 @@ class Items {
   #result(item: Fields): void {
     const named = this.#from.calls.answer({ id: item.text("call_id"), name: item.text("name") });
     const output = item.json("output") ?? "";
-    const result: ToolResult = Array.isArray(output)
+    const result: ToolResult = isList(output)
       ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
       : { role: "tool", ...named, output };
     this.#push(withState(result, itemState(item)));
@@ -273,7 +274,7 @@ const DEFAULTS = new Set(["annotations []", "logprobs []", 'detail "auto"']);
 const readContent = (given: Fields, key: string, from: Source): (Text | Media)[] =>
   from.content(given, key, (part): (Text | Media)[] => {
     const type = part.name("type");
-    const reader = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
+    const reader = entryOf(PARTS, type);
     if (!reader) return from.unknown(part, "part");
     const read = reader(part);
     const state = part.state()?.filter(({ kind, data }) => !DEFAULTS.has(`${kind} ${JSON.stringify(data)}`));

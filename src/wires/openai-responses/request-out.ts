@@ -10,7 +10,7 @@ import { mediaKind, outputText, urlOfMedia } from "../media.ts";
 import type { Names } from "../names.ts";
 import { hasOwn, putState } from "../opaque.ts";
 import { askForJson, effortWord, NAME_RULE, sayable, writeChoice, writeOutput } from "../openai.ts";
-import { defined, isEmpty, objectOf, someOf, textOf, written } from "../read.ts";
+import { defined, isEmpty, objectOf, restOf, someOf, textOf, written } from "../read.ts";
 import type { Draft, WireProfile } from "../wire.ts";
 import { calledBy, defaultsOf, FOUND, fileName, ITEM, instructionsOf, mintedId, own, SAMPLING, TOOL, WIRE, wished } from "./items.ts";
 import { isSearch, SEARCH } from "./natives.ts";
@@ -55,7 +55,7 @@ export function encodeRequest(given: Request, profile: WireProfile = {}): Encode
   const { model, messages, stream } = out.request;
   const { items } = new Items(out, messages.slice(instructions === undefined ? 0 : 1));
   const body = defined<Draft>({ model, instructions, input: items, ...settings(out), stream: stream && true });
-  const request = encoded(out, ABLE, "/v1/responses", body);
+  const request = encoded(out, "/v1/responses", body);
   if (items.length === 0) body.input = "";
   return request;
 }
@@ -184,9 +184,7 @@ function settings(out: Out): Draft {
       }),
     text: output && { format: writeOutput(out) },
     // Where the client said otherwise, its word is put back.
-    ...Object.fromEntries(
-      Object.entries(defaultsOf(thinking)).filter(([key, value]) => value !== null && wished(extra, key) === undefined),
-    ),
+    ...restOf(defaultsOf(thinking), (key) => wished(extra, key) === undefined),
   });
 }
 

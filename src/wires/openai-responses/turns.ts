@@ -3,7 +3,7 @@
  * What a turn adds is kept under the id of its answer, with the id of the answer before it.
  */
 import type { Json, JsonObject } from "../../core/nouns.ts";
-import { defined, listOf, textOf } from "../read.ts";
+import { defined, isList, isText, listOf, textOf } from "../read.ts";
 import type { Draft, WireInput } from "../wire.ts";
 
 /** The answer before. */
@@ -19,12 +19,11 @@ export function wholeBody({ previous_response_id, ...body }: JsonObject, recall:
   const turns: (readonly Json[])[] = [itemsOf(body.input)];
   for (let id = textOf(previous_response_id); id; ) {
     const turn: JsonObject | undefined = recall(id);
-    if (!Array.isArray(turn?.output)) return undefined;
+    if (!isList(turn?.output)) return undefined;
     turns.push(turn.output, itemsOf(turn.input));
     id = textOf(turn.previous_response_id);
   }
   return { ...body, input: turns.reverse().flat() };
 }
 
-const itemsOf = (input: Json | undefined): readonly Json[] =>
-  typeof input === "string" ? [{ role: "user", content: input }] : listOf(input);
+const itemsOf = (input: Json | undefined): readonly Json[] => (isText(input) ? [{ role: "user", content: input }] : listOf(input));

@@ -1,6 +1,6 @@
 // Finding out what a server speaks, and what runs on this machine.
 import { describe, expect, test } from "vitest";
-import { createUpstream, discover, probeWire } from "../../src/gateway/upstreams.ts";
+import { createUpstream, discover, probeWire } from "../../src/gateway/connect.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 import { answering, closeLater, nobody, sse, startServer, type TestServer } from "../servers.ts";
 import { startUnlocked as startGateway } from "./recorded.ts";

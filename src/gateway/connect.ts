@@ -1,4 +1,4 @@
-/** Upstreams as they are configured, and how a server at a URL shows which wire it speaks. */
+/** Connecting to upstreams as they are configured: which wire the server at a URL shows that it speaks, and the engine that asks it. */
 import { request } from "undici/index.js";
 import { isObject } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
