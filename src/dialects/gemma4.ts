@@ -129,7 +129,7 @@ function render(request: Request, noThought: Pieces, options: Setting): Rendered
 
 function head(thinks: boolean, system: Content | undefined, declared: Pieces): Pieces {
   if (!thinks && !system && !declared) return undefined;
-  const parts = system?.map((part) => [gemma.content([part]), system.length > 1 ? " " : ""]); // only here parts get a blank behind them
+  const parts = system?.map((part) => [gemma.content([part]), system.length > 1 && " "]); // only here parts get a blank behind them
   return t`<|turn>system\n${thinks && t`<|think|>\n`}${parts}${declared}<turn|>\n`;
 }
 

@@ -99,9 +99,8 @@ function spelled(holder: object, key: string, item: Tree): Tree {
 
 /** In the order of Jinja's `dictsort`: by the code points of the lower-cased key, so that what needs two code units comes last. */
 export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
-  const rank = (key: string) => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
-  const ranked = entries.map((entry) => ({ entry, rank: rank(entry[0]) }));
-  return ranked.sort((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank))).map(({ entry }) => entry);
+  const rank = ([key]: [string, Tree]): string => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
+  return entries.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
 
 /** A number as Python prints it. The digits are JavaScript's too; small fractions get an exponent earlier, of two digits. */

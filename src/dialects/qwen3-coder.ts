@@ -11,7 +11,7 @@
  *     </tool_call>
  */
 import { isObject } from "../core/json.ts";
-import type { Effort, Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
+import type { Effort, Json, JsonObject, Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, tagName, valueText } from "./print.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
@@ -22,14 +22,12 @@ import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts
 import {
   type Content,
   dialogue,
-  leadingSystem,
   printedResult,
   resultContent,
   textOf,
   thinkingOf,
   thoughtAndText,
   turnsOf,
-  withOneFront,
   writtenCalls,
 } from "./transcript.ts";
 
@@ -189,11 +187,19 @@ const MUCH =
 /** It knows three; others are brought over as Qwen's own API does. */
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: LITTLE, low: LITTLE, medium: "", high: MUCH, xhigh: MUCH, max: MUCH };
 
+/** The system text in front; `whole`: where no other system message may come, all that stand there are it. */
+function frontOf(messages: readonly Message[], whole: boolean): { system?: string; rest: readonly Message[] } {
+  const end = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
+  const front = messages.slice(0, whole ? (end < 0 ? messages.length : end) : Number(end !== 0));
+  const texts = front.map((message) => ("content" in message ? textOf(message.content) : ""));
+  return { ...(texts.length > 0 && { system: texts.join("\n\n") }), rest: messages.slice(front.length) };
+}
+
 function render(request: Request, variant: Variant, options: Setting): Rendered {
-  const { system, rest } = leadingSystem(variant.lateSystem === "user" ? withOneFront(request.messages) : request.messages);
+  const { system, rest } = frontOf(request.messages, variant.lateSystem === "user");
   const silent = !(options.thinking ?? variant.thinks !== "asked");
   const { keep = variant.keeps, effort = "xhigh" } = request.thinking ?? {};
-  const head = variant.head(system && textOf(system), options.declared, silent ? undefined : effort);
+  const head = variant.head(system, options.declared, silent ? undefined : effort);
   const write = (call: RenderableCall) => callPieces(call, variant);
   return {
     messages: [

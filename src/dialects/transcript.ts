@@ -55,12 +55,6 @@ export function alternating(messages: readonly Message[]): Message[] {
   return out;
 }
 
-/** For templates that take one system message: what the system says in front is one. */
-export function withOneFront(messages: readonly Message[]): Message[] {
-  const front = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
-  return front < 0 ? alternating(messages) : [...alternating(messages.slice(0, front)), ...messages.slice(front)];
-}
-
 export function turnsOf(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   const lastUser = messages.findLastIndex((message) => message.role === "user");
