@@ -17,23 +17,23 @@ const entries = [
   {
     name: "core, scan helpers, three dialects",
     goal: 16_000,
-    limit: 21_600,
+    limit: 21_130,
     files: [...core, ...["functiongemma", "gemma4", "json"].map(file)],
     names: { "index.js": "scanText, scanStream, scannerStream" },
   },
-  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 15_080, files: [file("gemma4")] },
-  { name: "the largest dialect alone", goal: 9_000, limit: 21_700, largestOf: ids.map(file) },
-  { name: "nineteen dialects", goal: 40_000, limit: 48_090, files: ids.filter((id) => !LATER.includes(id)).map(file) },
-  { name: "all dialects", goal: 40_000, limit: 54_340, files: ids.map(file) },
-  { name: "the same with grammars and detection", goal: 40_000, limit: 69_810, files: ["dialects/registry.js", "dialects/detect.js"] },
+  { name: "dragoman/dialects/gemma4", goal: 8_000, limit: 14_800, files: [file("gemma4")] },
+  { name: "the largest dialect alone", goal: 9_000, limit: 21_480, largestOf: ids.map(file) },
+  { name: "nineteen dialects", goal: 40_000, limit: 48_170, files: ids.filter((id) => !LATER.includes(id)).map(file) },
+  { name: "all dialects", goal: 40_000, limit: 54_260, files: ids.map(file) },
+  { name: "the same with grammars and detection", goal: 40_000, limit: 69_780, files: ["dialects/registry.js", "dialects/detect.js"] },
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 29_810,
+    limit: 29_580,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 61_490, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 61_620, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.

@@ -124,7 +124,7 @@ describe("the sh blocks", () => {
 
 describe("the toml blocks are configurations of ours", () => {
   test.each(blocksOf("toml"))("$page, line $line", ({ page, source }) => {
-    const environment = { GATE_KEY: "a", LOCAL_KEY: "b", ANTHROPIC_API_KEY: "c" };
+    const environment = { GATE_KEY: "a", LOCAL_KEY: "b", LOCAL_TOKEN: "d", ANTHROPIC_API_KEY: "c" };
     const { upstreams, locals } = readConfig(source, page, environment);
     expect(Object.keys({ ...upstreams, ...locals })).not.toEqual([]);
   });

@@ -14,6 +14,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
+import { listedOf } from "./scan/json-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
@@ -30,7 +31,8 @@ import {
 // ---- Scanning
 
 // Apriel, Jamba and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
-const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": json.listed, "<TOOLCALL>": json.listed });
+const listed = listedOf(json);
+const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": listed, "<TOOLCALL>": listed });
 
 // ---- Rendering
 

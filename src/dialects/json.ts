@@ -8,7 +8,7 @@ import type { Message, Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, compactJson } from "./print.ts";
 import { joined, markup, mediaPiece, type Pieces, type Placeholders, prompt, trimmed } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
+import { jsonCalls, lineOf } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting, type TurnMarks } from "./tools.ts";
 import { resultText, turnsOf } from "./transcript.ts";
@@ -25,6 +25,12 @@ const FENCE = "```";
 
 // ---- Scanning
 
+const calls = jsonCalls({
+  wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },
+  firstKeys: new Set(["name", "parameters", "arguments", "args", "type", "id", "function"]),
+  marks: ["<think>", ...STOPS],
+});
+
 const createScanner = scannerOf({
   calls: {},
   closers: [FENCE, "</tool_code>"],
@@ -33,11 +39,7 @@ const createScanner = scannerOf({
   control: TURNS,
   turns: ["\nAssistant:"],
   callsInThinking: "ignore",
-  line: jsonCalls({
-    wrappers: { "```json": FENCE, "```tool_code": FENCE, "```": FENCE, "<tool_code>": "</tool_code>" },
-    firstKeys: new Set(["name", "parameters", "arguments", "args", "type", "id", "function"]),
-    marks: ["<think>", ...STOPS],
-  }).line,
+  line: lineOf(calls),
 });
 
 // ---- Rendering

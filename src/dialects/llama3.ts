@@ -10,7 +10,7 @@ import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { jsonCalls, OBJECT, release } from "./scan/json-calls.ts";
+import { inLineOf, jsonCalls, lineOf, namedOf, OBJECT, release, taggedOf } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
@@ -28,6 +28,7 @@ const calls = jsonCalls({
   tags: [";", TAG],
   marks: [TAG, CUSTOM, "</function>", "<think>", ...STOPS],
 });
+const named = namedOf(calls);
 
 /** `<function=f>{…}</function>`, as version 3.1 learned it for custom tools: only a declared name makes it a call. */
 const NAME_END = new Marks([">", "<", " ", "\n"]);
@@ -36,12 +37,12 @@ const custom: Step = (s) => {
   if (mark === undefined) return undefined;
   if (mark !== ">" || !s.declares(s.word)) return release;
   s.pos++;
-  return calls.named(s, s.word);
+  return named(s, s.word);
 };
 
 const createScanner = scannerOf({
   calls: {
-    [TAG]: calls.tagged,
+    [TAG]: taggedOf(calls),
     [CUSTOM]: (s) => {
       s.word = "";
       s.bound(release);
@@ -53,8 +54,8 @@ const createScanner = scannerOf({
   stops: STOPS,
   control: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>"],
   callsInThinking: "promote-if-unclosed",
-  line: calls.line,
-  inLine: { [OBJECT]: calls.inLine },
+  line: lineOf(calls),
+  inLine: { [OBJECT]: inLineOf(calls) },
 });
 
 // ---- Rendering

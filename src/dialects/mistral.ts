@@ -12,7 +12,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { keepThinking } from "./options.ts";
 import { argumentsText, compactJson, nineCharacters, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
+import { jsonCalls, namedOf } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
 import { broken, cut, nameTooLong, think, tooLong } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
@@ -47,6 +47,7 @@ const MARKS = [CALLS, ...UNTHINK, ...STOPS];
 const calls = jsonCalls({ marks: MARKS });
 /** One call object that lost its list. Arguments without a name are none. */
 const alone = jsonCalls({ marks: MARKS, needsArguments: true });
+const named = namedOf(calls);
 const LIST = new Marks(["[", "{", CALL_ID, ARGS, CALLS, ...UNTHINK]);
 const NAME_END = new Marks([CALL_ID, ARGS, "{", "[{", CALLS, ...UNTHINK, ...STOPS]);
 const ID_END = new Marks([ARGS, "{", CALLS, ...UNTHINK, ...STOPS]);
@@ -74,7 +75,7 @@ const readName: Step = (s) => {
   const name = s.word.trim();
   if (name === "" || (mark === "{" && /[\s(]/.test(name) && !s.declares(name))) return broken(s, "no-name", "a name was expected");
   if (mark === ARGS) s.pos += mark.length;
-  if (mark === ARGS || mark === "{") return calls.named(s, name);
+  if (mark === ARGS || mark === "{") return named(s, name);
   if (mark !== CALL_ID) return broken(s, "no-name", "nothing follows the name");
   s.pos += mark.length;
   s.openCall().name = name;
@@ -87,7 +88,7 @@ const readId: Step = (s) => {
   if (mark === undefined) return undefined;
   if (mark === null) return nameTooLong;
   if (mark === ARGS) s.pos += mark.length;
-  return calls.named(s, s.call?.name ?? "", mark === "" ? undefined : s.word.trim() || undefined);
+  return named(s, s.call?.name ?? "", mark === "" ? undefined : s.word.trim() || undefined);
 };
 
 const createScanner = scannerOf({

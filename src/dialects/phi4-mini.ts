@@ -7,7 +7,7 @@ import type { Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
+import { jsonCalls, listedOf } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, resultText, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
@@ -21,7 +21,7 @@ const calls = jsonCalls({ marks: ["<|tool_call|>", "<|/tool_call|>", "</think>",
 
 const createScanner = scannerOf({
   // The marks are those of Microsoft's own template.
-  calls: { functools: calls.listed, "<|tool_call|>": calls.marked },
+  calls: { functools: listedOf(calls), "<|tool_call|>": calls.marked },
   closers: ["<|/tool_call|>"],
   thinking: THINK_TAGS,
   stops: STOPS,

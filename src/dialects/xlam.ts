@@ -7,7 +7,7 @@ import type { Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson, pythonJson } from "./print.ts";
 import type { Pieces } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
+import { jsonCalls, lineOf } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionTool, type Rendered, type Setting, type TurnMarks } from "./tools.ts";
 import { dialogue, leadingSystem, printedText, textOf, textThenBatch, turnsOf, withJoinedTexts } from "./transcript.ts";
@@ -33,7 +33,7 @@ const createScanner = scannerOf({
   stops: STOPS,
   control: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|im_start|>"],
   callsInThinking: "promote-if-unclosed",
-  line: calls.line,
+  line: lineOf(calls),
 });
 
 // ---- Rendering

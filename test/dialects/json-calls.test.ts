@@ -45,6 +45,18 @@ describe("llama3", () => {
   });
 });
 
+describe("the last brace of a call is missing", () => {
+  const lacking = (rest: string) => `<tool_call>\n{"name": "f", "arguments": ${rest}`;
+  test("where its arguments are whole and its block closes, it is the call", () => {
+    expect(lines(hermes, `${lacking('{"a": 1}')}\n</tool_call>x`)).toEqual(['call f{"a":1}', "control </tool_call>", "text x"]);
+  });
+  test("where they are not, it is malformed; where nothing closes the block, it was cut, or another call came first", () => {
+    expect(lines(hermes, `${lacking('{"a": 1')}\n</tool_call>`)).toEqual(["malformed bad-arguments"]);
+    expect(lines(hermes, lacking('{"a": 1}'))).toEqual(['cut f{"a":1}']);
+    expect(lines(hermes, `${lacking('{"a": 1}')}\n${lacking('{"a": 2}}')}\n</tool_call>`)[0]).toBe("malformed bad-arguments");
+  });
+});
+
 describe("hermes: a list of calls in tags of its own", () => {
   const f = '{"name": "f", "arguments": {"a": "x"}}';
   for (const tag of ["tool_calls", "TOOLCALL"]) {

@@ -223,6 +223,9 @@ describe("glm: a value without its closer", () => {
   test("ends where its call does, and the next call is one", () => {
     expect(argumentsOf(glm, `${call(path)}\n${call(path)}<|observation|>`)).toEqual([{ path: "a" }, { path: "a" }]);
   });
+  test("ends with its call where the output does: what stops it was eaten", () => {
+    expect(lines(glm, call(path), { tools })).toEqual(['call edit{"path":"a"}']);
+  });
   test("does not end at a key that nobody declared, nor at one that the call has, nor at a call that it quotes", () => {
     const quotes = [
       "<arg_key>other</arg_key><arg_value>b",

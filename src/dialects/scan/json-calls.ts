@@ -37,21 +37,21 @@ export interface JsonForm {
   readonly marks: readonly string[];
 }
 
-export interface JsonSteps {
+/** The calls of a form. Where they may begin is told by the functions at the end: each dialect has some of them. */
+export interface JsonCalls {
+  readonly openers: Marks;
+  /** None of them can stand in a call object outside a string. */
+  readonly marks: Marks;
+  /** The form's own. */
+  readonly own: readonly string[];
   /** Behind a mark: an object or a list of objects. */
   readonly marked: Step;
-  /** Behind a mark and the bracket of a list. */
-  readonly element: Step;
-  /** Behind a word that is a mark only if a list of objects follows. */
-  readonly listed: Step;
-  /** At the beginning of a line. */
-  readonly line: Step;
-  /** Behind a tag: what follows may be a call. */
-  readonly tagged: Step;
-  /** Behind a `{"name"` in a line: it may begin the call of a declared tool. */
-  readonly inLine: Step;
-  /** Behind a name: the arguments stand alone. */
-  named(s: Scan, name: string, id?: string): Step;
+  /** Behind a mark, a wrapper or a bracket. */
+  readonly inside: Step;
+  /** Whether such a mark opens a call here. */
+  opens(s: Scan, mark: string): boolean;
+  /** An opener stands here; `block`: what is around it, if that is new. */
+  open(s: Scan, mark: string, block?: number): Step;
 }
 
 // What stands around a call is a set of flags in `s.block`.
@@ -68,35 +68,16 @@ const STRICT = 8;
 export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
-export function jsonCalls(form: JsonForm): JsonSteps {
+export function jsonCalls(form: JsonForm): JsonCalls {
   const { wrappers = {}, firstKeys, tags = [], needsArguments = false } = form;
   const openers = new Marks(["{", "[", ...Object.keys(wrappers)]);
-  const lineMarks = new Marks([...openers.list, ...form.marks]);
   const between = new Marks([...openers.list, "]", ",", ";", ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
-  const behindName = jsonArguments(marks);
   const elements = new Marks([...marks.list, ...OBJECTS]);
   const elementEnds = new Marks([...elements.list, ",", "]"]);
 
-  const line: Step = (s) => {
-    const code = s.blanks();
-    s.sayRun();
-    if (code === undefined) return undefined;
-    const mark = s.match(lineMarks);
-    if (mark === undefined) return undefined;
-    if (opens(s, mark)) {
-      const prose = s.prose || s.thinking;
-      if (s.thinking) leaveThinking(s);
-      return open(s, mark, prose && s.tools.length > 0 ? STRICT : 0);
-    }
-    s.lineStart = false;
-    s.prose ||= mark === "" && code !== -1;
-    return speak;
-  };
-
   const opens = (s: Scan, mark: string): boolean => openers.list.includes(mark) && mark !== s.fence;
 
-  /** An opener stands here; `block`: what is around it, if that is new. */
   const open = (s: Scan, mark: string, block?: number): Step => {
     if (block !== undefined) around(s, block);
     s.bound(s.block & SURE ? tooLong : release);
@@ -115,7 +96,6 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     return inside;
   };
 
-  /** Behind a mark, a wrapper or a bracket. */
   const inside: Step = (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
@@ -160,7 +140,7 @@ export function jsonCalls(form: JsonForm): JsonSteps {
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
-    if (outcome === "bad") {
+    if (outcome === "bad" && !lacksBrace(s, object)) {
       const skip = broken(s, "bad-arguments", s.reason);
       return (s.block & (LIST | MARKED)) === MARKED ? skip : nextElement;
     }
@@ -246,48 +226,89 @@ export function jsonCalls(form: JsonForm): JsonSteps {
   /** Behind an object that stands alone: what closes its block. Another one may come first; what else comes is text. */
   const closingOne = closingThen(speak, behind);
 
-  const listAhead: Step = (s) => {
-    const code = s.blanks();
-    if (code === undefined) return undefined;
-    if (code !== 91) return release;
-    s.pos++;
-    return objectAhead;
+  const marked: Step = (s) => {
+    around(s, MARKED | SURE);
+    s.bound(tooLong);
+    return inside;
   };
-  const objectAhead: Step = (s) => {
+
+  return { openers, marks, own: form.marks, marked, inside, opens, open };
+}
+
+// ---- Where calls begin
+
+/** At the beginning of a line. */
+export function lineOf({ openers, own, opens, open }: JsonCalls): Step {
+  const marks = new Marks([...openers.list, ...own]);
+  return (s) => {
+    const code = s.blanks();
+    s.sayRun();
+    if (code === undefined) return undefined;
+    const mark = s.match(marks);
+    if (mark === undefined) return undefined;
+    if (opens(s, mark)) {
+      const prose = s.prose || s.thinking;
+      if (s.thinking) leaveThinking(s);
+      return open(s, mark, prose && s.tools.length > 0 ? STRICT : 0);
+    }
+    s.lineStart = false;
+    s.prose ||= mark === "" && code !== -1;
+    return speak;
+  };
+}
+
+/** Behind a `{"name"` in a line: it may begin the call of a declared tool. */
+export const inLineOf =
+  ({ open }: JsonCalls): Step =>
+  (s) => {
+    if (s.tools.length === 0) return release;
+    s.pos -= OBJECT.length;
+    return open(s, "{", STRICT);
+  };
+
+/** Behind a tag: what follows may be a call. */
+export const taggedOf =
+  ({ inside }: JsonCalls): Step =>
+  (s) => {
+    around(s, 0);
+    s.keepMarks();
+    s.bound(release);
+    return inside;
+  };
+
+/** Behind a mark and the bracket of a list. */
+export const elementOf =
+  ({ open }: JsonCalls): Step =>
+  (s) => {
     const code = s.blanks();
     if (code === undefined) return undefined;
     return code === 123 ? open(s, "{", MARKED | SURE | LIST) : release;
   };
 
-  return {
-    marked: (s) => {
-      around(s, MARKED | SURE);
-      s.bound(tooLong);
-      return inside;
-    },
-    element: objectAhead,
-    listed: (s) => {
-      s.bound(release);
-      return listAhead;
-    },
-    line,
-    tagged: (s) => {
-      around(s, 0);
-      s.keepMarks();
-      s.bound(release);
-      return inside;
-    },
-    inLine: (s) => {
-      if (s.tools.length === 0) return release;
-      s.pos -= OBJECT.length;
-      return open(s, "{", STRICT);
-    },
-    named: (s, name, id) => {
-      s.bound(tooLong);
-      s.startCall(name, id);
-      s.behind = closing;
-      return behindName;
-    },
+/** Behind a word that is a mark only if a list of objects follows. */
+export function listedOf(calls: JsonCalls): Step {
+  const element = elementOf(calls);
+  const listAhead: Step = (s) => {
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    if (code !== 91) return release;
+    s.pos++;
+    return element;
+  };
+  return (s) => {
+    s.bound(release);
+    return listAhead;
+  };
+}
+
+/** Behind a name, and perhaps an id: the arguments stand alone. */
+export function namedOf({ marks }: JsonCalls): (s: Scan, name: string, id?: string) => Step {
+  const behindName = jsonArguments(marks);
+  return (s, name, id) => {
+    s.bound(tooLong);
+    s.startCall(name, id);
+    s.behind = closing;
+    return behindName;
   };
 }
 
@@ -314,6 +335,10 @@ export const release: Step = (s) => {
   s.prose ||= raw.trim() !== "" && !s.thinking;
   return speak;
 };
+
+/** The arguments are whole, and the block closes where only the last brace is missing. */
+const lacksBrace = (s: Scan, { hasArguments }: CallObject): boolean =>
+  s.depth === 1 && hasArguments && s.json.complete && (s.block & LIST) === 0 && s.table.closers.has(s.match(s.marks) ?? "");
 
 /** `{"name": "f"}` may well be an answer; it is a call if `f` is a declared tool that takes no arguments. */
 function isCallWithoutArguments(s: Scan, { name, hasArguments, strange }: CallObject): boolean {

@@ -181,7 +181,6 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
       return cut;
     }
     const closes = meant(mark) === param.closer;
-    if (form.opaque && param.slip && !closes) return noValue(s);
     s.pos += mark.length;
     param.mark = mark;
     param.blanks = "";
@@ -206,7 +205,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     const code = gap(s, escaped);
     if (code === undefined || !param) return undefined;
     const closesCall = meant(param.mark) === callClose;
-    const closesBlock = !closesCall && close.includes(param.mark);
+    const closesBlock = close.includes(param.mark);
     const mark = code === -1 ? undefined : s.match(closesCall ? behindCall : closesBlock ? behindBlock : NO_MARKS, true);
     if (mark === undefined && !s.last) return undefined;
     if (mark === undefined && !(closesBlock && code === -1)) {
@@ -214,7 +213,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
       return cut;
     }
     if (mark === "") return content(s, param, param.blanks);
-    if (mark !== undefined && closesBlock && open.includes(mark)) {
+    if (mark !== undefined && closesBlock && !closesCall && open.includes(mark)) {
       s.pos += mark.length;
       param.blanks += mark;
       return openedBehind;

@@ -9,7 +9,7 @@ import { WORD_END } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
 import { MAX_NAME, type Outcome, type Reader, type Syntax } from "../../core/reader.ts";
 import { charTable, charTableExcept, ESCAPED, isBlank, Marks } from "../../core/window.ts";
-import { jsonCalls, release } from "./json-calls.ts";
+import { elementOf, jsonCalls, release } from "./json-calls.ts";
 import type { Scan, Step } from "./scan.ts";
 import { broken, closing, cut, nameTooLong, readThen, speak, tooLong } from "./steps.ts";
 
@@ -125,6 +125,7 @@ const ALONE = 64;
 /** `marks`: those of the dialect. None of them can stand in a call outside a string. */
 export function pythonCalls(marks: readonly string[]): PythonSteps {
   const json = jsonCalls({ marks });
+  const element = elementOf(json);
   const ends = new Marks(marks);
   const brackets = new Marks([..."([{)]},\n'\"", ...marks]);
   const inQuotes = new Map([..."'\""].map((quote) => [quote, new Marks([quote, `\\${quote}`, "\\\\", "\n", ...marks])]));
@@ -170,7 +171,7 @@ export function pythonCalls(marks: readonly string[]): PythonSteps {
         s.pos++;
         return next(flags | LIST);
       }
-      if (code === 123 && !is(BARE)) return is(LIST) ? json.element : json.marked;
+      if (code === 123 && !is(BARE)) return is(LIST) ? element : json.marked;
       const mark = markAt(s, s.pos);
       if (mark === undefined) return undefined;
       if (code === -1 ? is(CALLED) : mark) {

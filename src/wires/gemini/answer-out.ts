@@ -94,10 +94,10 @@ export class GeminiAnswer extends Answer {
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
     this.send(this.#chunkOf(parts, candidate, root));
   }
-  #chunkOf(parts: readonly Draft[], candidate?: Draft, root?: Draft): Draft {
-    const content = { ...objectOf(candidate?.content), role: "model", parts: spoken(parts) };
+  #chunkOf(parts: readonly Draft[], { content: own, ...more }: Draft = {}, root?: Draft): Draft {
+    const content = { ...objectOf(own), role: "model", parts: spoken(parts) };
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
-    const candidates = blocked ? {} : { candidates: [{ ...candidate, content, index: 0 }] };
+    const candidates = blocked ? {} : { candidates: [{ content, ...more, index: 0 }] };
     return { ...candidates, ...root, modelVersion: this.model || undefined, responseId: this.id };
   }
 
