@@ -33,7 +33,7 @@ const entries = [
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
-  { name: "the five wires", goal: 28_000, limit: 61_620, files: ["wires/registry.js"] },
+  { name: "the five wires", goal: 28_000, limit: 61_860, files: ["wires/registry.js"] },
 ];
 
 // It comes on top, where somebody calls it.

@@ -56,6 +56,8 @@ export function inRounds(messages: Message[]): Message[] {
  * result that it belongs to and the next.
  */
 export function withResultsFirst(messages: Message[]): Message[] {
+  const isScattered = messages.some(({ role }, i) => role === "tool" && i > 0 && !/^(tool|assistant)$/.test(messages[i - 1]!.role));
+  if (!isScattered) return messages;
   const out: Message[] = [];
   let said: Message[] = [];
   let calls: readonly string[] = [];
@@ -66,7 +68,7 @@ export function withResultsFirst(messages: Message[]): Message[] {
       said = [];
       calls = callIds([message]);
     } else if (message.role === "tool" && calls.includes(message.id)) {
-      isMoved ||= said.some(({ role }) => role !== "tool");
+      isMoved ||= said.length > 0;
       out.push(message);
     } else said.push(message);
   }
@@ -171,11 +173,12 @@ class Messages {
 
   #spoken(message: Told): Told {
     const able = this.#able;
-    const { role } = message;
-    const isSystem = role === "developer" && (!able.developer || this.#profile.developerRole === false);
-    const said = message.content.filter((part) => !this.#isNothing(part));
-    const content = said.map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
-    return { ...message, role: isSystem ? "system" : role, content };
+    let { role, content } = message;
+    // Most content is text, which stays what it is.
+    if (content.some((part) => part.type !== "text" || part.text === ""))
+      content = content.filter((part) => !this.#isNothing(part)).map((part) => (part.type === "media" ? this.#labelled(part, role) : part));
+    if (role === "developer" && (!able.developer || this.#profile.developerRole === false)) role = "system";
+    return role === message.role && content === message.content ? message : { ...message, role, content };
   }
 
   #say(message: Message & { role: "assistant" }): void {

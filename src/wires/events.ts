@@ -2,7 +2,7 @@
 import { CUT_OFF } from "../core/errors.ts";
 import type { ErrorInfo, Event, Finish, FinishReason, Json, Opaque, Usage, WireId } from "../core/nouns.ts";
 import { CallAccumulator, type CallFragment, NO_CONTEXT } from "./accumulate.ts";
-import { added, defined } from "./read.ts";
+import { added } from "./read.ts";
 import { Unwrapping } from "./wrapped.ts";
 
 export interface End {
@@ -58,7 +58,10 @@ export class EventWriter {
   start(id?: string, model?: string): void {
     if (this.#started || this.#finished) return;
     this.#started = true;
-    this.#events.push(defined<Extract<Event, { type: "start" }>>({ type: "start", id: id || undefined, model: model || undefined }));
+    const start: Extract<Event, { type: "start" }> = { type: "start" };
+    if (id) start.id = id;
+    if (model) start.model = model;
+    this.#events.push(start);
   }
 
   text(text: string, state?: Opaque[]): void {
@@ -133,7 +136,12 @@ export class EventWriter {
     this.#events.push(...this.calls.end({ truncated: cut }));
     if (this.#usage && !this.#isCounted) this.#events.push(this.#usage);
     const [reason, error] = reasonOf(end, this.calls);
-    this.#events.push(defined<Finish>({ type: "finish", reason, stop: end.stop, native: end.native, error }));
+    const { native, stop } = end;
+    const finish: Finish = { type: "finish", reason };
+    if (stop !== undefined) finish.stop = stop;
+    if (native !== undefined) finish.native = native;
+    if (error) finish.error = error;
+    this.#events.push(finish);
     this.#finished = true;
   }
 

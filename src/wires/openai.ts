@@ -135,12 +135,8 @@ const DETAILS = { reasoning_tokens: "thinkingTokens", cached_tokens: "cachedToke
 
 export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerDetails]: UsageNames): Usage {
   const counts = usage.read<Usage>({ [prompt]: "inputTokens", [answer]: "outputTokens" });
-  const { inputTokens, outputTokens: said } = counts;
-  const total = usage.number("total_tokens") ?? 0;
-  // xAI and Google count thinking in the total alone.
-  if (inputTokens !== undefined && said !== undefined) counts.outputTokens = Math.max(said, total - inputTokens);
   const all: Usage = {
-    ...counts,
+    ...wholeUsage(counts, usage.number("total_tokens")),
     ...usage.object(promptDetails)?.read<Usage>(DETAILS),
     ...usage.object(answerDetails)?.read<Usage>(DETAILS),
   };
@@ -149,15 +145,23 @@ export function readUsage(usage: Fields, [prompt, answer, promptDetails, answerD
   return all;
 }
 
+/** xAI and Google count thinking in the total alone. */
+export function wholeUsage(usage: Usage, total = 0): Usage {
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens !== undefined && outputTokens !== undefined) usage.outputTokens = Math.max(outputTokens, total - inputTokens);
+  return usage;
+}
+
 export function writeUsage(usage: Usage, [prompt, answer, promptDetails, answerDetails]: UsageNames): Draft {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens, thinkingTokens } = usage;
-  return defined<Draft>({
-    [prompt]: inputTokens,
-    [answer]: outputTokens,
-    total_tokens: inputTokens + outputTokens,
-    [promptDetails]: some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens }),
-    [answerDetails]: some<Draft>({ reasoning_tokens: thinkingTokens }),
-  });
+  const draft: Draft = {};
+  draft[prompt] = inputTokens; // a literal with computed names is put together by the runtime, name by name
+  draft[answer] = outputTokens;
+  draft.total_tokens = inputTokens + outputTokens;
+  const details = some<Draft>({ cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens });
+  if (details) draft[promptDetails] = details;
+  if (thinkingTokens !== undefined) draft[answerDetails] = { reasoning_tokens: thinkingTokens };
+  return draft;
 }
 
 // ---- Structured output: `{"type": "json_schema", …}`

@@ -94,11 +94,19 @@ export class GeminiAnswer extends Answer {
   #chunk(parts: readonly Draft[], candidate?: Draft, root?: Draft): void {
     this.send(this.#chunkOf(parts, candidate, root));
   }
-  #chunkOf(parts: readonly Draft[], { content: own, ...more }: Draft = {}, root?: Draft): Draft {
-    const content = { ...objectOf(own), role: "model", parts: spoken(parts) };
+  #chunkOf(parts: readonly Draft[], candidate?: Draft, root?: Draft): Draft {
+    // What stands behind a spread in a literal is put there by the runtime, name by name.
+    const content: Draft = { ...objectOf(candidate?.content) };
+    content.role = "model";
+    content.parts = spoken(parts);
+    const whole: Draft = { content, ...candidate };
+    whole.content = content;
+    whole.index = 0;
     const blocked = objectOf(root?.promptFeedback).blockReason !== undefined; // then there is no candidate
-    const candidates = blocked ? {} : { candidates: [{ content, ...more, index: 0 }] };
-    return { ...candidates, ...root, modelVersion: this.model || undefined, responseId: this.id };
+    const chunk: Draft = blocked ? { ...root } : { candidates: [whole], ...root };
+    chunk.modelVersion = this.model || undefined;
+    chunk.responseId = this.id;
+    return chunk;
   }
 
   override quoted(word: string): string {

@@ -6,7 +6,7 @@ import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import { Fields } from "../fields.ts";
 import { joined } from "../opaque.ts";
-import { CHAT_USAGE, readUsage } from "../openai.ts";
+import { CHAT_USAGE, readUsage, wholeUsage } from "../openai.ts";
 import { defined, isEmpty, isText, listOf, numberOf, objectOf, restOf, textOf } from "../read.ts";
 import type { Draft } from "../wire.ts";
 import { readSignature } from "./signature.ts";
@@ -15,12 +15,16 @@ import { AS_PART, DETAILS, LOGPROBS, reasonOf, spelled, THINKING, WIRE } from ".
 /** A string without escapes, or what it holds. */
 const STRING = String.raw`"[^"\\\x00-\x1f]*"`;
 const INNER = String.raw`"([^"\\\x00-\x1f]*)"`;
-/** A chunk that says a role, a word or a reason, as most servers write it. To parse it would take three times as long. */
+const COUNT = String.raw`"(?:prompt|completion|total)_tokens":\d+`;
+
+/** A chunk that says a role, a word, a reason or how many tokens it took, as most servers write it. To parse it would take three times as long. */
 const PLAIN = new RegExp(
   [
-    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[`,
+    String.raw`^\{"id":${INNER},"object":"chat\.completion\.chunk","created":\d+,"model":${INNER},((?:"\w+":${STRING},)*)"choices":\[(?:`,
     String.raw`\{"index":0,"delta":\{(?:"role":"assistant"(?=\}|,"content"),?)?(?:"content":(?:${INNER}|null))?\},`,
-    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*(?:,"obfuscation":${STRING})?\}$`,
+    String.raw`(?:"logprobs":null,)?"finish_reason":(?:${INNER}|null)(?:,"\w+":null)*\}\](?:,"\w+":null)*`,
+    String.raw`|\],"usage":\{(?=[^}]*"prompt_tokens":(\d+))(?=[^}]*"completion_tokens":(\d+))(?=[^}]*"total_tokens":(\d+)|)(?:${COUNT},)*${COUNT}\}`,
+    String.raw`)(?:,"obfuscation":${STRING})?\}$`,
   ].join(""),
 );
 
@@ -50,7 +54,7 @@ export class ChatReader extends AnswerReader {
   }
   /** What else stands in every chunk is said by the first one, which is read in full. */
   override plain(data: string): boolean {
-    const [, id, model, others, text = "", native] = PLAIN.exec(data) ?? [];
+    const [, id, model, others, text = "", native, input, output, total = 0] = PLAIN.exec(data) ?? [];
     if (others === undefined || this.#early) return false;
     if (others !== this.#others) {
       this.#others = others;
@@ -59,7 +63,8 @@ export class ChatReader extends AnswerReader {
     this.start(id, model);
     this.text(text);
     if (native) this.#because(native);
-    this.#counted = false;
+    this.#counted = input !== undefined;
+    if (this.#counted) this.usage(wholeUsage({ inputTokens: Number(input), outputTokens: Number(output) }, Number(total)));
     return true;
   }
   chunk(chunk: Fields): void {
