@@ -29,7 +29,7 @@ const entries = [
   {
     name: "a chat in a page, with one dialect",
     goal: 25_000,
-    limit: 29_580,
+    limit: 29_600,
     files: [file("gemma4")],
     names: { "chat/browser.js": "createChat, defineTool", "engines/browser.js": "createTextEngine" },
   },
