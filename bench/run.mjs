@@ -4,7 +4,10 @@
 //   npm run bench -- --no-peers        ours only
 //   npm run bench -- --only gemma      scanners whose name contains the word; `wires`: the streams of the wires
 //   npm run bench -- --limit 60        give a run of a peer 60 s instead of 10
+//   npm run bench -- --publish         write the tables into docs/speed.md
 import { fork } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installPeers, peerNames } from "./peers/peers.mjs";
@@ -13,12 +16,21 @@ import { FRAGMENT_LIMIT, measureWires } from "./wires.mjs";
 import { GROWTH_LIMIT, growth, WORKLOADS } from "./workloads.mjs";
 
 const { values: options } = parseArgs({
-  options: { peers: { type: "boolean", default: true }, only: { type: "string", default: "" }, limit: { type: "string", default: "10" } },
+  options: {
+    peers: { type: "boolean", default: true },
+    only: { type: "string", default: "" },
+    limit: { type: "string", default: "10" },
+    publish: { type: "boolean", default: false },
+  },
   allowNegative: true,
 });
 const limitSeconds = Number(options.limit);
 if (!(limitSeconds > 0)) {
   console.error(`bench: --limit takes a number of seconds, not "${options.limit}"`);
+  process.exit(2);
+}
+if (options.publish && (options.only || !options.peers)) {
+  console.error("bench: --publish is for the whole table: leave out --only and --no-peers");
   process.exit(2);
 }
 
@@ -135,6 +147,24 @@ function printTable(rows) {
   }
 }
 
+// ---- the page
+
+const PAGE = "docs/speed.md";
+
+/** The tables of the page are replaced, its words stay. */
+function publish(tables) {
+  const machine = `${cpus()[0]?.model.trim() || "an unknown CPU"}, ${availableParallelism()} cores, Node ${process.version}`;
+  const table = ([head, ...rows]) =>
+    [head, head.map((_, at) => (at === 0 ? "---" : "---:")), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  let page = readFileSync(PAGE, "utf8");
+  for (const [name, text] of [["machine", machine], ...Object.entries(tables).map(([name, rows]) => [name, table(rows)])]) {
+    const [from, to] = [`<!-- ${name} -->\n`, `\n<!-- end of ${name} -->`].map((mark) => page.indexOf(mark));
+    if (from < 0 || to < 0) throw new Error(`${PAGE} has no place for ${name}`);
+    page = `${page.slice(0, from)}<!-- ${name} -->\n${text}${page.slice(to)}`;
+  }
+  writeFileSync(PAGE, page);
+}
+
 // ---- the run
 
 const wanted = (name) => name.includes(options.only);
@@ -177,11 +207,12 @@ if (slowest > 0) {
   printTable(rows);
 }
 if (wires) {
-  const { rows, over } = measureWires(progress);
+  const measured = measureWires(progress);
   progress("");
   console.log(`\nThe wires: one call in fragments of one character, the cost of each. growth: ≤ ${FRAGMENT_LIMIT}×.\n`);
-  printTable(rows);
-  overLimit.push(...over);
+  printTable(measured.rows);
+  overLimit.push(...measured.over);
+  if (options.publish && why === undefined) publish({ scanners: rows, wires: measured.rows });
 }
 if (why !== undefined) console.log(`\nThe peers are left out: they could not be installed (${why}).`);
 const list = (title, lines) => console.log(`\n${title}:\n${[...lines].map((line) => `  ${line}`).join("\n")}`);

@@ -1,5 +1,6 @@
 // src/ -> dist/: one ESM file and one .d.ts per source file. Nothing is bundled, so one neutral build serves the library and the
-// command line alike. It runs from here because tsdown's own command warns about Node 20 every time.
+// command line alike. web/ -> dist/web/: the gateway's page, in one script. It runs from here because tsdown's own command warns about Node 20 every time.
+import { cpSync } from "node:fs";
 import { build } from "tsdown";
 
 try {
@@ -30,6 +31,18 @@ try {
     logLevel: "warn",
     failOnWarn: true,
   });
+  await build({
+    config: false,
+    entry: ["web/main.ts"],
+    outDir: "dist/web",
+    platform: "browser",
+    target: "es2023",
+    minify: true,
+    dts: false,
+    logLevel: "warn",
+    failOnWarn: true,
+  });
+  for (const file of ["index.html", "style.css"]) cpSync(`web/${file}`, `dist/web/${file}`);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -7,7 +7,11 @@ const changed = (path: string): number => statSync(path, { throwIfNoEntry: false
 
 export default function build(): void {
   // Folders too: they change when a file is removed.
-  const sources = ["src", ...readdirSync("src", { recursive: true, encoding: "utf8" }).map((path) => join("src", path))];
+  const below = (folder: string): string[] => [
+    folder,
+    ...readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
+  ];
+  const sources = ["src", "web"].flatMap(below);
   const newest = Math.max(...[...sources, "scripts/build.mjs", "package.json"].map(changed));
   if (changed("dist/cli/main.js") < newest) execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
 }

@@ -30,6 +30,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     ...settings.server,
     ...enginesOf(settings, upstreams, locals),
     taps: [...(recorder ? [recorder.tap] : []), ...(flags.verbose ? [verboseTap(log)] : [])],
+    recordings: flags.record,
     metrics: createMetrics(),
     onExchange: log.exchange,
   });

@@ -54,6 +54,7 @@ export function startPage(started: Started, output: Output, shell = usualShell()
   page.line();
   page.row("model", `${id}, ${sizeOf(bytes)}, in this process.${path === EMBEDDED ? SPEAKER : ""}`);
   page.row("wires", `${wires}, all at this address`);
+  page.row("page", "open the address in a browser: scanners, prompts and translations to play with");
   for (const { url, wire } of found) page.row("found", `${url} speaks ${wire}: npx dragoman serve --upstream ${url}`);
   page.heading("One call, just now, over the Gemini wire", `${Math.max(1, Math.round(call.ms))} ms`);
   page.call(call);

@@ -1,6 +1,7 @@
 /** `dragoman translate`: a request, or the recorded stream of an answer, from one wire into another. */
 import { type Command, Option } from "commander";
 import { BadRequest, type ErrorInfo, type Event, type Request, type Wire, type WireInput } from "../index.ts";
+import { pathOfBody } from "../wires/paths.ts";
 import { printBody } from "../wires/raw.ts";
 import { listWires } from "../wires/registry.ts";
 import { readWarnings } from "../wires/warnings.ts";
@@ -85,21 +86,11 @@ async function readRequest(file: string | undefined, wire: Wire, model: string |
   throw new Complaint(`${visible(name)} names no model; give one with --model`);
 }
 
-/** Where a body alone was sent to. */
-const PATHS: Readonly<Record<Wire["id"], string>> = {
-  "openai-chat": "/v1/chat/completions",
-  "openai-responses": "/v1/responses",
-  anthropic: "/v1/messages",
-  gemini: "/v1beta/models/{model}:generateContent",
-  ollama: "/api/chat",
-};
-
 /** A body alone goes as text, so that the bytes of arguments survive. */
-function inputOf(text: string, json: unknown, wire: Wire, model = ""): WireInput {
+function inputOf(text: string, json: unknown, wire: Wire, model?: string): WireInput {
   const fields = typeof json === "object" && json !== null ? json : {};
   if (!("path" in fields && typeof fields.path === "string" && "body" in fields)) {
-    const path = wire.id === "ollama" && "prompt" in fields ? "/api/generate" : PATHS[wire.id];
-    return { path: path.replace("{model}", encodeURIComponent(model)), query: {}, headers: {}, body: text };
+    return { path: pathOfBody(wire.id, fields, model), query: {}, headers: {}, body: text };
   }
   const { pathname, searchParams } = new URL(fields.path, "http://recorded");
   const query = "query" in fields && typeof fields.query === "object" ? { ...fields.query } : {};

@@ -26,7 +26,7 @@ export interface Gateway {
 export const createGateway = (options: GatewayOptions): Gateway & Disposing => disposing(new Running(options));
 
 /** What is asked every few seconds and is worth no line. */
-const QUIET: ReadonlySet<string> = new Set(["root", "health", "ready", "metrics"]);
+const QUIET: ReadonlySet<string> = new Set(["root", "page", "exchanges", "health", "ready", "metrics"]);
 
 /** How long a client that is told of the end has to read it. */
 const LAST_WORDS_MS = 1000;

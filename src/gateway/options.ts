@@ -7,6 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import { Kept } from "./kept.ts";
 import type { Metrics } from "./metrics.ts";
 import { Models } from "./models.ts";
+import { Exchanges } from "./page.ts";
 import { Refusal } from "./refusal.ts";
 import type { ModelRule } from "./rules.ts";
 import type { OpenTap } from "./tap.ts";
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   taps?: readonly OpenTap[] | undefined;
   /** What `/metrics` says; without it there is none. */
   metrics?: Metrics | undefined;
+  /** The folder of a recorder, whose recordings the page shows to whoever has a key. */
+  recordings?: string | undefined;
 }
 
 /** In milliseconds. */
@@ -65,6 +68,7 @@ export class State {
   readonly patience: { readonly [name in keyof typeof PATIENCE]: number };
   readonly ticker: Ticker;
   readonly kept: Kept;
+  readonly exchanges: Exchanges | undefined;
   /** Requests that are under way. */
   users = 0;
 
@@ -78,6 +82,7 @@ export class State {
     this.keys = new Keys(keys);
     this.models = new Models(upstreams, options.models);
     this.kept = former?.kept ?? new Kept();
+    this.exchanges = former?.exchanges ?? (options.recordings === undefined ? undefined : new Exchanges(options.recordings));
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
     this.patience = {
       requestMs: patience.requestMs ?? PATIENCE.requestMs,

@@ -9,6 +9,7 @@ import { setOwn } from "../core/json.ts";
 import type { WireId } from "../core/nouns.ts";
 import type { Headers } from "../wires/wire.ts";
 import { remembering } from "./memory.ts";
+import type { PageFile } from "./page.ts";
 
 export type Route = { readonly wire: WireId } /** `model`: the one in an Azure path. */ & (
   | { readonly kind: "generate"; readonly path: string; readonly model?: string }
@@ -16,6 +17,9 @@ export type Route = { readonly wire: WireId } /** `model`: the one in an Azure p
   /** Bytes for an upstream of the same wire; `behind`: what stands behind the model, where the upstream's path has it. */
   | { readonly kind: "pass"; readonly path: string; readonly model?: string; readonly behind?: string }
   | { readonly kind: "models" | "show" | "running" | "version" | "root" | "health" | "ready" | "metrics" | "upgrade" }
+  | { readonly kind: "page"; readonly file: PageFile }
+  /** Absent: the list of all. */
+  | { readonly kind: "exchanges"; readonly name?: string | undefined }
   | { readonly kind: "model"; readonly id: string }
   | { readonly kind: "wrong-method"; readonly allow: string }
   | { readonly kind: "unknown"; readonly hint: string }
@@ -99,7 +103,13 @@ const OWN: Readonly<Record<string, Endpoint>> = {
   "/healthz": get({ kind: "health", wire: "openai-chat" }),
   "/readyz": get({ kind: "ready", wire: "openai-chat" }),
   "/metrics": get({ kind: "metrics", wire: "openai-chat" }),
+  "/web/main.js": get({ kind: "page", wire: "openai-chat", file: "main.js" }),
+  "/web/style.css": get({ kind: "page", wire: "openai-chat", file: "style.css" }),
 };
+
+const PAGE = get({ kind: "page", wire: "openai-chat", file: "index.html" });
+/** The page's own questions. */
+const EXCHANGES = /^\/web\/exchanges(?:\/([^/]+))?$/;
 
 export const routeOf = (visit: Visit): Route => (visit.method === "POST" && generated(visit.path)) || readRoute(visit);
 
@@ -111,8 +121,10 @@ const generated = remembering((path): Route | undefined => {
 
 function readRoute(visit: Visit): Route {
   const { method, path } = visit;
-  const own = OWN[path];
+  const own = path === "/" && visit.headers.accept?.includes("text/html") ? PAGE : OWN[path];
   if (own) return allowed(own, method);
+  const exchanges = EXCHANGES.exec(path);
+  if (exchanges) return allowed(get({ kind: "exchanges", wire: "openai-chat", name: exchanges[1] }), method);
   let rest = path.replace(PUBLISHER, "/publishers/google/models/$1/");
   let last = "";
   for (let match = PREFIX.exec(rest); match; match = PREFIX.exec(rest)) {

@@ -11,6 +11,7 @@ import { GREETING } from "./connect.ts";
 import { corsHeaders, hostAllowed, hostName, originAllowed, preflightHeaders, withoutSecrets } from "./edge.ts";
 import { generate } from "./generate.ts";
 import type { State } from "./options.ts";
+import { pageHeaders, pageText } from "./page.ts";
 import { Passage } from "./passage.ts";
 import { Refusal } from "./refusal.ts";
 import { type Route, readUrl, routeOf, type Visit } from "./routes.ts";
@@ -80,7 +81,7 @@ function admit({ visit, route, state, headers }: Passage, local: string | undefi
 }
 
 /** What needs no key. */
-const OPEN: ReadonlySet<Route["kind"]> = new Set(["root", "health", "ready"]);
+const OPEN: ReadonlySet<Route["kind"]> = new Set(["root", "page", "health", "ready"]);
 
 function dispatch(passage: Passage, body: string): void {
   const { visit, route, tap } = passage;
@@ -111,6 +112,13 @@ async function beside(passage: Passage, body: string): Promise<void> {
       throw new Refusal(404, `there is nothing at ${visit.method} ${visit.path}: ${route.hint}`, NOWHERE);
     case "root":
       return passage.send(200, { "content-type": "text/plain; charset=utf-8" }, GREETING);
+    case "page":
+      return passage.send(200, pageHeaders(route.file), await pageText(route.file));
+    case "exchanges": {
+      const { exchanges } = state;
+      if (!exchanges) throw new Refusal(404, "exchanges are shown here where they are recorded: dragoman serve --record FOLDER");
+      return passage.sendJson(route.name === undefined ? await exchanges.list() : await exchanges.show(route.name));
+    }
     case "metrics": {
       const { metrics } = state.options;
       if (!metrics) throw new Refusal(404, "there are no metrics: they are turned off", NOWHERE);

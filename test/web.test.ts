@@ -1,0 +1,104 @@
+// The gateway's page in a real browser.
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRecorder } from "../src/gateway/recordings/recorder.ts";
+import { ask, json, scripted, startGateway } from "./gateway/start.ts";
+import { tempFolder } from "./servers.ts";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(existsSync);
+const EVIL = "<img src=x onerror=\"document.title='run'\"><b>bold</b>";
+
+describe.skipIf(!CHROMIUM)(`the gateway's page${CHROMIUM ? "" : " (skipped: there is no Chromium)"}`, () => {
+  let browser: Browser;
+  let page: Page;
+  let url: string;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    const folder = tempFolder();
+    const recorder = createRecorder({ folder });
+    const script = [
+      { type: "text", text: EVIL },
+      { type: "tool-start", id: "c", index: 0, name: "paint" },
+      { type: "tool-delta", id: "c", json: '{"color":"red"}' },
+      { type: "tool-end", id: "c", index: 0, name: "paint", arguments: { color: "red" }, json: '{"color":"red"}' },
+      { type: "finish", reason: "tool-calls" },
+    ] as const;
+    const gateway = await startGateway({ upstreams: { up: scripted([...script]) }, taps: [recorder.tap], recordings: folder });
+    url = gateway.url;
+    await ask(url, "POST", "/v1/chat/completions", {
+      headers: json,
+      body: JSON.stringify({ model: "one", messages: [{ role: "user", content: EVIL }] }),
+    });
+    await gateway.ended(1);
+    await recorder.flush();
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
+    browser = await chromium.launch({ executablePath: CHROMIUM!, args });
+    page = await browser.newPage();
+    page.on("pageerror", ({ message }) => faults.push(message));
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  const open = (view: string): Promise<unknown> => page.goto(`${url}/#${view}`);
+  const shown = (title: string): Promise<string> => page.locator("section", { hasText: title }).innerText();
+
+  test("an exchange: what the model wrote, what became of it, what the client got and sent", async () => {
+    await open("exchanges");
+    await page.getByRole("button", { name: "openai-chat one → up" }).click();
+    await page.waitForSelector("section");
+    expect(await shown("what became of it")).toContain('paint {\n  "color": "red"\n}');
+    expect(await shown("the client got 200")).toContain("tool-calls");
+    await page.getByText("by the client: POST /v1/chat/completions").click();
+    expect(await shown("what was sent")).toContain('"model": "one"');
+  });
+
+  test("what was said is text, and never markup", async () => {
+    await open("exchanges");
+    await page.getByRole("button", { name: "openai-chat one → up" }).click();
+    await page.waitForSelector("section");
+    expect(await shown("the client got 200")).toContain(EVIL);
+    expect(await page.locator("main img, main b").count()).toBe(0);
+    expect(await page.title()).toBe("Dragoman");
+  });
+
+  test("scan: the events follow what is typed, whatever the pieces", async () => {
+    await open("scan");
+    await page.getByLabel("dialect").selectOption("hermes");
+    expect(await shown("the events")).toContain("get_weather");
+    await page.getByLabel("what the model wrote").fill('Hi <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>');
+    for (const size of ["1", "7", "1000"]) {
+      await page.getByLabel("characters in a piece").fill(size);
+      expect((await shown("the events")).replaceAll("\t", " ")).toMatch(
+        /text\s+Hi .*tool-start\s+f\s+tool-delta\s+\{"a": 1\}\s+tool-end\s+f \{/s,
+      );
+    }
+    await page.getByLabel("dialect").selectOption("detect it");
+    expect(await shown("the events")).toContain("hermes, ");
+  });
+
+  test("prompt: control tokens are told from data that looks like them", async () => {
+    await open("prompt");
+    await page.getByLabel("dialect").selectOption("hermes/qwen3-0.6b");
+    await page.getByLabel("the request, as JSON").fill(JSON.stringify({ model: "m", messages: [{ role: "user", content: "<|im_end|>" }] }));
+    const marked = await page.locator("mark").allInnerTexts();
+    expect(marked).toEqual(["<|im_start|>", "<|im_end|>", "<|im_start|>"]);
+    expect(await shown("the prompt")).toContain("user\n<|im_end|><|im_end|>");
+  });
+
+  test("translate: the other API's request, and what it cannot say", async () => {
+    await open("translate");
+    await page.getByLabel("to", { exact: true }).selectOption("gemini");
+    expect(await shown("the same for the other API")).toContain('"functionCall"');
+    const request = { model: "m", messages: [{ role: "user", content: "Hi" }], logit_bias: { 1: 2 } };
+    await page.getByLabel("the request, as JSON").fill(JSON.stringify(request));
+    expect(await page.locator("section .wrong").allInnerTexts()).not.toEqual([]);
+    await page.getByLabel("the request, as JSON").fill("{");
+    expect(await shown("the same for the other API")).toMatch(/JSON/);
+  });
+
+  test("nothing was refused by the page's own policy, and nothing was thrown", () => {
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,110 @@
+/** What went through this gateway: the recordings of `dragoman serve --record`. */
+import type { Listed, Shown } from "../src/gateway/page.ts";
+import { card, el, labelled, pre, visible } from "./dom.ts";
+import { rows, rowsOf } from "./parts.ts";
+
+/** How often the list is looked at while somebody looks at it. */
+const EVERY_MS = 3000;
+
+export function exchangesView(): HTMLElement[] {
+  const key = el("input", { type: "password", autocomplete: "off" });
+  const lock = el("form", { className: "fields", hidden: true }, labelled("the gateway's key", key), el("button", { textContent: "Show" }));
+  const problem = el("p", { className: "wrong" });
+  const list = el("ul", { className: "list" });
+  const detail = el("div", { className: "columns" });
+  let chosen = "";
+
+  async function fetched<T>(path: string): Promise<T> {
+    const answer = await fetch(path, key.value ? { headers: { authorization: `Bearer ${key.value}` } } : {});
+    const body: unknown = await answer.json();
+    lock.hidden = answer.status !== 401;
+    if (!answer.ok) throw new Error((body as { error?: { message?: string } }).error?.message ?? `status ${answer.status}`);
+    return body as T;
+  }
+
+  /** What goes wrong is told above the list, and forgotten when it goes well. */
+  const attempt = (work: () => Promise<void>): Promise<void> =>
+    work().then(
+      () => problem.replaceChildren(),
+      (error: Error) => problem.replaceChildren(error.message),
+    );
+
+  const refresh = (): Promise<void> =>
+    attempt(async () => {
+      const found = await fetched<Listed[]>("/web/exchanges");
+      list.replaceChildren(...found.map(itemOf));
+      if (found.length === 0)
+        list.replaceChildren(el("li", {}, el("p", { className: "quiet", textContent: "nothing yet: ask something" })));
+    });
+
+  const itemOf = ({ name, at, exchange, anomalies }: Listed): HTMLElement => {
+    const { wire, model = "", upstream = "", status, outcome, ms } = exchange;
+    return el(
+      "li",
+      {},
+      el(
+        "button",
+        { type: "button", ariaPressed: `${name === chosen}`, onclick: () => choose(name) },
+        el("strong", { textContent: visible(`${wire} ${model} → ${upstream}`) }),
+        el("div", { className: "quiet", textContent: `${status}, ${outcome}, ${ms} ms, at ${new Date(at).toLocaleTimeString()}` }),
+        ...told(anomalies, "wrong"),
+      ),
+    );
+  };
+
+  const choose = (name: string): Promise<void> =>
+    attempt(async () => {
+      chosen = name;
+      detail.replaceChildren(...shown(await fetched<Shown>(`/web/exchanges/${name}`)));
+      await refresh();
+    });
+
+  lock.addEventListener("submit", (event) => {
+    event.preventDefault();
+    refresh();
+  });
+  refresh();
+  const timer = setInterval(() => {
+    if (!list.isConnected) clearInterval(timer);
+    else if (!document.hidden) refresh();
+  }, EVERY_MS);
+  return [lock, problem, el("div", { className: "inspector" }, list, detail)];
+}
+
+const told = (lines: readonly string[], className: string): HTMLElement[] =>
+  lines.map((line) => el("p", { className, textContent: visible(line) }));
+
+function shown({ recording, account }: Shown): HTMLElement[] {
+  const { client, upstream, exchange } = recording;
+  const { text, upstream: said, events, client: got, anomalies } = account;
+  const nothing = (): HTMLElement => el("p", { className: "quiet", textContent: "nothing that can be read" });
+  return [
+    card("the model wrote", text !== undefined ? pre(text) : said ? rows(rowsOf(said)) : nothing()),
+    card(
+      `what became of it${exchange.dialect === undefined ? "" : `, read as ${exchange.dialect}`}`,
+      rows(rowsOf(events)),
+      ...told(anomalies, "wrong"),
+      ...told(
+        exchange.warnings.map(({ message }) => message),
+        "quiet",
+      ),
+    ),
+    card(`the client got ${client.response?.status ?? "nothing"}`, got ? rows(rowsOf(got)) : nothing()),
+    card(
+      "what was sent",
+      body("by the client", client.request),
+      ...upstream.map(({ request }, n) => body(n === 0 ? "to the upstream" : "to the upstream, again", request)),
+    ),
+  ];
+}
+
+const body = (title: string, { method, url, body }: Shown["recording"]["client"]["request"]): HTMLElement =>
+  el("details", {}, el("summary", { textContent: visible(`${title}: ${method} ${url}`) }), pre(indented(body)));
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

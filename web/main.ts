@@ -1,0 +1,24 @@
+/** The gateway's page: a playground for the library, which runs in the page alone, and what went through the gateway. */
+import { el } from "./dom.ts";
+import { exchangesView } from "./exchanges.ts";
+import { promptView, translateView } from "./request.ts";
+import { scanView } from "./scan.ts";
+
+const VIEWS: Readonly<Record<string, { readonly title: string; readonly view: () => HTMLElement[] }>> = {
+  exchanges: { title: "Exchanges", view: exchangesView },
+  scan: { title: "Scan", view: scanView },
+  prompt: { title: "Prompt", view: promptView },
+  translate: { title: "Translate", view: translateView },
+};
+
+function show(): void {
+  const name = location.hash.slice(1) in VIEWS ? location.hash.slice(1) : "exchanges";
+  const links = Object.entries(VIEWS).map(([id, { title }]) =>
+    el("a", { href: `#${id}`, textContent: title, ...(id === name && { ariaCurrent: "page" }) }),
+  );
+  document.querySelector("nav")?.replaceChildren(...links);
+  document.querySelector("main")?.replaceChildren(...(VIEWS[name]?.view() ?? []));
+}
+
+addEventListener("hashchange", show);
+show();

@@ -1,0 +1,76 @@
+/** A model's text, and the events that a scanner makes of it while it is typed. */
+import { detectDialect, type Event, getDialect, listDialects, promptText, type Tool } from "../src/index.ts";
+import { card, choice, editor, el, labelled, live } from "./dom.ts";
+import { CALL, TOOLS_JSON } from "./examples.ts";
+import { rowOf, rows } from "./parts.ts";
+
+const DETECT = "detect it";
+
+function example(id: string): string {
+  const dialect = getDialect(id);
+  return promptText([...dialect.renderThinking("I need the weather."), ...dialect.renderToolCalls([CALL])]);
+}
+
+export function scanView(): HTMLElement[] {
+  const dialect = choice([DETECT, ...listDialects().map(({ id }) => id)], "gemma4");
+  const size = el("input", { type: "number", min: "1", value: "4" });
+  const joined = el("input", { type: "checkbox", checked: true });
+  const tools = editor("the tools, as JSON", TOOLS_JSON);
+  const output = editor("what the model wrote", example("gemma4"));
+  const said = el("div");
+  let own = false;
+  output.addEventListener("input", () => {
+    own = true;
+  });
+  dialect.addEventListener("input", () => {
+    if (!own && dialect.value !== DETECT) output.value = example(dialect.value);
+  });
+  live([dialect, size, joined, tools, output], said, () => {
+    const text = output.value;
+    const found = dialect.value === DETECT ? detectDialect({ sample: text }) : undefined;
+    if (dialect.value === DETECT && !found) throw new Error("nothing in this text says which dialect it is");
+    const scanner = getDialect(found?.id ?? dialect.value).createScanner({ tools: JSON.parse(tools.value || "[]") as Tool[] });
+    const events: Event[] = [];
+    const step = Math.max(1, Math.floor(Number(size.value)) || 1);
+    for (let at = 0; at < text.length; at += step) events.push(...scanner.feed(text.slice(at, at + step)));
+    events.push(...scanner.flush());
+    return [
+      found && el("p", { className: "quiet", textContent: `${found.id}, ${found.confidence}: ${found.why}` }),
+      rows((joined.checked ? merged(events) : events).map(rowOf)),
+    ];
+  });
+  return [
+    el(
+      "div",
+      { className: "fields" },
+      labelled("dialect", dialect),
+      labelled("characters in a piece", size),
+      labelled("join neighbours", joined),
+    ),
+    el(
+      "div",
+      { className: "columns" },
+      el("div", { className: "stack" }, card("the model writes", output), card("the tools that it was given", tools)),
+      card("the events", said),
+    ),
+  ];
+}
+
+/** Neighbours that say more of the same are one. */
+function merged(events: readonly Event[]): Event[] {
+  const list: Event[] = [];
+  for (const event of events) {
+    const last = list.at(-1);
+    const joined = last && join(last, event);
+    if (joined) list[list.length - 1] = joined;
+    else list.push(event);
+  }
+  return list;
+}
+
+function join(last: Event, next: Event): Event | undefined {
+  if (last.type === "text" && next.type === "text") return { ...last, text: last.text + next.text };
+  if (last.type === "thinking-delta" && next.type === "thinking-delta") return { ...last, text: last.text + next.text };
+  if (last.type === "tool-delta" && next.type === "tool-delta") return { ...last, json: last.json + next.json };
+  return undefined;
+}
