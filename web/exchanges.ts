@@ -31,7 +31,7 @@ export function exchangesView(): HTMLElement[] {
 
   const refresh = (): Promise<void> =>
     attempt(async () => {
-      const found = await fetched<Listed[]>("/web/exchanges");
+      const found = await fetched<Listed[]>("web/exchanges");
       list.replaceChildren(...found.map(itemOf));
       if (found.length === 0)
         list.replaceChildren(el("li", {}, el("p", { className: "quiet", textContent: "nothing yet: ask something" })));
@@ -55,7 +55,7 @@ export function exchangesView(): HTMLElement[] {
   const choose = (name: string): Promise<void> =>
     attempt(async () => {
       chosen = name;
-      detail.replaceChildren(...shown(await fetched<Shown>(`/web/exchanges/${name}`)));
+      detail.replaceChildren(...shown(await fetched<Shown>(`web/exchanges/${name}`)));
       await refresh();
     });
 
