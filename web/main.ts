@@ -5,14 +5,14 @@ import { promptView, translateView } from "./request.ts";
 import { scanView } from "./scan.ts";
 
 const VIEWS: Readonly<Record<string, { readonly title: string; readonly view: () => HTMLElement[] }>> = {
-  exchanges: { title: "Exchanges", view: exchangesView },
   scan: { title: "Scan", view: scanView },
   prompt: { title: "Prompt", view: promptView },
   translate: { title: "Translate", view: translateView },
+  exchanges: { title: "Exchanges", view: exchangesView },
 };
 
 function show(): void {
-  const name = location.hash.slice(1) in VIEWS ? location.hash.slice(1) : "exchanges";
+  const name = location.hash.slice(1) in VIEWS ? location.hash.slice(1) : "scan";
   const links = Object.entries(VIEWS).map(([id, { title }]) =>
     el("a", { href: `#${id}`, textContent: title, ...(id === name && { ariaCurrent: "page" }) }),
   );
