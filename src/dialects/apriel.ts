@@ -24,7 +24,7 @@ const TURNS_1_5 = ["<|system|>", "<|user|>", "<|assistant|>", "<|tool_result|>",
 const createScanner = jsonTags(["<tool_calls>"], {
   stops: STOPS,
   thinking: { open: { [REASONS]: think }, close: [`${FINAL}\n`, FINAL], stray: "control" },
-  control: ["[END FINAL RESPONSE]", ...TURNS, ...TURNS_1_5],
+  control: ["[END FINAL RESPONSE]", "<s>", ...TURNS, ...TURNS_1_5],
 });
 
 // ---- Rendering
