@@ -77,9 +77,14 @@ const taggedList = (tag: string): CallFormat => ({
   words: [tag],
 });
 
+/** A member that may have an id. */
+const withId =
+  (id: string): CallForm["call"] =>
+  (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${id} "\\"")?` }, "}"];
+
 const MISTRAL_LIST: Partial<CallForm> = {
   ...JSON_LIST,
-  call: (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${NINE.pattern} "\\"")?` }, "}"],
+  call: withId(NINE.pattern),
   section: { begin: ["[TOOL_CALLS][", "[TOOL_CALLS] ["], end: "]" },
 };
 
@@ -91,7 +96,11 @@ const HARMONY_BODY: readonly Piece[] = [
 ];
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
-  apriel: { ...taggedList("<tool_calls>"), thinking: { open: "Here are my reasoning steps:\n", close: "[BEGIN FINAL RESPONSE]\n" } },
+  apriel: {
+    ...taggedList("<tool_calls>"),
+    call: withId("[a-zA-Z0-9_-]{1,64}"),
+    thinking: { open: "Here are my reasoning steps:\n", close: "[BEGIN FINAL RESPONSE]\n" },
+  },
   bielik: TAGGED,
   cohere: {
     values: jsonValues,
@@ -124,7 +133,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...DSML,
     variants: { "deepseek-v4.1-flash": dsmlForm(" calls", " ") },
   },
-  exaone: TAGGED,
+  exaone: { ...TAGGED, call: (name) => [`<tool_call>${jsonCall(name)}`, ARGUMENTS, "}</tool_call>"] },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
