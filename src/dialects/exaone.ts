@@ -14,7 +14,8 @@ import { jsonTags } from "./scan/json-tags.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, plainOutput, textOf, textThenCalls, thoughtAndText, turnsOf } from "./transcript.ts";
 
-const STOPS = ["[|endofturn|]"];
+/** The second is that of later versions. */
+const STOPS = ["[|endofturn|]", "<|endofturn|>"];
 const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 const ROLES = ["[|system|]", "[|user|]", "[|assistant|]", "[|tool|]"];
 

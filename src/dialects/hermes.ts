@@ -41,9 +41,14 @@ import {
 
 // ---- Scanning
 
-// Apriel, Jamba and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
+// LongCat has a tag of its own; Jamba and others write a list of calls behind the third, NVIDIA's older Nemotrons behind the fourth.
 const listed = listedOf(json);
-const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": listed, "<TOOLCALL>": listed });
+const createScanner = scannerOfCalls({
+  "<tool_call>": json.marked,
+  "<longcat_tool_call>": json.marked,
+  "<tool_calls>": listed,
+  "<TOOLCALL>": listed,
+});
 
 // ---- Rendering
 

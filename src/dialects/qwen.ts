@@ -18,8 +18,8 @@ import { type Content, contentPieces } from "./transcript.ts";
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
-/** Models of others close lists of calls with the last two. */
-const CLOSERS = ["</tool_call>", "</tool_calls>", "</TOOLCALL>"];
+/** Models of others close calls with the last three. */
+const CLOSERS = ["</tool_call>", "</longcat_tool_call>", "</tool_calls>", "</TOOLCALL>"];
 
 /** Behind a tag: a call as a JSON object, or a list of such. */
 export const json = jsonCalls({ marks: ["<tool_call>", ...CLOSERS, "</think>", ...STOPS] });
