@@ -76,7 +76,9 @@ ${tools.map((tool) => pythonLiteral(functionTool(tool)))}
   },
   "unsloth-apriel-1.5": {
     reasons: false,
-    tools: (tools) => t`You are provided with function signatures within <available_tools></available_tools> XML tags. You may call one or more functions to assist with the user query. Don't make assumptions about the arguments. You should infer the argument values from previous user responses and the system message. Here are the available tools:
+    tools: (
+      tools,
+    ) => t`You are provided with function signatures within <available_tools></available_tools> XML tags. You may call one or more functions to assist with the user query. Don't make assumptions about the arguments. You should infer the argument values from previous user responses and the system message. Here are the available tools:
 <available_tools>
 ${tools.map((tool) => `${pythonLiteral(functionTool(tool))}\n`)}</available_tools>`,
     // Without a system text the rules stand there twice, and with one the form of calls does not.

@@ -18,7 +18,10 @@ import { dialogue, leadingSystem, resultText, textOf, thoughtAndText, turnsOf, w
 const STOPS = ["<|im_end|>"];
 const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
-const createScanner = jsonTags(["<tool_call>"], { stops: STOPS, control: ["<s>", "<|im_start|>", "<|function_list|>", "<|function_output|>"] });
+const createScanner = jsonTags(["<tool_call>"], {
+  stops: STOPS,
+  control: ["<s>", "<|im_start|>", "<|function_list|>", "<|function_output|>"],
+});
 
 // ---- Rendering
 

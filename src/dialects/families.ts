@@ -567,7 +567,12 @@ export const FAMILIES: readonly Family[] = [
     templates: [["Reasoning Mode: ", "assistant named SmolLM", "Today Date: "]],
     sampling: card("HuggingFaceTB/SmolLM3-3B", { temperature: 0.6, topP: 0.95 }),
   },
-  { name: "SmolLM3, by Unsloth", id: "smollm3", variant: "unsloth-smollm3-3b", templates: [["Reasoning Mode: ", "assistant named SmolLM"]] },
+  {
+    name: "SmolLM3, by Unsloth",
+    id: "smollm3",
+    variant: "unsloth-smollm3-3b",
+    templates: [["Reasoning Mode: ", "assistant named SmolLM"]],
+  },
   {
     name: "Nemotron Nano v2",
     id: "nemotron",
@@ -582,7 +587,12 @@ export const FAMILIES: readonly Family[] = [
     models: /llama-?3[.-]3-nemotron-super-\d+b-v1[.-]5/,
     templates: [["<TOOLCALL>[", "Response from tool(s) will be returned in this format"]],
   },
-  { name: "Llama-Nemotron, for tools", id: "nemotron", variant: "llama-nemotron-nano-v1", templates: [["<TOOLCALL>[", "<AVAILABLE_TOOLS>["]] },
+  {
+    name: "Llama-Nemotron, for tools",
+    id: "nemotron",
+    variant: "llama-nemotron-nano-v1",
+    templates: [["<TOOLCALL>[", "<AVAILABLE_TOOLS>["]],
+  },
   {
     name: "Llama-Nemotron", // it comes with two templates, one of them without tools
     id: "nemotron",
@@ -683,8 +693,7 @@ export const FAMILIES: readonly Family[] = [
     name: "a model with Hermes calls and turns of its own",
     id: "hermes",
     doubtful: true,
-    models:
-      /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba|longcat-flash-(?:chat|thinking)/,
+    models: /trinity-(?:nano|mini|large)|ernie-?4\.5-.*thinking|step-?3-vl|jamba|longcat-flash-(?:chat|thinking)/,
   },
 
   // ---- Llama 3

@@ -1,5 +1,6 @@
 /**
- * Hermes: Qwen2.5, Qwen3, QwQ, Nous Hermes and their many fine-tunes. A call is a JSON object between tags:
+ * Hermes: Qwen2.5, Qwen3, QwQ, MiMo-VL and their many fine-tunes; the models that it is named after are in `nous-hermes.ts`. A call is a
+ * JSON object between tags:
  *
  *     <think>
  *     I need the weather.
@@ -108,7 +109,7 @@ function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: 
 export const hermes = dialectOf({
   id: "hermes",
   title: "Hermes",
-  models: ["Qwen2.5", "Qwen3", "QwQ", "Hermes 2 Pro", "Hermes 3"],
+  models: ["Qwen2.5", "Qwen3", "QwQ", "MiMo-VL"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,

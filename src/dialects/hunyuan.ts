@@ -28,7 +28,10 @@ const PRESERVED = ["<tool_calls>", "</tool_calls>", "<think>", "</think>"];
 /** "Assistant:", which an answer begins with where there are tools. */
 const SPEAKER = "助手：";
 /** What an answer may begin with, and how one in tags ends. */
-const BEGINNINGS = new Marks([SPEAKER, ...["<answer>", "<answer>\n"].flatMap((tag) => [tag, `\n${tag}`, tag + SPEAKER, `\n${tag}${SPEAKER}`])]);
+const BEGINNINGS = new Marks([
+  SPEAKER,
+  ...["<answer>", "<answer>\n"].flatMap((tag) => [tag, `\n${tag}`, tag + SPEAKER, `\n${tag}${SPEAKER}`]),
+]);
 const ANSWER_END = "</answer>";
 const answer: Step = (s) => {
   const mark = s.match(BEGINNINGS);

@@ -12,7 +12,7 @@ import { callObject, pythonJson } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
 import { jsonTags } from "./scan/json-tags.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
-import { dialogue, hoisted, resultText, textOf, textThenBatch, thoughtAndText, turnsOf } from "./transcript.ts";
+import { dialogue, hoisted, resultText, textThenBatch, thoughtAndText, turnsOf } from "./transcript.ts";
 
 const STOPS = ["<end_of_sentence>"];
 const PRESERVED = ["<tool_calls>", "</tool_calls>"];
@@ -35,7 +35,11 @@ function render(request: Request, fallback: string, { declared }: Setting): Rend
       rules && turn("system ai_setting=assistant", rules),
       declared && turn("system tool_setting=tools", declared),
       dialogue(turnsOf(rest), {
-        other: (_, content) => turn("user name=user", content.map((part) => part.type === "text" && part.text.trim())),
+        other: (_, content) =>
+          turn(
+            "user name=user",
+            content.map((part) => part.type === "text" && part.text.trim()),
+          ),
         said: (said) => turn("ai name=assistant", textThenBatch(said, callPieces, thoughtAndText(said).text.trim())),
         results: resultPieces,
       }),

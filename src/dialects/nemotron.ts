@@ -101,7 +101,9 @@ Based on the results returned by the tool(s), you can call additional tools if n
 function render(request: Request, variant: Variant, { declared, thinking: asked }: Setting): Rendered {
   const { switchedBy = [] } = variant;
   const { system, rest } = hoisted(request);
-  const heard = request.messages.flatMap((message) => (switchedBy.includes(message.role) && "content" in message ? textOf(message.content) : []));
+  const heard = request.messages.flatMap((message) =>
+    switchedBy.includes(message.role) && "content" in message ? textOf(message.content) : [],
+  );
   const thinking = asked ?? heard.map(thinkingWord).findLast((word) => word !== undefined);
   const plain = thinkingWord(system) === undefined || switchedBy.length === 0 ? system : withoutThinkingWords(system).trim();
   return {

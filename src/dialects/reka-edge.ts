@@ -47,7 +47,12 @@ function render(request: Request, _: unknown, { declared, thinking }: Setting): 
 function saidPieces(said: readonly Part[], thinks: boolean, isLast: boolean): Pieces {
   const { thinking, text } = thoughtAndText(said);
   const calls = writtenCalls(said, written);
-  return [thinks && (isLast || thinking) && thought(thinking.trim()), text, calls.length > 0 && text && !text.endsWith("\n") && "\n", calls];
+  return [
+    thinks && (isLast || thinking) && thought(thinking.trim()),
+    text,
+    calls.length > 0 && text && !text.endsWith("\n") && "\n",
+    calls,
+  ];
 }
 
 const written = (call: RenderableCall): Pieces => tagged(ascii(callObject(call)));

@@ -66,7 +66,7 @@ function render(request: Request, { dated, closes }: Variant, { declared, thinki
       dialogue(turnsOf(rest), {
         other: (role, content) => turn(role, textOf(content)),
         said: (said) => t`${open}${textThenCalls(said, callPieces, textOf(said).replace(/^\n+/, ""))}<|im_end|>\n`,
-        results: (results) => results.map((result) => turn("user", resultText(result.output))),
+        results: resultPieces,
       }),
     ],
     open,
@@ -76,11 +76,7 @@ function render(request: Request, { dated, closes }: Variant, { declared, thinki
 const turn = (role: string, text: Pieces): Pieces => t`<|im_start|>${role}\n${text}<|im_end|>\n`;
 
 const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
-const resultPieces = (results: readonly RenderableResult[]): Pieces =>
-  joined(
-    results.map(({ output }) => resultText(output)),
-    "\n",
-  );
+const resultPieces = (results: readonly RenderableResult[]): Pieces => results.map(({ output }) => turn("user", resultText(output)));
 
 const toolPieces = (tools: readonly Tool[]): Pieces => t`### Tools
 
