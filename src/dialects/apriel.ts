@@ -108,7 +108,7 @@ function render(request: Request, variant: Variant, { declared, addGenerationPro
           const isOpen = isLast && addGenerationPrompt === false;
           return variant.said(saidPieces(said, isLast, isOpen && variant.reasons), isOpen);
         },
-        results: (results) => results.map(({ output }) => variant.result(resultText(output))),
+        results: (results) => resultPieces(results, variant),
       }),
     ],
     open: variant.open,
@@ -125,7 +125,7 @@ function saidPieces(said: readonly Part[], isLast: boolean, isReasoned: boolean)
   return [reasons && `${reasons}\n${FINAL}\n`, rest.at(-1)?.trim() ?? first, calls.map((call) => ["\n", call])];
 }
 
-const callWithId = (call: RenderableCall): string => callObject(call).replace(/}$/, `, "id": ${compactJson(call.id ?? "")}}`);
+const callWithId = (call: RenderableCall): string => `${callObject(call).slice(0, -1)}, "id": ${compactJson(call.id ?? "")}}`;
 const listed = (calls: readonly string[]): Pieces => t`<tool_calls>[${calls.join(", ")}]</tool_calls>`;
 const resultPieces = (results: readonly RenderableResult[], { result }: Variant): Pieces =>
   results.map(({ output }) => result(resultText(output)));

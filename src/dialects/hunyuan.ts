@@ -59,12 +59,12 @@ const createScanner = jsonTags(["<tool_calls>"], {
 
 const t = markup(["<|startoftext|>", "<|extra_0|>", "<|extra_4|>", "<|eos|>", ...PRESERVED, "<tool_response>", "</tool_response>"]);
 
-const FORM = '<tool_calls>[{"name": "func_name1", "arguments": {"argument1": "value1", "argument2": "value2"}},...]</tool_calls>';
+const FORM = t`<tool_calls>[{"name": "func_name1", "arguments": {"argument1": "value1", "argument2": "value2"}},...]</tool_calls>`;
 
 function render(request: Request, _: unknown, { declared, thinking, now = new Date() }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   const given = system && textOf(system);
-  const head = declared ? [declared, given === undefined ? USUAL : [WITH_RULES(given)], dateTime(now)] : given;
+  const head = declared ? [declared, reminder(given), dateTime(now)] : given;
   const [user, assistant] = declared ? ["用户：", SPEAKER] : ["", ""];
   return {
     messages: [
@@ -93,23 +93,21 @@ const dateTime = (now: Date): string => {
   return `${date} ${time} 星期${DAYS[now.getDay()]}`;
 };
 
-const USUAL = `
-如果你决定返回函数调用，请将其格式化为${FORM}，不得包含其他文本。
-否则，请参考开头说的三种情况，以助手：开头进行回复。
-
-当前时间：`;
-const WITH_RULES = (rules: string): string => `
-额外要求：
-${rules}
-
-如果你决定返回函数调用，请将其格式化为${FORM}，不得包含其他文本。如果额外要求里有格式要求，请忽略，以此处为准。
-否则，请参考开头说的三种情况，以助手：开头进行回复。
-
-如果额外要求里有时间信息，就以额外要求里的时间为准，否则，参考当前时间：`;
+/** Behind the tools: what the caller wants besides, the form of calls once more, and what the time is. */
+const reminder = (rules: string | undefined): Pieces => {
+  const form = t`\n如果你决定返回函数调用，请将其格式化为${FORM}，不得包含其他文本。`;
+  const otherwise = "\n否则，请参考开头说的三种情况，以助手：开头进行回复。\n\n";
+  if (rules === undefined) return [form, otherwise, "当前时间："];
+  return [
+    `\n额外要求：\n${rules}\n`,
+    [form, "如果额外要求里有格式要求，请忽略，以此处为准。", otherwise],
+    "如果额外要求里有时间信息，就以额外要求里的时间为准，否则，参考当前时间：",
+  ];
+};
 
 const toolPieces = (
   tools: readonly Tool[],
-): Pieces => `你是一位函数组合专家。你会得到一个问题和一组可能的函数。根据问题，你需要进行一个或多个函数/工具调用以实现目的。
+): Pieces => t`你是一位函数组合专家。你会得到一个问题和一组可能的函数。根据问题，你需要进行一个或多个函数/工具调用以实现目的。
 如果没有一个函数可以使用，请直接使用自然语言回复用户，以助手：开头。
 如果给定的问题缺少函数所需的参数，请使用自然语言进行提问，向用户询问必要信息，以助手：开头。
 如果调用结果已经足够回答用户问题，请对历史结果进行总结，使用自然语言回复用户，以助手：开头。

@@ -29,6 +29,13 @@ const t = markup([
   ...["<AVAILABLE_TOOLS>", "</AVAILABLE_TOOLS>", "<TOOL_RESPONSE>", "</TOOL_RESPONSE>"],
 ]);
 
+/** Those that there are. */
+const some = (pieces: readonly Pieces[], separator: string): Pieces =>
+  joined(
+    pieces.filter((piece) => piece),
+    separator,
+  );
+
 /** How a family writes its turns. */
 interface Variant extends Pick<Rendered, "bos" | "open"> {
   readonly system: (text: string, declared: Pieces, thinking: boolean | undefined) => Pieces;
@@ -54,9 +61,9 @@ If you decide to call any tool(s), use the following format:
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "nemotron-nano-v2": {
-    system: (text, declared) => t`<SPECIAL_10>System\n${text.trim()}${text.trim() && declared && "\n\n"}${declared}\n\n`,
+    system: (text, declared) => t`<SPECIAL_10>System\n${some([text.trim(), declared], "\n\n")}\n\n`,
     user: (text) => t`<SPECIAL_11>User\n${withoutThinkingWords(text).trim()}\n`,
-    said: (text, calls) => t`<SPECIAL_11>Assistant\n${joined([...(text.trim() ? [text.trim()] : []), ...calls], "\n")}\n<SPECIAL_12>\n`,
+    said: (text, calls) => t`<SPECIAL_11>Assistant\n${some([text.trim(), ...calls], "\n")}\n<SPECIAL_12>\n`,
     results: (results) => t`<SPECIAL_11>User\n${resultPieces(results)}`,
     switchedBy: ["system", "developer", "user"],
     open: t`<SPECIAL_11>Assistant\n`,
@@ -89,8 +96,8 @@ Based on the results returned by the tool(s), you can call additional tools if n
   "llama-nemotron-nano-v1": {
     ...LLAMA3,
     system: (text, declared, thinking) => {
-      const mode = thinking === undefined ? [] : [`detailed thinking ${thinking ? "on" : "off"}`];
-      return LLAMA3.turn("system", joined([...mode, ...(text.trim() ? [text.trim()] : []), ...(declared ? [declared] : [])], "\n\n"));
+      const mode = thinking !== undefined && `detailed thinking ${thinking ? "on" : "off"}`;
+      return LLAMA3.turn("system", some([mode, text.trim(), declared], "\n\n"));
     },
     user: (text) => LLAMA3.turn("user", text.trim()),
     said: (text, calls) => LLAMA3.turn("assistant", [text.trim(), calls]),
