@@ -492,6 +492,11 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<tool_call>", "function calling AI model", "<|im_start|>", "json_to_python_type"]],
   },
   {
+    name: "a relative of Hermes 3",
+    id: "nous-hermes",
+    templates: [["<tool_call>", "function calling AI model", "<|im_start|>"]],
+  },
+  {
     name: "Hermes 4, DeepHermes", // the same calls, and turns of the model that each was made from
     id: "hermes",
     doubtful: true,

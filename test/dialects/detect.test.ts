@@ -560,6 +560,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
     "nous-hermes hermes-3-llama-3.1-8b",
     "{%- macro json_to_python_type(json_spec) %}<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>",
   ],
+  ["nous-hermes", "<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>"],
   ["hermes", "{%- if not keep_cots is defined %}{{ '<|start_header_id|>' }} <tool_call>"],
   [
     "hermes mimo-vl",
