@@ -642,14 +642,12 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<role>HUMAN</role>", "<tool_call>", "thinking_option = 'off'"]],
   },
   {
-    name: "Ring 2",
+    name: "Ring 2, Ling 2.5 and 2.6", // the same calls, and turns of which little is known
     id: "ling",
-    variant: "ring-2.0",
     doubtful: true,
-    models: /ring-(?:(?:mini|flash)-?2[.-]0|1t(?![a-z])|2[.-]5)/,
+    models: /ring-(?:(?:mini|flash)-?2[.-]0|1t(?![a-z])|2[.-]5)|ling-?2[.-][56]/,
     templates: [["<role>HUMAN</role>", "<tool_call>"]],
   },
-  { name: "Ling 2.5 and 2.6", id: "ling", variant: "ling-2.0", doubtful: true, models: /ling-?2[.-][56]/ },
   {
     name: "EXAONE 4.0",
     id: "exaone",

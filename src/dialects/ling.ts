@@ -1,5 +1,5 @@
 /**
- * inclusionAI's Ling 2 and Ring 2: Qwen3's words for tools and calls, in turns of their own.
+ * inclusionAI's Ling 2: Qwen3's words for tools and calls, in turns of its own.
  *
  *     <role>ASSISTANT</role><tool_call>
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
@@ -25,11 +25,11 @@ const t = markup(["<role>", "</role>", "<|startoftext|>", ...STOPS, ...PRESERVED
 
 const turn = (role: string, text: Pieces): Pieces => t`<role>${role}</role>${text}<|role_end|>`;
 
-function render(request: Request, thinking: "on" | "off", { declared }: Setting): Rendered {
+function render(request: Request, _: unknown, { declared }: Setting): Rendered {
   const { system, rest } = leadingSystem(request.messages);
   return {
     messages: [
-      turn("SYSTEM", [system && `${textOf(system)}\n`, declared && [declared, "\n"], `detailed thinking ${thinking}`]),
+      turn("SYSTEM", [system && `${textOf(system)}\n`, declared && [declared, "\n"], "detailed thinking off"]),
       dialogue(turnsOf(rest), {
         other: (role, content) => turn(role === "user" ? "HUMAN" : "SYSTEM", textOf(content)),
         said: (said, current) => turn("ASSISTANT", saidPieces(said, current)),
@@ -52,8 +52,8 @@ const printed = (results: Parameters<typeof resultPieces>[0]): Pieces => resultP
 export const ling = dialectOf({
   id: "ling",
   title: "Ling",
-  models: ["Ling 2", "Ring 2"],
-  variants: { "ling-2.0": "off", "ring-2.0": "on" },
+  models: ["Ling 2"],
+  variants: { "ling-2.0": {} },
   stops: STOPS,
   preserved: PRESERVED,
   createScanner,

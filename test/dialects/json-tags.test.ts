@@ -49,6 +49,12 @@ describe("what they write", () => {
       ["call f{}", 'call g{"a":1}', "control \n</tool_calls>"],
     ],
     ["nemotron", "a single call without its list", `<TOOLCALL>${f}</TOOLCALL>`, ["call f{}", "control </TOOLCALL>"]],
+    [
+      "nemotron",
+      "a list of no calls says nothing",
+      "<TOOLCALL>[]</TOOLCALL>Hi.",
+      ["control <TOOLCALL>[]", "control </TOOLCALL>", "text Hi."],
+    ],
     ["nemotron", "the tag in prose", "The <TOOLCALL> tag", ["text The <TOOLCALL> tag"]],
     [
       "exaone",
