@@ -88,7 +88,7 @@ const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|
 const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
 /** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
 const VENDORS =
-  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|huggingfacetb|stepfun-ai|alibaba|zai|z-ai|databricks)-)?(?=[a-z])/;
+  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks)-)?(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
 /** No name is longer; the patterns look at every place of it. */
@@ -165,7 +165,11 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
   ["seed-oss", /<seed:tool_call>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
-  ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],
+  ["nemotron", /<TOOLCALL>\s*\[/],
+  ["apriel", /\[BEGIN FINAL RESPONSE\]/],
+  ["hunyuan", /<answer>\s*(?:助手：|<tool_calls>)/],
+  ["minimax-m1", /<tool_calls>\s*\{\s*"name"/],
+  ["hermes", /<(?:longcat_)?tool_call>\s*\{\s*["']?(?:name|arguments)\b|<tool_calls>\s*\[\s*\{/],
   ["llama3", /<\|python_tag\|>/],
 ];
 /** and what is only likely to be its. */

@@ -15,28 +15,38 @@ export interface PromptPiece {
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "apriel"
+  | "bielik"
   | "cohere"
   | "deepseek-v3"
   | "deepseek-v3.1"
   | "deepseek-v3.2"
   | "deepseek-v4"
+  | "exaone"
   | "functiongemma"
   | "gemma4"
   | "glm"
   | "granite"
   | "harmony"
   | "hermes"
+  | "hunyuan"
   | "json"
   | "kimi-k2"
   | "kimi-k3"
+  | "ling"
   | "llama3"
+  | "minimax-m1"
   | "minimax-m2"
   | "minimax-m3"
   | "mistral"
+  | "nemotron"
+  | "nous-hermes"
   | "phi4-mini"
   | "pythonic"
   | "qwen3-coder"
+  | "reka-edge"
   | "seed-oss"
+  | "smollm3"
   | "xlam";
 
 export interface Dialect {

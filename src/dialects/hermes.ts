@@ -1,5 +1,6 @@
 /**
- * Hermes: Qwen2.5, Qwen3, QwQ, Nous Hermes and their many fine-tunes. A call is a JSON object between tags:
+ * Hermes: Qwen2.5, Qwen3, QwQ, MiMo-VL and their many fine-tunes; the models that it is named after are in `nous-hermes.ts`. A call is a
+ * JSON object between tags:
  *
  *     <think>
  *     I need the weather.
@@ -9,13 +10,24 @@
  *     {"name": "get_weather", "arguments": {"city": "Paris"}}
  *     </tool_call>
  */
-import type { Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { callObject, pythonJson } from "./print.ts";
+import type { Part, Request } from "../core/nouns.ts";
+import type { RenderableResult } from "./dialect.ts";
 import { joined, type Pieces } from "./prompt.ts";
-import { json, PRESERVED, resultPieces, STOPS, scannerOfCalls, shownContent, t, thought, turnPieces } from "./qwen.ts";
+import {
+  callPieces,
+  json,
+  PRESERVED,
+  resultPieces,
+  STOPS,
+  scannerOfCalls,
+  shownContent,
+  t,
+  thought,
+  toolPieces,
+  turnPieces,
+} from "./qwen.ts";
 import { listedOf } from "./scan/json-calls.ts";
-import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import {
   type Content,
   dialogue,
@@ -30,9 +42,14 @@ import {
 
 // ---- Scanning
 
-// Apriel, Jamba and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
+// LongCat has a tag of its own; Jamba and others write a list of calls behind the third, NVIDIA's older Nemotrons behind the fourth.
 const listed = listedOf(json);
-const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": listed, "<TOOLCALL>": listed });
+const createScanner = scannerOfCalls({
+  "<tool_call>": json.marked,
+  "<longcat_tool_call>": json.marked,
+  "<tool_calls>": listed,
+  "<TOOLCALL>": listed,
+});
 
 // ---- Rendering
 
@@ -50,6 +67,7 @@ interface Variant {
 const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwen3-0.6b": { thinks: true },
   "qwen2.5-7b-instruct": { system: "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", thinks: false },
+  "mimo-vl": { system: "You are MiMo, an AI assistant developed by Xiaomi.", thinks: false },
   "qwen3-thinking-2507": { thinks: true, opens: true },
   "qwq-32b": { system: "", thinks: false, opens: true },
   "qwen3-instruct-2507": { thinks: false, content: (content) => textOf(content) },
@@ -63,14 +81,12 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
   const system = given ? textOf(given) : variant.system;
   const head = declared ? [system === undefined ? [] : `${system}\n\n`, declared] : given || system ? system : undefined;
   const silent = variant.thinks && options.thinking === false;
-  const last = rest.at(-1);
-  const final = last?.role === "assistant" ? last.content : undefined;
   return {
     messages: [
       head === undefined ? [] : turnPieces("system", head),
       dialogue(turnsOf(rest), {
         other: (role, content) => turnPieces(role, write(content)),
-        said: (said, current) => turnPieces("assistant", saidPieces(said, variant, current, said === final)),
+        said: (said, current, isLast) => turnPieces("assistant", saidPieces(said, variant, current, isLast)),
         results: (results) => turnPieces("user", printedResults(results, variant)),
       }),
     ],
@@ -90,31 +106,16 @@ function saidPieces(said: readonly Part[], { thinks, opens }: Variant, current: 
   return [isShown && thought(thinking), textThenCalls(said, callPieces, words)];
 }
 
-const callPieces = (call: RenderableCall): Pieces => t`<tool_call>\n${callObject(call)}\n</tool_call>`;
-
-const toolPieces = (tools: readonly Tool[]): Pieces => t`# Tools
-
-You may call one or more functions to assist with the user query.
-
-You are provided with function signatures within <tools></tools> XML tags:
-<tools>
-${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
-
-For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
-<tool_call>
-{"name": <function-name>, "arguments": <args-json-object>}
-</tool_call>`;
-
 export const hermes = dialectOf({
   id: "hermes",
   title: "Hermes",
-  models: ["Qwen2.5", "Qwen3", "QwQ", "Hermes 2 Pro", "Hermes 3"],
+  models: ["Qwen2.5", "Qwen3", "QwQ", "MiMo-VL"],
   variants: VARIANTS,
   stops: STOPS,
   preserved: PRESERVED,
   createScanner,
   render,
-  tools: toolPieces,
+  tools: (tools) => toolPieces(tools),
   calls: (calls) => joined(calls.map(callPieces), "\n"),
   results: printedResults,
   thinking: thought,

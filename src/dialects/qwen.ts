@@ -6,17 +6,20 @@
  *     4 °C
  *     </tool_response><|im_end|>
  */
-import type { RenderableResult } from "./dialect.ts";
+import type { Tool } from "../core/nouns.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
+import { callObject, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
 import { type Spec, scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { functionTool } from "./tools.ts";
 import { type Content, contentPieces } from "./transcript.ts";
 
 export const STOPS = ["<|im_end|>", "<|endoftext|>"];
 export const PRESERVED = ["<tool_call>", "</tool_call>", "<think>", "</think>"];
 
-/** Models of others close lists of calls with the last two. */
-const CLOSERS = ["</tool_call>", "</tool_calls>", "</TOOLCALL>"];
+/** Models of others close calls with the last three. */
+const CLOSERS = ["</tool_call>", "</longcat_tool_call>", "</tool_calls>", "</TOOLCALL>"];
 
 /** Behind a tag: a call as a JSON object, or a list of such. */
 export const json = jsonCalls({ marks: ["<tool_call>", ...CLOSERS, "</think>", ...STOPS] });
@@ -47,3 +50,21 @@ export const resultPieces = (results: readonly RenderableResult[], print: (resul
     results.map((result) => t`<tool_response>\n${print(result)}\n</tool_response>`),
     "\n",
   );
+
+/** A call between its tags. */
+export const tagged = (json: string): Pieces => t`<tool_call>\n${json}\n</tool_call>`;
+export const callPieces = (call: RenderableCall): Pieces => tagged(callObject(call));
+
+/** Qwen3's words for tools, which others took over. */
+export const toolPieces = (tools: readonly Tool[], print = pythonJson): Pieces => t`# Tools
+
+You may call one or more functions to assist with the user query.
+
+You are provided with function signatures within <tools></tools> XML tags:
+<tools>
+${tools.map((tool) => `${print(functionTool(tool))}\n`)}</tools>
+
+For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
+<tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call>`;

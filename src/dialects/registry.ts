@@ -1,4 +1,6 @@
 /** All dialects, by their ids. */
+import { apriel } from "./apriel.ts";
+import { bielik } from "./bielik.ts";
 import { cohere } from "./cohere.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
@@ -6,6 +8,7 @@ import { deepseekV3 } from "./deepseek-v3.ts";
 import { deepseekV4 } from "./deepseek-v4.ts";
 import type { Detection } from "./detect.ts";
 import type { Dialect } from "./dialect.ts";
+import { exaone } from "./exaone.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { glm } from "./glm.ts";
@@ -13,43 +16,60 @@ import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
+import { hunyuan } from "./hunyuan.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
+import { ling } from "./ling.ts";
 import { llama3 } from "./llama3.ts";
+import { minimaxM1 } from "./minimax-m1.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
+import { nemotron } from "./nemotron.ts";
+import { nousHermes } from "./nous-hermes.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
+import { rekaEdge } from "./reka-edge.ts";
 import { seedOss } from "./seed-oss.ts";
+import { smollm3 } from "./smollm3.ts";
 import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
+  apriel,
+  bielik,
   cohere,
   deepseekV3,
   deepseekV31,
   deepseekV32,
   deepseekV4,
+  exaone,
   functiongemma,
   gemma4,
   glm,
   granite,
   harmony,
   hermes,
+  hunyuan,
   json,
   kimiK2,
   kimiK3,
+  ling,
   llama3,
+  minimaxM1,
   minimaxM2,
   minimaxM3,
   mistral,
+  nemotron,
+  nousHermes,
   phi4Mini,
   pythonic,
   qwen3Coder,
+  rekaEdge,
   seedOss,
+  smollm3,
   xlam,
 ].map(withGrammar);
 

@@ -94,15 +94,20 @@ export function turnsOf(messages: readonly Message[]): Turn[] {
 interface Voices {
   /** A developer's message is a system message. */
   other(role: "system" | "user", content: Content, n: number): Pieces;
-  said(said: readonly Part[], current: boolean): Pieces;
-  results(results: readonly Answer[]): Pieces;
+  /** `isLast`: no message follows. */
+  said(said: readonly Part[], current: boolean, isLast: boolean): Pieces;
+  results(results: readonly Answer[], isLast: boolean): Pieces;
 }
 
 /** All turns; where there is no message or no result, nothing is written. */
 export const dialogue = (turns: readonly Turn[], { other, said, results }: Voices): Pieces =>
   turns.map((turn, n) => {
     if (turn.side !== "assistant") return other(turn.side === "user" ? "user" : "system", turn.content, n);
-    return turn.rounds.map((round) => [round.said && said(round.said, turn.current), round.results.length > 0 && results(round.results)]);
+    return turn.rounds.map((round, i) => {
+      const isLast = n === turns.length - 1 && i === turn.rounds.length - 1;
+      const answered = round.results.length > 0;
+      return [round.said && said(round.said, turn.current, isLast && !answered), answered && results(round.results, isLast)];
+    });
   });
 
 /** With the pieces that a text or a thought came in as one: some clients keep them apart, and templates trim each. */

@@ -66,9 +66,10 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
 
 /** Models beyond the list whose calls a dialect of the list reads. */
 const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
+  apriel: ["apriel-1.5", "apriel-1.6"],
   cohere: ["cohere-r7b", "cohere2-moe"],
-  hermes: ["reka-edge"],
   llama3: ["functionary-3.1"],
+  nemotron: ["nemotron-nano-v2"],
 };
 
 describeShared("vectors", () => {

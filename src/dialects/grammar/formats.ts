@@ -69,9 +69,22 @@ const JSON_LIST: Pick<CallForm, "call" | "between" | "loose"> = {
   loose: true,
 };
 
+/** Such a list between tags. */
+const taggedList = (tag: string): CallFormat => ({
+  ...TAGGED,
+  ...JSON_LIST,
+  section: { begin: `${tag}[`, end: `]${tag.replace("<", "</")}` },
+  words: [tag],
+});
+
+/** A member that may have an id. */
+const withId =
+  (id: string): CallForm["call"] =>
+  (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${id} "\\"")?` }, "}"];
+
 const MISTRAL_LIST: Partial<CallForm> = {
   ...JSON_LIST,
-  call: (name) => [jsonCall(name), ARGUMENTS, { pattern: `(", \\"id\\": \\"" ${NINE.pattern} "\\"")?` }, "}"],
+  call: withId(NINE.pattern),
   section: { begin: ["[TOOL_CALLS][", "[TOOL_CALLS] ["], end: "]" },
 };
 
@@ -83,6 +96,12 @@ const HARMONY_BODY: readonly Piece[] = [
 ];
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
+  apriel: {
+    ...taggedList("<tool_calls>"),
+    call: withId("[a-zA-Z0-9_-]{1,64}"),
+    thinking: { open: "Here are my reasoning steps:\n", close: "[BEGIN FINAL RESPONSE]\n" },
+  },
+  bielik: TAGGED,
   cohere: {
     values: jsonValues,
     call: (name) => [
@@ -114,6 +133,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...DSML,
     variants: { "deepseek-v4.1-flash": dsmlForm(" calls", " ") },
   },
+  exaone: { ...TAGGED, call: (name) => [`<tool_call>${jsonCall(name)}`, ARGUMENTS, "}</tool_call>"] },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
@@ -172,6 +192,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
   },
   hermes: TAGGED,
+  hunyuan: taggedList("<tool_calls>"),
   json: BARE,
   "kimi-k2": {
     values: jsonValues,
@@ -207,7 +228,15 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     lead: "<|open|>response<|sep|><|close|>response<|sep|>",
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
+  ling: TAGGED,
   llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
+  "minimax-m1": {
+    ...TAGGED,
+    call: (name) => [jsonCall(name), ARGUMENTS, "}\n"],
+    between: "",
+    section: { begin: "<tool_calls>\n", end: "</tool_calls>" },
+    words: ["<tool_calls>"],
+  },
   "minimax-m2": {
     values: xmlValues({ open: (key) => `<parameter name=${quoted(key)}>`, close: "</parameter>", behind: "\n" }),
     call: (name) => [`<invoke name=${quoted(name)}>\n`, ARGUMENTS, "</invoke>"],
@@ -238,6 +267,8 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
       "mistral-v7": MISTRAL_LIST,
     },
   },
+  nemotron: taggedList("<TOOLCALL>"),
+  "nous-hermes": TAGGED,
   "phi4-mini": {
     ...TAGGED,
     ...JSON_LIST,
@@ -276,6 +307,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: THINK,
     variants: { "step-3.5-flash": { between: "" } },
   },
+  "reka-edge": { ...TAGGED, between: "" },
   "seed-oss": {
     values: xmlValues({ open: (key) => `<parameter=${tagName(key)}>`, close: "</parameter>", behind: "\n", python: true }),
     call: (name) => [`<seed:tool_call>\n<function=${tagName(name)}>`, "\n", ARGUMENTS, "</function>\n</seed:tool_call>"],
@@ -283,6 +315,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<seed:tool_call>"],
     thinking: { open: "<seed:think>", close: "</seed:think>" },
   },
+  smollm3: TAGGED,
   xlam: { ...BARE, ...JSON_LIST, section: { begin: "[", end: "]" } },
 };
 

@@ -1,0 +1,11 @@
+/** Calls as JSON between tags, `<tool_call>{…}</tool_call>`, an object or a list of objects: many families write them so. */
+import { jsonCalls } from "./json-calls.ts";
+import { type Spec, scannerOf, THINK_TAGS } from "./table.ts";
+
+/** `rest`: whatever else the dialect has. */
+export function jsonTags(tags: readonly string[], { thinking = THINK_TAGS, ...rest }: Partial<Spec> & Pick<Spec, "stops">) {
+  const closers = tags.map((tag) => tag.replace("<", "</"));
+  const { marked } = jsonCalls({ marks: [...tags, ...closers, ...thinking.close, ...rest.stops] });
+  const calls = Object.fromEntries(tags.map((tag) => [tag, marked]));
+  return scannerOf({ calls, closers, thinking, callsInThinking: "promote-if-unclosed", ...rest });
+}
