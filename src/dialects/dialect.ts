@@ -40,7 +40,6 @@ export type DialectId =
   | "minimax-m3"
   | "mistral"
   | "nemotron"
-  | "nous-hermes"
   | "phi4-mini"
   | "pythonic"
   | "qwen3-coder"

@@ -486,14 +486,14 @@ export const FAMILIES: readonly Family[] = [
   { name: "a relative of Qwen3-Coder", id: "qwen3-coder", templates: [["<function=", "<parameter=", "<tool_call>", "<|im_start|>"]] },
   {
     name: "Hermes 2 Pro, Hermes 3",
-    id: "nous-hermes",
+    id: "hermes",
     variant: "hermes-3-llama-3.1-8b",
     models: /hermes-?(?:3|2-(?:pro|theta))/,
     templates: [["<tool_call>", "function calling AI model", "<|im_start|>", "json_to_python_type"]],
   },
   {
     name: "a relative of Hermes 3",
-    id: "nous-hermes",
+    id: "hermes",
     templates: [["<tool_call>", "function calling AI model", "<|im_start|>"]],
   },
   {

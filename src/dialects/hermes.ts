@@ -1,6 +1,5 @@
 /**
- * Hermes: Qwen2.5, Qwen3, QwQ, MiMo-VL and their many fine-tunes; the models that it is named after are in `nous-hermes.ts`. A call is a
- * JSON object between tags:
+ * Hermes: Nous Hermes, Qwen2.5, Qwen3, QwQ, MiMo-VL and their many fine-tunes. A call is a JSON object between tags:
  *
  *     <think>
  *     I need the weather.
@@ -12,6 +11,7 @@
  */
 import type { Part, Request } from "../core/nouns.ts";
 import type { RenderableResult } from "./dialect.ts";
+import * as nous from "./nous-hermes.ts";
 import { joined, type Pieces } from "./prompt.ts";
 import {
   callPieces,
@@ -62,6 +62,8 @@ interface Variant {
   readonly opens?: true;
   /** How messages and results in parts are written; unsaid: messages as one text, and results as Python prints them. */
   readonly content?: (content: Content) => Pieces;
+  /** The prompt is Nous Research's. */
+  readonly nous?: true;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -72,10 +74,12 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   "qwq-32b": { system: "", thinks: false, opens: true },
   "qwen3-instruct-2507": { thinks: false, content: (content) => textOf(content) },
   "qwen3-vl-instruct": { thinks: false, content: shownContent },
+  "hermes-3-llama-3.1-8b": { thinks: false, nous: true },
 };
 
 function render(request: Request, variant: Variant, options: Setting): Rendered {
   const { declared } = options;
+  if (variant.nous) return nous.render(request, declared, (results) => printedResults(results, variant));
   const { content: write = textOf } = variant;
   const { system: given, rest } = leadingSystem(request.messages);
   const system = given ? textOf(given) : variant.system;
@@ -115,7 +119,7 @@ export const hermes = dialectOf({
   preserved: PRESERVED,
   createScanner,
   render,
-  tools: (tools) => toolPieces(tools),
+  tools: (tools, variant) => (variant.nous ? nous.toolPieces(tools) : toolPieces(tools)),
   calls: (calls) => joined(calls.map(callPieces), "\n"),
   results: printedResults,
   thinking: thought,

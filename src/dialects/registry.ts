@@ -27,7 +27,6 @@ import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
 import { nemotron } from "./nemotron.ts";
-import { nousHermes } from "./nous-hermes.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
@@ -63,7 +62,6 @@ const DIALECTS: readonly Dialect[] = [
   minimaxM3,
   mistral,
   nemotron,
-  nousHermes,
   phi4Mini,
   pythonic,
   qwen3Coder,

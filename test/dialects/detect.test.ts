@@ -163,7 +163,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "meituan-longcat/LongCat-Flash-Chat",
   ],
   "hermes mimo-vl": ["XiaomiMiMo/MiMo-VL-7B-RL-2508", "MiMo-VL-7B-RL-Q4_K_M.gguf"],
-  "nous-hermes hermes-3-llama-3.1-8b": [
+  "hermes hermes-3-llama-3.1-8b": [
     "NousResearch/Hermes-3-Llama-3.1-8B",
     "NousResearch/Hermes-2-Pro-Mistral-7B",
     "hermes3:8b",
@@ -557,10 +557,10 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["qwen3-coder qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}>"],
   ["qwen3-coder", "<|im_start|><tool_call>\\n<function={{ name }}>\\n<parameter={{ key }}><think>"],
   [
-    "nous-hermes hermes-3-llama-3.1-8b",
+    "hermes hermes-3-llama-3.1-8b",
     "{%- macro json_to_python_type(json_spec) %}<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>",
   ],
-  ["nous-hermes", "<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>"],
+  ["hermes", "<|im_start|>system You are a function calling AI model. <tools></tools> <tool_call>"],
   ["hermes", "{%- if not keep_cots is defined %}{{ '<|start_header_id|>' }} <tool_call>"],
   [
     "hermes mimo-vl",

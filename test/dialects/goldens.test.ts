@@ -56,15 +56,16 @@ const exceptions: { in?: string[]; notIn?: string[]; variants?: string[]; cases:
     cases: ids("call-args-json-string"),
   },
   {
-    in: ["glm", "granite", "hermes", "kimi-k2", "nous-hermes", "minimax-m2", "mistral", "phi4-mini", "pythonic", "qwen3-coder"],
+    in: ["glm", "granite", "hermes", "kimi-k2", "minimax-m2", "mistral", "phi4-mini", "pythonic", "qwen3-coder"],
     cases: ids("result-object"),
   },
   { notIn: ["functiongemma", "gemma4", "harmony"], cases: ids("developer-user", "tools-developer-user") },
   { cases: ({ id, prompt }) => /^call-content-(null|missing)$/.test(id) && prompt?.includes("None") === true },
   { in: ["functiongemma"], cases: ids("tools-reserved-names", "tools-union", "round-next-user-no-final") },
   { in: ["gemma4"], cases: ids("tools-union") },
-  { in: ["gemma4", "llama3", "xlam", "harmony", "nous-hermes"], cases: textBesideCall },
-  { in: ["nous-hermes"], cases: ({ tools }) => !tools?.length }, // there the models have another template, of nothing but turns
+  { in: ["gemma4", "llama3", "xlam", "harmony"], cases: textBesideCall },
+  { variants: ["hermes-3-llama-3.1-8b"], cases: textBesideCall },
+  { variants: ["hermes-3-llama-3.1-8b"], cases: ({ tools }) => !tools?.length }, // there the models have another template, of nothing but turns
   { in: ["llama3"], cases: ids("tools-empty-list") },
   { variants: ["mistral-small-3.2-2506", "mistral-nemo-2407"], cases: textBesideCall },
   { variants: ["mistral-small-3.2-2506", "mistral-nemo-2407"], cases: ids("tools-empty-list") },
@@ -124,12 +125,9 @@ function asked({ messages, tools, options }: Golden): { request: Request; option
   };
 }
 
-/** Dialects whose templates stand among another's. */
-const FOLDERS: Readonly<Record<string, string>> = { "nous-hermes": "hermes" };
-
 describeShared("goldens", () => {
   for (const dialect of listDialects()) {
-    const folder = join(shared, "goldens", FOLDERS[dialect.id] ?? dialect.id);
+    const folder = join(shared, "goldens", dialect.id);
     for (const variant of dialect.variants) {
       const path = join(folder, `${variant}.json`);
       if (existsSync(path)) describe(`${dialect.id} ${variant}`, () => testTemplate(dialect, variant, path));

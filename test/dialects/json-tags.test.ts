@@ -112,14 +112,14 @@ describe("what they are asked", () => {
     );
   });
 
-  test("nous-hermes: a schema of several types, or of none that it knows, does not stop it", () => {
+  test("hermes: in Nous' prompt a schema of several types, or of none that it knows, does not stop it", () => {
     const properties = {
       a: { type: ["string", "null"] },
       b: { anyOf: [] },
       c: { type: "object", additionalProperties: { type: "number" } },
     };
     const tools = [{ name: "f", parameters: { type: "object", properties } }];
-    const text = promptText(getDialect("nous-hermes").renderTools(tools));
+    const text = promptText(getDialect("hermes/hermes-3-llama-3.1-8b").renderTools(tools));
     expect(text).toContain(
       '"description": "f(a: Union[str,Any], b: Union[], c: dict[str, float]) - \n\n    Args:\n        a(Union[str,Any]): ',
     );

@@ -268,7 +268,6 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     },
   },
   nemotron: taggedList("<TOOLCALL>"),
-  "nous-hermes": TAGGED,
   "phi4-mini": {
     ...TAGGED,
     ...JSON_LIST,
