@@ -404,13 +404,26 @@ export const FAMILIES: readonly Family[] = [
     models: /north-mini|cohere2-?moe/,
     templates: [["<|START_ACTION|>", "<|START_TEXT|>"]],
   },
+  // Of the same architecture; its template is not at hand.
+  { name: "Command A+", id: "cohere", doubtful: true, models: /command-?a-plus/ },
+  {
+    name: "Command A Reasoning",
+    id: "command-r7b",
+    variant: "command-a-reasoning-08-2025",
+    doubtful: true,
+    models: /command-?a-reasoning/,
+    templates: [["<|START_ACTION|>", "<|START_RESPONSE|>", "reasoning is not undefined"]],
+  },
+  { name: "Command A Vision", id: "command-r7b", doubtful: true, models: /command-?a-vision/ },
   {
     name: "Command R7B, Command A",
-    id: "cohere",
-    doubtful: true,
-    models: /command-?(?:r7b|a(?![a-z]))/,
-    templates: [["<|START_ACTION|>"]],
+    id: "command-r7b",
+    variant: "command-r7b-12-2024",
+    models: /(?:c4ai-)?command-?(?:r7b|a(?![a-z]))/,
+    templates: [["<|START_ACTION|>", "<|START_RESPONSE|>"]],
+    sampling: card("CohereLabs/c4ai-command-a-03-2025", { temperature: 0.3 }),
   },
+  { name: "Cohere's models", id: "cohere", doubtful: true, templates: [["<|START_ACTION|>"]] },
 
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },

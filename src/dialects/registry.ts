@@ -1,5 +1,6 @@
 /** All dialects, by their ids. */
 import { cohere } from "./cohere.ts";
+import { commandR7b } from "./command-r7b.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
@@ -29,6 +30,7 @@ import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
   cohere,
+  commandR7b,
   deepseekV3,
   deepseekV31,
   deepseekV32,

@@ -66,7 +66,8 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
 
 /** Models beyond the list whose calls a dialect of the list reads. */
 const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
-  cohere: ["cohere-r7b", "cohere2-moe"],
+  cohere: ["cohere2-moe"],
+  "command-r7b": ["cohere-r7b"],
   hermes: ["reka-edge"],
   llama3: ["functionary-3.1"],
 };

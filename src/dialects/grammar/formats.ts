@@ -33,6 +33,18 @@ const BARE: CallFormat = {
   thinking: THINK,
 };
 
+/** Cohere's calls since Command R7B. */
+const COHERE: CallFormat = {
+  values: jsonValues,
+  call: (name) => ['{"tool_call_id": "', { pattern: "[0-9]{1,5}" }, `", "tool_name": ${compactJson(name)}, "parameters": `, ARGUMENTS, "}"],
+  between: ",\n    ",
+  loose: true,
+  section: { begin: "<|START_ACTION|>[\n    ", end: "\n]<|END_ACTION|>" },
+  words: ["<|START_ACTION|>"],
+  thinking: { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
+  answer: [["<|START_TEXT|>", "<|START_RESPONSE|>", ""], ARGUMENTS, ["<|END_TEXT|>", "<|END_RESPONSE|>", ""]],
+};
+
 const DEEPSEEK = {
   values: jsonValues,
   section: { begin: "<｜tool▁calls▁begin｜>", end: "<｜tool▁calls▁end｜>" },
@@ -83,22 +95,8 @@ const HARMONY_BODY: readonly Piece[] = [
 ];
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
-  cohere: {
-    values: jsonValues,
-    call: (name) => [
-      '{"tool_call_id": "',
-      { pattern: "[0-9]{1,5}" },
-      `", "tool_name": ${compactJson(name)}, "parameters": `,
-      ARGUMENTS,
-      "}",
-    ],
-    between: ",\n    ",
-    loose: true,
-    section: { begin: "<|START_ACTION|>[\n    ", end: "\n]<|END_ACTION|>" },
-    words: ["<|START_ACTION|>"],
-    thinking: { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
-    answer: [["<|START_TEXT|>", "<|START_RESPONSE|>", ""], ARGUMENTS, ["<|END_TEXT|>", "<|END_RESPONSE|>", ""]],
-  },
+  cohere: COHERE,
+  "command-r7b": COHERE,
   "deepseek-v3": {
     ...DEEPSEEK,
     call: (name) => [`<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n`, ARGUMENTS, "\n```<｜tool▁call▁end｜>"],
