@@ -164,6 +164,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["mistral", /\[TOOL_CALLS\]/],
   ["command-r7b", /<\|START_RESPONSE\|>/],
   ["cohere", /<\|START_ACTION\|>|<\|START_TEXT\|>/],
+  ["command-r", /Action:\s{0,8}```(?:json)?\s{0,8}\[\s{0,8}\{\s{0,16}"tool_name"/],
   ["seed-oss", /<seed:tool_call>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],

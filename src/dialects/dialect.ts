@@ -16,6 +16,7 @@ export interface PromptPiece {
 /** The ids of all dialects. */
 export type DialectId =
   | "cohere"
+  | "command-r"
   | "command-r7b"
   | "deepseek-v3"
   | "deepseek-v3.1"

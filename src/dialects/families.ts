@@ -40,6 +40,7 @@ const config = (model: string, values: Sampling): SamplingDefaults => from(`gene
 
 /** flutter_gemma has the same for FunctionGemma. */
 const GEMMA = config("google/gemma-3-4b-it", { temperature: 1, topK: 64, topP: 0.95 });
+const COMMAND = card("CohereLabs/c4ai-command-a-03-2025", { temperature: 0.3 });
 const R1 = card("deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
 const LLAMA = config("meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
 const QWEN25 = config("Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
@@ -421,7 +422,18 @@ export const FAMILIES: readonly Family[] = [
     variant: "command-r7b-12-2024",
     models: /(?:c4ai-)?command-?(?:r7b|a(?![a-z]))/,
     templates: [["<|START_ACTION|>", "<|START_RESPONSE|>"]],
-    sampling: card("CohereLabs/c4ai-command-a-03-2025", { temperature: 0.3 }),
+    sampling: COMMAND,
+  },
+  {
+    name: "Command R, Command R+",
+    id: "command-r",
+    variant: "command-r-plus",
+    models: /(?:c4ai-)?command-?r(?![a-z\d])/,
+    templates: [
+      ["<|START_OF_TURN_TOKEN|>", "Write \\'Action:\\' followed by"],
+      ["<|START_OF_TURN_TOKEN|>", "Write 'Action:' followed by"],
+    ],
+    sampling: COMMAND,
   },
   { name: "Cohere's models", id: "cohere", doubtful: true, templates: [["<|START_ACTION|>"]] },
 

@@ -1,5 +1,6 @@
 /** All dialects, by their ids. */
 import { cohere } from "./cohere.ts";
+import { commandR } from "./command-r.ts";
 import { commandR7b } from "./command-r7b.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
@@ -30,6 +31,7 @@ import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
   cohere,
+  commandR,
   commandR7b,
   deepseekV3,
   deepseekV31,

@@ -12,6 +12,7 @@ const user = (...content: (Text | Media)[]): Message[] => [{ role: "user", conte
 /** What stands for a medium, with what the template has around it. Where a variant is named, it alone. */
 const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   cohere: { image: "<|END_TEXT|><|IMG_PATCH|><|START_TEXT|>" },
+  "command-r7b": { image: "<|IMG_PATCH|>" },
   "deepseek-v4/deepseek-v4.1-flash": { image: "\n\n<｜deepseek_image｜>\n\n" },
   functiongemma: { image: "<start_of_image>" },
   gemma4: { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" },

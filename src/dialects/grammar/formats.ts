@@ -7,7 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
-import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { elementValues, gemmaValues, indentedValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -96,6 +96,14 @@ const HARMONY_BODY: readonly Piece[] = [
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
   cohere: COHERE,
+  "command-r": {
+    values: indentedValues,
+    call: (name) => [`{\n        "tool_name": ${compactJson(name)},\n        "parameters": `, ARGUMENTS, "\n    }"],
+    between: ",\n    ",
+    loose: true,
+    section: { begin: "Action:\n```json\n[\n    ", end: "\n]```" },
+    words: ["Action:"],
+  },
   "command-r7b": COHERE,
   "deepseek-v3": {
     ...DEEPSEEK,

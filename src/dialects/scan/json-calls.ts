@@ -285,15 +285,16 @@ export const elementOf =
     return code === 123 ? open(s, "{", MARKED | SURE | LIST) : release;
   };
 
-/** Behind a word that is a mark only if a list of objects follows. */
-export function listedOf(calls: JsonCalls): Step {
+/** Behind a word that is a mark only if a list of objects follows, be it in a fence. */
+export function listedOf(calls: JsonCalls, fences: readonly string[] = []): Step {
   const element = elementOf(calls);
+  const ahead = new Marks(["[", ...fences]);
   const listAhead: Step = (s) => {
-    const code = s.blanks();
-    if (code === undefined) return undefined;
-    if (code !== 91) return release;
-    s.pos++;
-    return element;
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(ahead);
+    if (mark === undefined) return undefined;
+    s.pos += mark.length;
+    return mark === "[" ? element : mark === "" ? release : listAhead;
   };
   return (s) => {
     s.bound(release);
