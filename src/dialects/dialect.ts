@@ -15,6 +15,7 @@ export interface PromptPiece {
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "apertus"
   | "cohere"
   | "command-r"
   | "command-r7b"

@@ -437,6 +437,19 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Cohere's models", id: "cohere", doubtful: true, templates: [["<|START_ACTION|>"]] },
 
+  // ---- Swiss AI
+  // The template of 1.5 is not at hand.
+  { name: "Apertus 1.5", id: "apertus", doubtful: true, models: /apertus-?v?1[.-]5/, bare: "base" },
+  {
+    name: "Apertus",
+    id: "apertus",
+    variant: "apertus-2509",
+    models: /apertus/,
+    bare: "base",
+    templates: [["<|tools_prefix|>", "<|assistant_start|>"]],
+    sampling: card("swiss-ai/Apertus-8B-Instruct-2509", { temperature: 0.8, topP: 0.9 }),
+  },
+
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 

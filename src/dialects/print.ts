@@ -61,6 +61,10 @@ export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value:
     return { key, value, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
   });
 
+/** A day as `%Y-%m-%d` has it. */
+export const isoDate = (date: Date): string =>
+  [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
+
 /** An id as Mistral's templates want it: one of another form is written as a hash of it. */
 export function nineCharacters(id = ""): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;

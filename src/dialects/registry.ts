@@ -1,4 +1,5 @@
 /** All dialects, by their ids. */
+import { apertus } from "./apertus.ts";
 import { cohere } from "./cohere.ts";
 import { commandR } from "./command-r.ts";
 import { commandR7b } from "./command-r7b.ts";
@@ -30,6 +31,7 @@ import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
+  apertus,
   cohere,
   commandR,
   commandR7b,

@@ -58,6 +58,12 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "kimi-k2": ["moonshotai/Kimi-K2.7-Code", "moonshotai/Kimi-Linear-48B-A3B-Instruct"],
   "minimax-m3 minimax-m3": ["MiniMaxAI/MiniMax-M3", "unsloth/MiniMax-M3-GGUF", "minimax-m3:cloud"],
   "kimi-k3 kimi-k3": ["moonshotai/Kimi-K3", "Kimi-K3-UD-Q2_K_XL.gguf", "kimi-k3:cloud"],
+  apertus: ["swiss-ai/Apertus-1.5-8B-Instruct"],
+  "apertus apertus-2509": [
+    "swiss-ai/Apertus-8B-Instruct-2509",
+    "swiss-ai_Apertus-70B-Instruct-2509-Q4_K_M.gguf",
+    "MichelRosselli/apertus:8b-instruct-2509-q4_k_m",
+  ],
   "command-r7b command-r7b-12-2024": [
     "CohereLabs/c4ai-command-r7b-12-2024",
     "CohereLabs/c4ai-command-a-03-2025",
@@ -391,7 +397,8 @@ describe("models without tools are not guessed at", () => {
     "inclusionAI/Ling-mini-2.0",
     "baidu/ERNIE-4.5-300B-A47B-PT",
     "stepfun-ai/step3",
-    "swiss-ai/Apertus-8B-Instruct-2509",
+    "swiss-ai/Apertus-8B-2509",
+    "swiss-ai/Apertus-v1.5-8B-2607",
     "upstage/Solar-Open-100B",
     "tencent/Hy3",
     "ai-sage/GigaChat3-10B-A1.8B",
@@ -468,6 +475,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
   ["minimax-m3 minimax-m3", "{%- set ns_token = ']<]minimax[>[' -%}"],
   ["kimi-k3 kimi-k3", "{{- '<|open|>' + tag -}} {{- '<|sep|>' -}} {{- '<|close|>' + tag + '<|sep|>' -}}"],
   ["cohere cohere2-moe", "<|START_TEXT|>{{ msg }}<|END_TEXT|> <|START_ACTION|>["],
+  ["apertus apertus-2509", "{%- set tool_calls_token = '<|tools_prefix|>' -%}{{ '<|assistant_start|>' }}"],
   ["command-r7b command-r7b-12-2024", "<|START_RESPONSE|>{{message.content}}<|END_RESPONSE|> <|START_ACTION|>["],
   [
     "command-r7b command-a-reasoning-08-2025",
@@ -593,6 +601,7 @@ const SAMPLES: readonly (readonly [string, string])[] = [
   ["minimax-m3", ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="f">'],
   ["kimi-k3", "<|close|>think<|sep|><|open|>response<|sep|>Hm."],
   ["cohere", '<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "f", "parameters": {}}'],
+  ["apertus", '<|tools_prefix|>[{"f": {"a": 1}}]'],
   ["command-r", 'Action: ```json\n[\n    {\n        "tool_name": "f",'],
   ["command-r7b", "<|START_RESPONSE|>It is cold.<|END_RESPONSE|>"],
   ["glm", "<tool_call>f<arg_key>a</arg_key>"],

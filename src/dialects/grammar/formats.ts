@@ -95,6 +95,15 @@ const HARMONY_BODY: readonly Piece[] = [
 ];
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
+  apertus: {
+    values: jsonValues,
+    call: (name) => [`{${compactJson(name)}: `, ARGUMENTS, "}"],
+    between: ", ",
+    loose: true,
+    section: { begin: "<|tools_prefix|>[", end: "]<|tools_suffix|>" },
+    words: ["<|tools_prefix|>"],
+    thinking: { open: "<|inner_prefix|>", close: "<|inner_suffix|>" },
+  },
   cohere: COHERE,
   "command-r": {
     values: indentedValues,

@@ -33,6 +33,8 @@ export interface JsonForm {
   readonly tags?: readonly string[];
   /** A call object must have arguments; without them it is malformed, and in a list so is anything else behind a call. */
   readonly needsArguments?: boolean;
+  /** The name of a call is the key of its arguments: `{"f": {…}}`. */
+  readonly keyed?: boolean;
   /** The dialect's marks: none of them can stand in a call object outside a string. */
   readonly marks: readonly string[];
 }
@@ -69,7 +71,7 @@ export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
 export function jsonCalls(form: JsonForm): JsonCalls {
-  const { wrappers = {}, firstKeys, tags = [], needsArguments = false } = form;
+  const { wrappers = {}, firstKeys, tags = [], needsArguments = false, keyed = false } = form;
   const openers = new Marks(["{", "[", ...Object.keys(wrappers)]);
   const between = new Marks([...openers.list, "]", ",", ";", ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
@@ -83,7 +85,8 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     s.bound(s.block & SURE ? tooLong : release);
     if (mark === "{") {
       s.openCall();
-      s.object = new CallObject();
+      s.object = new CallObject(keyed);
+      s.key = ""; // that of the call before is not this one's name
       s.begin(JSON_SYNTAX, undefined, marks, undefined, 1);
       return inObject;
     }
@@ -123,6 +126,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
       else if (object.field(s) && !(s.block & SURE) && firstKeys?.has(s.key) === false) return release;
       const { name, id, hasArguments } = object;
       if (call.id !== undefined) continue;
+      if (object.fault?.code === "too-long") return nameTooLong;
       if (object.fault !== undefined && !(s.block & SURE)) return release;
       if (name === undefined || !(hasArguments || (s.block & SURE && !needsArguments))) continue;
       if (s.block & STRICT && !s.declares(name)) return release;
@@ -132,11 +136,12 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   };
 
   const endObject = (s: Scan, object: CallObject, outcome: Outcome): Step => {
-    const { name, hasArguments, fault } = object;
     const { call } = s;
+    const atArguments = outcome === "cut" && call?.id === undefined && object.atArguments(s);
+    const { name, hasArguments, fault } = object;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
-    if (outcome === "cut" && call?.id === undefined && name !== undefined && object.atArguments(s)) s.startCall(name, object.id);
+    if (atArguments && name !== undefined) s.startCall(name, object.id);
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
