@@ -166,6 +166,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["command-r7b", /<\|START_RESPONSE\|>/],
   ["cohere", /<\|START_ACTION\|>|<\|START_TEXT\|>/],
   ["command-r", /Action:\s{0,8}```(?:json)?\s{0,8}\[\s{0,8}\{\s{0,16}"tool_name"/],
+  ["internlm", /<\|action_start\|>\s{0,8}<\|plugin\|>/],
   ["seed-oss", /<seed:tool_call>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],

@@ -29,6 +29,7 @@ export type DialectId =
   | "granite"
   | "harmony"
   | "hermes"
+  | "internlm"
   | "json"
   | "kimi-k2"
   | "kimi-k3"

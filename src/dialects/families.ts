@@ -450,6 +450,23 @@ export const FAMILIES: readonly Family[] = [
     sampling: card("swiss-ai/Apertus-8B-Instruct-2509", { temperature: 0.8, topP: 0.9 }),
   },
 
+  // ---- InternLM: their own templates have no tools, that of vLLM has
+  {
+    name: "Intern-S1",
+    id: "internlm",
+    doubtful: true,
+    models: /intern-?s1(?!\d)/,
+    templates: [["<|action_start|>", "default_thinking_sys"]],
+  },
+  {
+    name: "InternLM",
+    id: "internlm",
+    variant: "vllm-internlm2",
+    models: /internlm-?[23](?!\d)/,
+    bare: "base",
+    templates: [["<|action_start|>", "<|plugin|>", "<|im_start|>"]],
+  },
+
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 

@@ -16,6 +16,7 @@ import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
+import { internlm } from "./internlm.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
@@ -45,6 +46,7 @@ const DIALECTS: readonly Dialect[] = [
   granite,
   harmony,
   hermes,
+  internlm,
   json,
   kimiK2,
   kimiK3,

@@ -187,6 +187,19 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
   },
   hermes: TAGGED,
+  internlm: {
+    values: jsonValues,
+    call: (name) => [
+      `<|action_start|><|plugin|>\n{"name": ${compactJson(name)}, "`,
+      ["arguments", "parameters"],
+      '": ',
+      ARGUMENTS,
+      "}<|action_end|>",
+    ],
+    loose: true,
+    words: ["<|action_start|>"],
+    thinking: THINK,
+  },
   json: BARE,
   "kimi-k2": {
     values: jsonValues,
