@@ -30,6 +30,7 @@ export type DialectId =
   | "harmony"
   | "hermes"
   | "internlm"
+  | "jamba"
   | "json"
   | "kimi-k2"
   | "kimi-k3"

@@ -467,6 +467,15 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|action_start|>", "<|plugin|>", "<|im_start|>"]],
   },
 
+  // ---- AI21: later ones write Hermes calls
+  {
+    name: "Jamba",
+    id: "jamba",
+    variant: "jamba-mini-1.7",
+    models: /(?:ai21-)?jamba-(?:(?:mini|large)-)?1[.-][5-9]/,
+    templates: [["<|bom|>", "<tool_calls>"]],
+  },
+
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 

@@ -140,8 +140,10 @@ const inLine =
   (open, items, close) =>
     open + items.join(comma) + close;
 
-const indented: Style<string>["wrap"] = (open, items, close) =>
-  items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", "\n    ")}\n${close}`;
+const indented =
+  (indent: string): Style<string>["wrap"] =>
+  (open, items, close) =>
+    items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", `\n${indent}`)}\n${close}`;
 
 const jsonString = (text: string): string => `"${escapeJson(text)}"`;
 
@@ -158,8 +160,8 @@ const PYTHON_JSON = inText();
 
 /** `json.dumps(value, ensure_ascii=False)` */
 export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
-/** `json.dumps(value, ensure_ascii=False, indent=4)` */
-export const prettyJson = (value: Tree): string => print(value, inText(indented));
+/** `json.dumps(value, ensure_ascii=False, indent=4)`, or by as many blanks */
+export const prettyJson = (value: Tree, indent = "    "): string => print(value, inText(indented(indent)));
 export const compactJson = (value: Tree): string => print(value, compact());
 export const sortedJson = (value: Tree): string => print(value, { ...compact(), sort: dictsort });
 

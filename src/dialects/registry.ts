@@ -17,6 +17,7 @@ import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { internlm } from "./internlm.ts";
+import { jamba } from "./jamba.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
@@ -47,6 +48,7 @@ const DIALECTS: readonly Dialect[] = [
   harmony,
   hermes,
   internlm,
+  jamba,
   json,
   kimiK2,
   kimiK3,

@@ -200,6 +200,13 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<|action_start|>"],
     thinking: THINK,
   },
+  jamba: {
+    ...TAGGED,
+    ...JSON_LIST,
+    between: ",\n    ",
+    section: { begin: "<tool_calls>[\n    ", end: "\n]</tool_calls>" },
+    words: ["<tool_calls>"],
+  },
   json: BARE,
   "kimi-k2": {
     values: jsonValues,
