@@ -9,6 +9,7 @@ import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsText, compactJson, isoDate, pythonJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls } from "./scan/json-calls.ts";
+import { KeyedCall } from "./scan/keyed-call.ts";
 import { think } from "./scan/steps.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
@@ -25,7 +26,7 @@ const TURNS = [
 
 // ---- Scanning
 
-const calls = jsonCalls({ keyed: true, marks: [...CALLS, ...INNER, ...STOPS] });
+const calls = jsonCalls({ object: KeyedCall, marks: [...CALLS, ...INNER, ...STOPS] });
 
 const createScanner = scannerOf({
   calls: { [CALLS[0]]: calls.marked },

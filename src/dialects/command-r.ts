@@ -18,7 +18,7 @@ import { STOPS, TURNS, t, turnPieces } from "./cohere-syntax.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentsTree, compactJson, prettyJson } from "./print.ts";
 import { type Pieces, trimmed } from "./prompt.ts";
-import { jsonCalls, listedOf } from "./scan/json-calls.ts";
+import { jsonCalls, listedOf, perhaps, release } from "./scan/json-calls.ts";
 import { scannerOf } from "./scan/table.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
 import { batched, contentPieces, dialogue, leadingSystem, resultText, textOf, turnsOf } from "./transcript.ts";
@@ -31,7 +31,7 @@ const FENCE = "```";
 const calls = jsonCalls({ marks: STOPS });
 
 const createScanner = scannerOf({
-  calls: { [ACTION]: listedOf(calls, [`${FENCE}json`, FENCE]) },
+  calls: { [ACTION]: perhaps([`${FENCE}json`, FENCE], listedOf(calls), release) },
   closers: [FENCE],
   stops: STOPS,
   control: TURNS,

@@ -6,13 +6,10 @@
  *     {"name": "get_weather", "parameters": {"city": "Paris"}}<|action_end|>
  */
 import type { Request, Tool } from "../core/nouns.ts";
-import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, pythonJson } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
-import type { Step } from "./scan/scan.ts";
-import { tooLong } from "./scan/steps.ts";
+import { jsonCalls, perhaps } from "./scan/json-calls.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
 import { contentPieces, dialogue, leadingSystem, resultContent, textOf, turnsOf, writtenCalls } from "./transcript.ts";
@@ -26,22 +23,8 @@ const TURNS = ["<s>", "<|im_start|>", PLUGIN, "<|interpreter|>"];
 
 const calls = jsonCalls({ marks: [...ACTION, ...STOPS, PLUGIN, "</think>"] });
 
-const plugins = new Marks([PLUGIN]);
-const plugin: Step = (s) => {
-  if (s.blanks() === undefined) return undefined;
-  const mark = s.match(plugins);
-  if (mark === undefined) return undefined;
-  s.pos += mark.length;
-  return calls.marked;
-};
-
 const createScanner = scannerOf({
-  calls: {
-    [ACTION[0]]: (s) => {
-      s.bound(tooLong);
-      return plugin;
-    },
-  },
+  calls: { [ACTION[0]]: perhaps([PLUGIN], calls.marked) },
   closers: [ACTION[1]],
   thinking: THINK_TAGS,
   stops: STOPS,

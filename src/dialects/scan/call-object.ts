@@ -1,6 +1,6 @@
 /**
  * A call written as one JSON object, `{"name": "f", "arguments": {…}}`: keeps the name and the id, has the arguments written to the call,
- * and passes over everything else. Keys come in any order. Where objects are keyed, `{"f": {…}}`, the first key is the name.
+ * and passes over everything else. Keys come in any order.
  */
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
 import type { MalformedCode } from "../../core/nouns.ts";
@@ -11,7 +11,6 @@ const NAMES: ReadonlySet<string> = new Set(["name", "tool_name"]);
 const IDS: ReadonlySet<string> = new Set(["id", "tool_call_id"]);
 const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "parameters", "args"]);
 const NO_OBJECT = { code: "bad-arguments", reason: "the arguments are a string that holds no object" } as const;
-const TOO_LONG = { code: "too-long", reason: "the name is too long" } as const;
 const TOO_DEEP = { code: "too-deep", reason: "the string of arguments is nested deeper than `maxDepth` allows" } as const;
 
 export class CallObject {
@@ -28,11 +27,6 @@ export class CallObject {
   #outcome: Outcome | undefined;
   #empty = true;
   #first = true;
-  readonly #keyed: boolean;
-
-  constructor(keyed: boolean) {
-    this.#keyed = keyed;
-  }
 
   /** Before the value of a field; whether it is the first. */
   field(s: Scan): boolean {
@@ -41,16 +35,14 @@ export class CallObject {
     this.#first = false;
     const code = s.codes[s.pos];
     const quoted = code === 34 || code === 39;
-    const isName = this.#keyed && first && !(quoted && NAMES.has(key));
-    if (isName) this.#take(key);
     s.out = undefined;
     s.word = "";
     s.keeps = 0;
-    if (key === "function" && code === 123 && !isName) s.descend();
-    else if (!isName && (IDS.has(key) || NAMES.has(key))) {
+    if (key === "function" && code === 123) s.descend();
+    else if (IDS.has(key) || NAMES.has(key)) {
       if (quoted) s.keeps = MAX_NAME;
       else if (NAMES.has(key)) this.fault ??= { code: "no-name", reason: "the name is not a string" };
-    } else if (!this.hasArguments && (isName || ARGUMENTS.has(key))) {
+    } else if (!this.hasArguments && ARGUMENTS.has(key)) {
       this.strange = false;
       this.hasArguments = quoted || code === 123;
       if (quoted) {
@@ -64,15 +56,7 @@ export class CallObject {
 
   /** Whether the key of the arguments is what was read last. */
   atArguments(s: Scan): boolean {
-    if (this.fault?.code === "too-deep" || s.depth !== s.fieldDepth) return false;
-    if (this.#keyed && this.#first) this.#take(s.key);
-    return ARGUMENTS.has(s.key) || this.#keyed;
-  }
-
-  #take(name: string): void {
-    if (name.trim() === "") this.fault ??= { code: "no-name", reason: "the name is empty" };
-    else if (name.length > MAX_NAME) this.fault ??= TOO_LONG;
-    else this.name = name;
+    return this.fault?.code !== "too-deep" && s.depth === s.fieldDepth && ARGUMENTS.has(s.key);
   }
 
   /** Behind a piece of a value. */
@@ -101,6 +85,9 @@ export class CallObject {
       if (this.#outcome !== "done" && !this.#empty) this.fault ??= NO_OBJECT;
       this.#inner = undefined;
     } else if (keeps > 0 && IDS.has(key)) this.id ??= word;
-    else if (keeps > 0 && this.name === undefined) this.#take(word);
+    else if (keeps > 0 && this.name === undefined) {
+      if (word.trim() === "") this.fault ??= { code: "no-name", reason: "the name is empty" };
+      else this.name = word;
+    }
   }
 }

@@ -33,8 +33,10 @@ export interface JsonForm {
   readonly tags?: readonly string[];
   /** A call object must have arguments; without them it is malformed, and in a list so is anything else behind a call. */
   readonly needsArguments?: boolean;
-  /** The name of a call is the key of its arguments: `{"f": {…}}`. */
-  readonly keyed?: boolean;
+  /** How a call object is read, if otherwise. */
+  readonly object?: new (
+    s: Scan,
+  ) => CallObject;
   /** The dialect's marks: none of them can stand in a call object outside a string. */
   readonly marks: readonly string[];
 }
@@ -71,7 +73,7 @@ export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
 export function jsonCalls(form: JsonForm): JsonCalls {
-  const { wrappers = {}, firstKeys, tags = [], needsArguments = false, keyed = false } = form;
+  const { wrappers = {}, firstKeys, tags = [], needsArguments = false, object: Reading = CallObject } = form;
   const openers = new Marks(["{", "[", ...Object.keys(wrappers)]);
   const between = new Marks([...openers.list, "]", ",", ";", ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
@@ -85,8 +87,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     s.bound(s.block & SURE ? tooLong : release);
     if (mark === "{") {
       s.openCall();
-      s.object = new CallObject(keyed);
-      s.key = ""; // that of the call before is not this one's name
+      s.object = new Reading(s);
       s.begin(JSON_SYNTAX, undefined, marks, undefined, 1);
       return inObject;
     }
@@ -136,12 +137,12 @@ export function jsonCalls(form: JsonForm): JsonCalls {
   };
 
   const endObject = (s: Scan, object: CallObject, outcome: Outcome): Step => {
-    const { call } = s;
-    const atArguments = outcome === "cut" && call?.id === undefined && object.atArguments(s);
     const { name, hasArguments, fault } = object;
+    const { call } = s;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
-    if (atArguments && name !== undefined) s.startCall(name, object.id);
+    if (outcome === "cut" && call?.id === undefined && object.atArguments(s) && object.name !== undefined)
+      s.startCall(object.name, object.id);
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
@@ -290,20 +291,35 @@ export const elementOf =
     return code === 123 ? open(s, "{", MARKED | SURE | LIST) : release;
   };
 
-/** Behind a word that is a mark only if a list of objects follows, be it in a fence. */
-export function listedOf(calls: JsonCalls, fences: readonly string[] = []): Step {
+/** Behind a word that is a mark only if a list of objects follows. */
+export function listedOf(calls: JsonCalls): Step {
   const element = elementOf(calls);
-  const ahead = new Marks(["[", ...fences]);
   const listAhead: Step = (s) => {
-    if (s.blanks() === undefined) return undefined;
-    const mark = s.match(ahead);
-    if (mark === undefined) return undefined;
-    s.pos += mark.length;
-    return mark === "[" ? element : mark === "" ? release : listAhead;
+    const code = s.blanks();
+    if (code === undefined) return undefined;
+    if (code !== 91) return release;
+    s.pos++;
+    return element;
   };
   return (s) => {
     s.bound(release);
     return listAhead;
+  };
+}
+
+/** Behind a mark that another may follow, the step `behind` both. */
+export function perhaps(marks: readonly string[], behind: Step, onLimit: Step = tooLong): Step {
+  const second = new Marks(marks);
+  const ahead: Step = (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(second);
+    if (mark === undefined) return undefined;
+    s.pos += mark.length;
+    return behind;
+  };
+  return (s) => {
+    s.bound(onLimit);
+    return ahead;
   };
 }
 
