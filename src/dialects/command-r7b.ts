@@ -25,18 +25,7 @@ import {
 } from "./cohere-syntax.ts";
 import { joined, type Pieces, trimmed } from "./prompt.ts";
 import { dialectOf, type Rendered, type Setting } from "./tools.ts";
-import {
-  batched,
-  callsOf,
-  contentPieces,
-  dialogue,
-  leadingSystem,
-  plainOutput,
-  textOf,
-  thinkingOf,
-  turnsOf,
-  unreadable,
-} from "./transcript.ts";
+import { batched, callsOf, contentPieces, dialogue, leadingSystem, plainOutput, textOf, thinkingOf, turnsOf } from "./transcript.ts";
 
 interface Variant {
   /** It is asked to think, unless the caller says otherwise, and gets its thoughts back. */
@@ -153,10 +142,11 @@ function render(request: Request, variant: Variant, { thinking }: Setting): Rend
 function answerPieces(said: readonly Part[], { reasons }: Variant, write: (text: Pieces) => Pieces, idOf: IdOf<ToolCall>): Pieces {
   const thinking = thinkingOf(said);
   const text = textOf(said);
+  const called = batched(said, (calls) => callPieces(calls, idOf));
   if (callsOf(said).length === 0)
-    return [reasons && thinking && thought(thinking), t`<|START_RESPONSE|>${write(text)}<|END_RESPONSE|>`, unreadable(said)];
+    return [reasons && thinking && thought(thinking), t`<|START_RESPONSE|>${write(text)}<|END_RESPONSE|>`, called];
   const plan = [thinking, text].filter(Boolean).join("\n");
-  return [(plan || !reasons) && thought(plan), batched(said, (calls) => callPieces(calls, idOf))];
+  return [(plan || !reasons) && thought(plan), called];
 }
 
 const outputs = (output: Json): Json[] => [plainOutput(output)];

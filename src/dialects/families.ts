@@ -40,7 +40,6 @@ const config = (model: string, values: Sampling): SamplingDefaults => from(`gene
 
 /** flutter_gemma has the same for FunctionGemma. */
 const GEMMA = config("google/gemma-3-4b-it", { temperature: 1, topK: 64, topP: 0.95 });
-const COMMAND = card("CohereLabs/c4ai-command-a-03-2025", { temperature: 0.3 });
 const R1 = card("deepseek-ai/DeepSeek-R1", { temperature: 0.6, topP: 0.95 });
 const LLAMA = config("meta-llama/Llama-3.1-8B-Instruct", { temperature: 0.6, topP: 0.9 });
 const QWEN25 = config("Qwen/Qwen2.5-7B-Instruct", { temperature: 0.7, topP: 0.8, topK: 20, repeatPenalty: 1.05 });
@@ -422,7 +421,7 @@ export const FAMILIES: readonly Family[] = [
     variant: "command-r7b-12-2024",
     models: /(?:c4ai-)?command-?(?:r7b|a(?![a-z]))/,
     templates: [["<|START_ACTION|>", "<|START_RESPONSE|>"]],
-    sampling: COMMAND,
+    sampling: card("CohereLabs/c4ai-command-a-03-2025", { temperature: 0.3 }),
   },
   {
     name: "Command R, Command R+",
@@ -433,7 +432,6 @@ export const FAMILIES: readonly Family[] = [
       ["<|START_OF_TURN_TOKEN|>", "Write \\'Action:\\' followed by"],
       ["<|START_OF_TURN_TOKEN|>", "Write 'Action:' followed by"],
     ],
-    sampling: COMMAND,
   },
   { name: "Cohere's models", id: "cohere", doubtful: true, templates: [["<|START_ACTION|>"]] },
 
