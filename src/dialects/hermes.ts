@@ -30,7 +30,7 @@ import {
 
 // ---- Scanning
 
-// Apriel and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
+// Apriel, Jamba and Hunyuan-A13B write a list of calls behind the second tag, NVIDIA's older Nemotrons behind the third.
 const listed = listedOf(json);
 const createScanner = scannerOfCalls({ "<tool_call>": json.marked, "<tool_calls>": listed, "<TOOLCALL>": listed });
 
