@@ -88,7 +88,7 @@ const INSTRUCTED = /(?:^|[-:])(?:instruct|inst|chat|it|assistant|thinking|think|
 const SIZE = /(?:^|[-:x])\d+(?:\.\d+)?[bm](?:[-:.]|$)/;
 /** People put the vendor in front of a file's name; Bedrock has a region before it, and dots. */
 const VENDORS =
-  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks)-)?(?=[a-z])/;
+  /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:(?:meta|qwen|mistral|openai|google|minimax|moonshotai|moonshot|zai|nvidia|cohere|ai21)\.|(?:qwen|google|mistralai|meta-llama|meta|deepseek-ai|ibm-granite|ibm|nousresearch|huggingfacetb|servicenow-ai|tencent|inclusionai|lgai-exaone|speakleash|xiaomimimo|microsoft|openai|nvidia|unsloth|moonshotai|zai-org|minimaxai|liquidai|allenai|salesforce|stepfun-ai|alibaba|zai|z-ai|databricks|cohereforai|coherelabs|swiss-ai|ai21labs)-)?(?=[a-z])/;
 const FILE = /\.(?:gguf|ggml|task|litertlm|tflite|safetensors|bin|onnx|json|jinja)$/;
 
 /** No name is longer; the patterns look at every place of it. */
@@ -162,7 +162,11 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["phi4-mini", /functools\s{0,8}\[\s{0,8}\{/],
   ["granite", /<\|tool_call\|>\s*[[{]/],
   ["mistral", /\[TOOL_CALLS\]/],
-  ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
+  ["apertus", /<\|tools_prefix\|>|<\|inner_prefix\|>/],
+  ["command-r7b", /<\|START_RESPONSE\|>/],
+  ["cohere", /<\|START_ACTION\|>|<\|START_TEXT\|>/],
+  ["command-r", /Action:\s{0,8}```(?:json)?\s{0,8}\[\s{0,8}\{\s{0,16}"tool_name"/],
+  ["internlm", /<\|action_start\|>\s{0,8}<\|plugin\|>/],
   ["seed-oss", /<seed:tool_call>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["nemotron", /<TOOLCALL>\s*\[/],

@@ -15,9 +15,12 @@ export interface PromptPiece {
 
 /** The ids of all dialects. */
 export type DialectId =
+  | "apertus"
   | "apriel"
   | "bielik"
   | "cohere"
+  | "command-r"
+  | "command-r7b"
   | "deepseek-v3"
   | "deepseek-v3.1"
   | "deepseek-v3.2"
@@ -30,6 +33,8 @@ export type DialectId =
   | "harmony"
   | "hermes"
   | "hunyuan"
+  | "internlm"
+  | "jamba"
   | "json"
   | "kimi-k2"
   | "kimi-k3"

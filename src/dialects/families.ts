@@ -404,12 +404,74 @@ export const FAMILIES: readonly Family[] = [
     models: /north-mini|cohere2-?moe/,
     templates: [["<|START_ACTION|>", "<|START_TEXT|>"]],
   },
+  // Of the same architecture; its template is not at hand.
+  { name: "Command A+", id: "cohere", doubtful: true, models: /command-?a-plus/ },
+  {
+    name: "Command A Reasoning",
+    id: "command-r7b",
+    variant: "command-a-reasoning-08-2025",
+    doubtful: true,
+    models: /command-?a-reasoning/,
+    templates: [["<|START_ACTION|>", "<|START_RESPONSE|>", "reasoning is not undefined"]],
+  },
+  { name: "Command A Vision", id: "command-r7b", doubtful: true, models: /command-?a-vision/ },
   {
     name: "Command R7B, Command A",
-    id: "cohere",
+    id: "command-r7b",
+    variant: "command-r7b-12-2024",
+    models: /(?:c4ai-)?command-?(?:r7b|a(?![a-z]))/,
+    templates: [["<|START_ACTION|>", "<|START_RESPONSE|>"]],
+    sampling: card("CohereLabs/c4ai-command-a-03-2025", { temperature: 0.3 }),
+  },
+  {
+    name: "Command R, Command R+",
+    id: "command-r",
+    variant: "command-r-plus",
+    models: /(?:c4ai-)?command-?r(?![a-z\d])/,
+    templates: [
+      ["<|START_OF_TURN_TOKEN|>", "Write \\'Action:\\' followed by"],
+      ["<|START_OF_TURN_TOKEN|>", "Write 'Action:' followed by"],
+    ],
+  },
+  { name: "Cohere's models", id: "cohere", doubtful: true, templates: [["<|START_ACTION|>"]] },
+
+  // ---- Swiss AI
+  // The template of 1.5 is not at hand.
+  { name: "Apertus 1.5", id: "apertus", doubtful: true, models: /apertus-?v?1[.-]5/, bare: "base" },
+  {
+    name: "Apertus",
+    id: "apertus",
+    variant: "apertus-2509",
+    models: /apertus/,
+    bare: "base",
+    templates: [["<|tools_prefix|>", "<|assistant_start|>"]],
+    sampling: card("swiss-ai/Apertus-8B-Instruct-2509", { temperature: 0.8, topP: 0.9 }),
+  },
+
+  // ---- InternLM: their own templates have no tools, that of vLLM has
+  {
+    name: "Intern-S1",
+    id: "internlm",
     doubtful: true,
-    models: /command-?(?:r7b|a(?![a-z]))/,
-    templates: [["<|START_ACTION|>"]],
+    models: /intern-?s1(?!\d)/,
+    templates: [["<|action_start|>", "default_thinking_sys"]],
+  },
+  {
+    name: "InternLM",
+    id: "internlm",
+    variant: "vllm-internlm2",
+    models: /internlm-?[23](?!\d)/,
+    bare: "base",
+    templates: [["<|action_start|>", "<|plugin|>", "<|im_start|>"]],
+  },
+
+  // ---- AI21: later ones write Hermes calls
+  {
+    name: "Jamba",
+    id: "jamba",
+    variant: "jamba-mini-1.7",
+    models: /(?:ai21-)?jamba-(?:(?:mini|large)-)?1[.-][5-9]/,
+    templates: [["<|bom|>", "<tool_calls>"]],
   },
 
   // ---- ByteDance

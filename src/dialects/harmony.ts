@@ -9,7 +9,7 @@ import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
 import type { Prompt, RenderableCall, RenderableResult, ScannerOptions } from "./dialect.ts";
-import { argumentsText, pythonJson, pythonLiteral } from "./print.ts";
+import { argumentsText, isoDate, pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces, plainText } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
@@ -216,10 +216,9 @@ function adapt(request: Request): Request {
 }
 
 function systemMessage(identity: string, effort: string, hasTools: boolean, now: Date): Pieces {
-  const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
   return t`<|start|>system<|message|>${identity}
 Knowledge cutoff: 2024-06
-Current date: ${date}
+Current date: ${isoDate(now)}
 
 Reasoning: ${effort}
 

@@ -10,7 +10,7 @@ import type { Json, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { keepThinking } from "./options.ts";
-import { argumentsText, compactJson, nineCharacters, pythonJson, readLossless } from "./print.ts";
+import { argumentsText, compactJson, isoDate, nineCharacters, pythonJson, readLossless } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { jsonCalls, namedOf } from "./scan/json-calls.ts";
 import type { Step } from "./scan/scan.ts";
@@ -255,9 +255,6 @@ function saidPieces(said: readonly Part[], variant: Variant, keepsThinking: bool
     t`</s>`,
   ];
 }
-
-const isoDate = (date: Date): string =>
-  [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
 
 const toolPieces = (tools: readonly Tool[]): Pieces => t`[AVAILABLE_TOOLS]${pythonJson(tools.map(functionTool))}[/AVAILABLE_TOOLS]`;
 const thought = (text: string): Pieces => t`[THINK]${text}[/THINK]`;

@@ -61,6 +61,10 @@ export const argumentTexts = (call: RenderableCall, tags: RegExp, print: (value:
     return { key, value, text: tags.test(text) ? text.replaceAll("<", "\\u003c") : text, string: false };
   });
 
+/** A day as `%Y-%m-%d` has it. */
+export const isoDate = (date: Date): string =>
+  [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
+
 /** An id as Mistral's templates want it: one of another form is written as a hash of it. */
 export function nineCharacters(id = ""): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
@@ -136,8 +140,10 @@ const inLine =
   (open, items, close) =>
     open + items.join(comma) + close;
 
-const indented: Style<string>["wrap"] = (open, items, close) =>
-  items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", "\n    ")}\n${close}`;
+const indented =
+  (indent: string): Style<string>["wrap"] =>
+  (open, items, close) =>
+    items.length === 0 ? open + close : `${open}${`\n${items.join(",\n")}`.replaceAll("\n", `\n${indent}`)}\n${close}`;
 
 const jsonString = (text: string): string => `"${escapeJson(text)}"`;
 
@@ -154,8 +160,8 @@ const PYTHON_JSON = inText();
 
 /** `json.dumps(value, ensure_ascii=False)` */
 export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
-/** `json.dumps(value, ensure_ascii=False, indent=4)` */
-export const prettyJson = (value: Tree): string => print(value, inText(indented));
+/** `json.dumps(value, ensure_ascii=False, indent=4)`, or by as many blanks */
+export const prettyJson = (value: Tree, indent = "    "): string => print(value, inText(indented(indent)));
 export const compactJson = (value: Tree): string => print(value, compact());
 export const sortedJson = (value: Tree): string => print(value, { ...compact(), sort: dictsort });
 

@@ -1,7 +1,10 @@
 /** All dialects, by their ids. */
+import { apertus } from "./apertus.ts";
 import { apriel } from "./apriel.ts";
 import { bielik } from "./bielik.ts";
 import { cohere } from "./cohere.ts";
+import { commandR } from "./command-r.ts";
+import { commandR7b } from "./command-r7b.ts";
 import { deepseekV31 } from "./deepseek-v3.1.ts";
 import { deepseekV32 } from "./deepseek-v3.2.ts";
 import { deepseekV3 } from "./deepseek-v3.ts";
@@ -17,6 +20,8 @@ import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { hunyuan } from "./hunyuan.ts";
+import { internlm } from "./internlm.ts";
+import { jamba } from "./jamba.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
@@ -37,9 +42,12 @@ import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
 const DIALECTS: readonly Dialect[] = [
+  apertus,
   apriel,
   bielik,
   cohere,
+  commandR,
+  commandR7b,
   deepseekV3,
   deepseekV31,
   deepseekV32,
@@ -52,6 +60,8 @@ const DIALECTS: readonly Dialect[] = [
   harmony,
   hermes,
   hunyuan,
+  internlm,
+  jamba,
   json,
   kimiK2,
   kimiK3,

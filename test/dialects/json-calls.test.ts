@@ -377,3 +377,58 @@ test("xlam: a stop behind the key of the arguments cuts the call, as the end of 
   for (const end of ["", "<|im_end|>", " <|eot_id|>"])
     expect(lines(xlam, `<tool_call>[{"name": "f", "arguments":${end}`)[0]).toBe("cut f{}");
 });
+
+describe("apertus: the name of a call is the key of its arguments", () => {
+  const apertus = getDialect("apertus");
+  const calls = (list: string) => lines(apertus, `<|tools_prefix|>${list}<|tools_suffix|>`).slice(0, -2);
+
+  test("whatever the tool is called", () => {
+    for (const name of ["f", "name", "arguments", "function", "id", "a b"])
+      expect(calls(`[{"${name}": {"id": "1"}}]`)).toEqual([`call ${name}{"id":"1"}`]);
+    expect(calls('[{"f": {}}, {"g": null}, {"h": "{\\"a\\": 1}"}]')).toEqual(["call f{}", "call g{}", 'call h{"a":1}']);
+  });
+  test("a model that writes the name as others do is understood", () => {
+    expect(calls('[{"name": "f", "arguments": {"a": 1}}]')).toEqual(['call f{"a":1}']);
+  });
+  test("what has no name, or no arguments, is malformed, and the next one is read", () => {
+    expect(calls('[{}, {" ": {}}, {"f": 5}, {"g": {}}]')).toEqual([
+      "malformed no-name",
+      "malformed no-name",
+      "malformed bad-arguments",
+      "call g{}",
+    ]);
+  });
+  test("cut behind the name it is that call; before, it is not the one before", () => {
+    expect(lines(apertus, '<|tools_prefix|>[{"f"')).toEqual(["cut f{}"]);
+    expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {')).toEqual(['call f{"g":1}', "malformed no-name"]);
+    expect(lines(apertus, '<|tools_prefix|>[{"f": {"g": 1}}, {"h')).toEqual(['call f{"g":1}', "malformed no-name"]);
+  });
+  test("calls end the thinking that they stand in", () => {
+    expect(lines(apertus, '<|inner_prefix|>Hm.<|tools_prefix|>[{"f": {}}]')).toEqual(["thinking Hm.", "call f{}", "control ]"]);
+  });
+});
+
+describe("command-r: calls stand in a list behind a word", () => {
+  const commandR = getDialect("command-r");
+  const list = '[{"tool_name": "f", "parameters": {"a": "```"}}]';
+
+  test.each(["Action:\n```json\n", "Action: ```json\n", "Action:```", "Action: "])("%j", (head) => {
+    expect(lines(commandR, `Plan: I look.\n${head}${list}\n\`\`\` So.`)[1]).toBe('call f{"a":"```"}');
+  });
+  test("the word alone is text, and so is code behind it", () => {
+    for (const text of ["Call to Action: buy!", "Action: ```python\nprint([1])\n```", "Action: [link](x)", "Action:"])
+      expect(lines(commandR, text)).toEqual([`text ${text}`]);
+  });
+  test("a fence without calls is text", () => {
+    expect(lines(commandR, `\`\`\`json\n${list}\n\`\`\``)).toEqual([`text \`\`\`json\n${list}\n\`\`\``]);
+  });
+});
+
+describe("internlm: the plugin's mark may stand apart, or be missing", () => {
+  test.each(["<|action_start|><|plugin|>\n", "<|action_start|> <|plugin|>", "<|action_start|>"])("%j", (head) => {
+    expect(lines(getDialect("internlm"), `${head}{"name": "f", "parameters": {}}<|action_end|>`)).toEqual([
+      "call f{}",
+      "control <|action_end|>",
+    ]);
+  });
+});

@@ -13,6 +13,7 @@ const user = (...content: (Text | Media)[]): Message[] => [{ role: "user", conte
 const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apriel: { image: "[IMG]" },
   cohere: { image: "<|END_TEXT|><|IMG_PATCH|><|START_TEXT|>" },
+  "command-r7b": { image: "<|IMG_PATCH|>" },
   "deepseek-v4/deepseek-v4.1-flash": { image: "\n\n<｜deepseek_image｜>\n\n" },
   functiongemma: { image: "<start_of_image>" },
   gemma4: { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" },

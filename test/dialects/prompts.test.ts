@@ -272,3 +272,43 @@ describe("mistral", () => {
     expect(promptText(mistral.render(mistral.adapt?.(request) ?? request))).toContain("[/INST][THINK]Hm.[/THINK][TOOL_CALLS]f");
   });
 });
+
+describe("command-r7b", () => {
+  const call = { type: "tool-call" as const, id: "c1", name: "f", arguments: {} };
+  const prompt = (content: Part[], variant?: string) =>
+    promptText(
+      getDialect("command-r7b").render(
+        { model: "", messages: [{ role: "assistant", content }], tools: [{ name: "f" }] },
+        { addGenerationPrompt: false, ...(variant && { variant }) },
+      ),
+    );
+
+  test("what is said beside a call is its plan, as in Cohere's own library", () => {
+    const said: Part[] = [{ type: "text", text: "I look." }, call];
+    expect(prompt(said)).toContain("<|CHATBOT_TOKEN|><|START_THINKING|>I look.<|END_THINKING|><|START_ACTION|>[");
+    expect(prompt([{ type: "thinking", text: "Hm." }, ...said])).toContain(
+      "<|START_THINKING|>Hm.\nI look.<|END_THINKING|><|START_ACTION|>[",
+    );
+  });
+  test("a call without a plan has an empty one, but where the model reasons", () => {
+    expect(prompt([call])).toContain("<|CHATBOT_TOKEN|><|START_THINKING|><|END_THINKING|><|START_ACTION|>[");
+    expect(prompt([call], "command-a-reasoning-08-2025")).toContain("<|CHATBOT_TOKEN|><|START_ACTION|>[");
+  });
+});
+
+test("command-r: types that the template stumbles over are those that it means", () => {
+  const properties = {
+    list: { type: "array", items: { type: "string" } },
+    map: { type: "object", additionalProperties: { type: "integer" } },
+    any: { type: "object" },
+    either: { type: ["number", "null"] },
+    unknown: {},
+  };
+  const text = promptText(
+    getDialect("command-r").renderTools([{ name: "f", parameters: { type: "object", properties, required: ["list"] } }]),
+  );
+  expect(text).toContain(
+    "def f(list: List[str], map: Optional[Dict[str, int]] = None, any: Optional[Dict[str, Any]] = None, " +
+      "either: Optional[Union[float,None]] = None, unknown: Optional[Any] = None) -> List[Dict]:",
+  );
+});

@@ -67,7 +67,9 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
 /** Models beyond the list whose calls a dialect of the list reads. */
 const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
   apriel: ["apriel-1.5", "apriel-1.6"],
-  cohere: ["cohere-r7b", "cohere2-moe"],
+  cohere: ["cohere2-moe"],
+  "command-r": ["cohere-r-plus"],
+  "command-r7b": ["cohere-r7b"],
   llama3: ["functionary-3.1"],
   nemotron: ["nemotron-nano-v2"],
 };

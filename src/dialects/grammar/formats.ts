@@ -7,7 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
-import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { elementValues, gemmaValues, indentedValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -31,6 +31,18 @@ const BARE: CallFormat = {
   words: [], // nothing says that a call begins
   openers: ['{"name":'],
   thinking: THINK,
+};
+
+/** Cohere's calls since Command R7B. */
+const COHERE: CallFormat = {
+  values: jsonValues,
+  call: (name) => ['{"tool_call_id": "', { pattern: "[0-9]{1,5}" }, `", "tool_name": ${compactJson(name)}, "parameters": `, ARGUMENTS, "}"],
+  between: ",\n    ",
+  loose: true,
+  section: { begin: "<|START_ACTION|>[\n    ", end: "\n]<|END_ACTION|>" },
+  words: ["<|START_ACTION|>"],
+  thinking: { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
+  answer: [["<|START_TEXT|>", "<|START_RESPONSE|>", ""], ARGUMENTS, ["<|END_TEXT|>", "<|END_RESPONSE|>", ""]],
 };
 
 const DEEPSEEK = {
@@ -96,28 +108,31 @@ const HARMONY_BODY: readonly Piece[] = [
 ];
 
 const FORMATS: Readonly<Record<string, CallFormat>> = {
+  apertus: {
+    values: jsonValues,
+    call: (name) => [`{${compactJson(name)}: `, ARGUMENTS, "}"],
+    between: ", ",
+    loose: true,
+    section: { begin: "<|tools_prefix|>[", end: "]<|tools_suffix|>" },
+    words: ["<|tools_prefix|>"],
+    thinking: { open: "<|inner_prefix|>", close: "<|inner_suffix|>" },
+  },
   apriel: {
     ...taggedList("<tool_calls>"),
     call: withId("[a-zA-Z0-9_-]{1,64}"),
     thinking: { open: "Here are my reasoning steps:\n", close: "[BEGIN FINAL RESPONSE]\n" },
   },
   bielik: TAGGED,
-  cohere: {
-    values: jsonValues,
-    call: (name) => [
-      '{"tool_call_id": "',
-      { pattern: "[0-9]{1,5}" },
-      `", "tool_name": ${compactJson(name)}, "parameters": `,
-      ARGUMENTS,
-      "}",
-    ],
+  cohere: COHERE,
+  "command-r": {
+    values: indentedValues,
+    call: (name) => [`{\n        "tool_name": ${compactJson(name)},\n        "parameters": `, ARGUMENTS, "\n    }"],
     between: ",\n    ",
     loose: true,
-    section: { begin: "<|START_ACTION|>[\n    ", end: "\n]<|END_ACTION|>" },
-    words: ["<|START_ACTION|>"],
-    thinking: { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
-    answer: [["<|START_TEXT|>", "<|START_RESPONSE|>", ""], ARGUMENTS, ["<|END_TEXT|>", "<|END_RESPONSE|>", ""]],
+    section: { begin: "Action:\n```json\n[\n    ", end: "\n]```" },
+    words: ["Action:"],
   },
+  "command-r7b": COHERE,
   "deepseek-v3": {
     ...DEEPSEEK,
     call: (name) => [`<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n`, ARGUMENTS, "\n```<｜tool▁call▁end｜>"],
@@ -193,6 +208,26 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
   },
   hermes: TAGGED,
   hunyuan: taggedList("<tool_calls>"),
+  internlm: {
+    values: jsonValues,
+    call: (name) => [
+      `<|action_start|><|plugin|>\n{"name": ${compactJson(name)}, "`,
+      ["arguments", "parameters"],
+      '": ',
+      ARGUMENTS,
+      "}<|action_end|>",
+    ],
+    loose: true,
+    words: ["<|action_start|>"],
+    thinking: THINK,
+  },
+  jamba: {
+    ...TAGGED,
+    ...JSON_LIST,
+    between: ",\n    ",
+    section: { begin: "<tool_calls>[\n    ", end: "\n]</tool_calls>" },
+    words: ["<tool_calls>"],
+  },
   json: BARE,
   "kimi-k2": {
     values: jsonValues,

@@ -115,7 +115,7 @@ export const row = (...atoms: readonly (string | false)[]): string => atoms.filt
 export const optional = (body: string): string => (body === "" ? "" : `(${body})?`);
 
 /** Blanks as JSON printers put them: none, one, or a new line; no more, since a weak model would go on for ever. */
-export const blanks = (rules: Rules): string => rules.rule("ws", '(" " | "\\n"{1,2} [ \\t]{0,20})?');
+export const blanks = (rules: Rules, indent = 20): string => rules.rule("ws", `(" " | "\\n"{1,2} [ \\t]{0,${indent}})?`);
 
 /** Any text that has none of the marks in it: a rule for each beginning of a mark that may have been written last. */
 export function until(rules: Rules, marks: readonly string[]): string {

@@ -55,8 +55,11 @@ const HEX = "[0-9a-fA-F]";
 const NO_PLAIN = ['"', "\\", "\0-\x1f"];
 
 /** `{"a": 1, "b": [true, null]}` */
-export const jsonValues: Values = (rules) => {
-  const ws = blanks(rules);
+export const jsonValues: Values = (rules) => jsonSyntax(rules, blanks(rules));
+/** The same where it is printed in lines, in the middle of what is printed so. */
+export const indentedValues: Values = (rules) => jsonSyntax(rules, blanks(rules, 48));
+
+function jsonSyntax(rules: Rules, ws: string): ValueSyntax {
   const char = rules.rule("char", `${noneOf(NO_PLAIN)} | "\\\\" (["\\\\/bfnrt] | "u" ${HEX}{4})`);
   return {
     scalar: (value) =>
@@ -71,7 +74,7 @@ export const jsonValues: Values = (rules) => {
     },
     list: { open: `"[" ${ws}`, comma: `"," ${ws}`, close: `${ws} "]"` },
   };
-};
+}
 
 /** `{city:<|"|>Paris<|"|>,days:2}` */
 export const gemmaValues =

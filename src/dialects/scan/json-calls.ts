@@ -33,6 +33,10 @@ export interface JsonForm {
   readonly tags?: readonly string[];
   /** A call object must have arguments; without them it is malformed, and in a list so is anything else behind a call. */
   readonly needsArguments?: boolean;
+  /** How a call object is read, if otherwise. */
+  readonly object?: new (
+    s: Scan,
+  ) => CallObject;
   /** The dialect's marks: none of them can stand in a call object outside a string. */
   readonly marks: readonly string[];
 }
@@ -69,7 +73,7 @@ export const OBJECT = '{"name"';
 const OBJECTS = [OBJECT, '{"arguments"', '{"parameters"', '{"tool_name"', '{"tool_call_id"'];
 
 export function jsonCalls(form: JsonForm): JsonCalls {
-  const { wrappers = {}, firstKeys, tags = [], needsArguments = false } = form;
+  const { wrappers = {}, firstKeys, tags = [], needsArguments = false, object: Reading = CallObject } = form;
   const openers = new Marks(["{", "[", ...Object.keys(wrappers)]);
   const between = new Marks([...openers.list, "]", ",", ";", ...tags, ...Object.values(wrappers)]);
   const marks = new Marks([...form.marks, ...Object.values(wrappers)]);
@@ -83,7 +87,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     s.bound(s.block & SURE ? tooLong : release);
     if (mark === "{") {
       s.openCall();
-      s.object = new CallObject();
+      s.object = new Reading(s);
       s.begin(JSON_SYNTAX, undefined, marks, undefined, 1);
       return inObject;
     }
@@ -123,6 +127,7 @@ export function jsonCalls(form: JsonForm): JsonCalls {
       else if (object.field(s) && !(s.block & SURE) && firstKeys?.has(s.key) === false) return release;
       const { name, id, hasArguments } = object;
       if (call.id !== undefined) continue;
+      if (object.fault?.code === "too-long") return nameTooLong;
       if (object.fault !== undefined && !(s.block & SURE)) return release;
       if (name === undefined || !(hasArguments || (s.block & SURE && !needsArguments))) continue;
       if (s.block & STRICT && !s.declares(name)) return release;
@@ -136,7 +141,8 @@ export function jsonCalls(form: JsonForm): JsonCalls {
     const { call } = s;
     if (outcome === "done" && call?.id === undefined && !needsArguments && isCallWithoutArguments(s, object)) s.startCall(name ?? "");
     if (call?.id === undefined && !(s.block & SURE)) return release;
-    if (outcome === "cut" && call?.id === undefined && name !== undefined && object.atArguments(s)) s.startCall(name, object.id);
+    if (outcome === "cut" && call?.id === undefined && object.atArguments(s) && object.name !== undefined)
+      s.startCall(object.name, object.id);
     if (outcome === "cut" && fault?.code !== "too-deep") return cut;
     if (outcome === "deep") return tooDeep;
     if (outcome === "long") return nameTooLong;
@@ -298,6 +304,22 @@ export function listedOf(calls: JsonCalls): Step {
   return (s) => {
     s.bound(release);
     return listAhead;
+  };
+}
+
+/** Behind a mark that another may follow, the step `behind` both. */
+export function perhaps(marks: readonly string[], behind: Step, onLimit: Step = tooLong): Step {
+  const second = new Marks(marks);
+  const ahead: Step = (s) => {
+    if (s.blanks() === undefined) return undefined;
+    const mark = s.match(second);
+    if (mark === undefined) return undefined;
+    s.pos += mark.length;
+    return behind;
+  };
+  return (s) => {
+    s.bound(onLimit);
+    return ahead;
   };
 }
 
