@@ -9,8 +9,7 @@ import type { Request, Tool } from "../core/nouns.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { callObject, prettyJson } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
+import { jsonTags } from "./scan/json-tags.ts";
 import { dialectOf, functionObject, type Rendered, type Setting } from "./tools.ts";
 import { batched, contentPieces, dialogue, leadingSystem, resultContent, textOf, turnsOf } from "./transcript.ts";
 
@@ -18,18 +17,7 @@ const STOPS = ["<|eom|>", "<|endoftext|>"];
 const CALLS = ["<tool_calls>", "</tool_calls>"] as const;
 const TURNS = ["<|startoftext|>", "<|bom|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"];
 
-// ---- Scanning
-
-const calls = jsonCalls({ marks: [...CALLS, ...STOPS, "</think>"] });
-
-const createScanner = scannerOf({
-  calls: { [CALLS[0]]: calls.marked },
-  closers: [CALLS[1]],
-  thinking: THINK_TAGS,
-  stops: STOPS,
-  control: [...TURNS, CALLS[1]],
-  callsInThinking: "promote-if-unclosed",
-});
+const createScanner = jsonTags([CALLS[0]], { stops: STOPS, control: [...TURNS, CALLS[1]] });
 
 // ---- Rendering
 
