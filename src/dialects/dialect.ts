@@ -26,6 +26,7 @@ export type DialectId =
   | "granite"
   | "harmony"
   | "hermes"
+  | "hy3"
   | "json"
   | "kimi-k2"
   | "kimi-k3"

@@ -412,6 +412,18 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|START_ACTION|>"]],
   },
 
+  // ---- Tencent
+  {
+    name: "Hy3",
+    id: "hy3",
+    variant: "hy3",
+    models: /hy-?3(?![.\da-z]|-preview)/,
+    templates: [["hy_User", "tool_sep", ":opensource"]],
+    sampling: from("README of Tencent-Hunyuan/Hy3", { temperature: 0.9, topP: 1 }),
+  },
+  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", doubtful: true, models: /hy-?3-preview/, templates: [["hy_User", "tool_sep"]] },
+  { name: "Hy4", id: "hy3", doubtful: true, models: /hy-?4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
+
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 

@@ -13,6 +13,7 @@ import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
+import { hy3 } from "./hy3.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
@@ -39,6 +40,7 @@ const DIALECTS: readonly Dialect[] = [
   granite,
   harmony,
   hermes,
+  hy3,
   json,
   kimiK2,
   kimiK3,

@@ -60,6 +60,20 @@ const DSML: Pick<CallFormat, "openers" | "thinking"> = {
   thinking: THINK,
 };
 
+/** Hy3's tags, which have a suffix or not. */
+const hy3Form = (suffix: string): CallForm => ({
+  values: xmlValues({
+    open: (key) => `<arg_key${suffix}>${key}</arg_key${suffix}>\n<arg_value${suffix}>`,
+    close: `</arg_value${suffix}>`,
+    behind: "\n",
+  }),
+  call: (name) => [`<tool_call${suffix}>${name}<tool_sep${suffix}>\n`, ARGUMENTS, `</tool_call${suffix}>`],
+  between: "\n",
+  section: { begin: `<tool_calls${suffix}>\n`, end: `\n</tool_calls${suffix}>` },
+  words: [`<tool_calls${suffix}>`],
+  thinking: { open: `<think${suffix}>`, close: `</think${suffix}>` },
+});
+
 /** What stands before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
 /** Calls as the members of a list. */
@@ -172,6 +186,11 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
   },
   hermes: TAGGED,
+  hy3: {
+    ...hy3Form(":opensource"),
+    openers: ["<tool_call:opensource>", "<tool_call>"],
+    variants: { "hy3-preview": hy3Form("") },
+  },
   json: BARE,
   "kimi-k2": {
     values: jsonValues,
