@@ -30,6 +30,7 @@ export type DialectId =
   | "json"
   | "kimi-k2"
   | "kimi-k3"
+  | "laguna"
   | "llama3"
   | "minimax-m2"
   | "minimax-m3"

@@ -202,10 +202,32 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
   {
-    name: "Laguna, Ling 3 and Ring 2.6", // calls as GLM writes them, and turns of their own
+    name: "Laguna S",
+    id: "laguna",
+    variant: "laguna-s-2.1",
+    models: /laguna-?s(?![a-z])/,
+    templates: [["<available_tools>", "<arg_key>", "preserve_thinking"]],
+  },
+  {
+    name: "Laguna XS.2",
+    id: "laguna",
+    variant: "laguna-xs.2",
+    models: /laguna-?xs(?![a-z])(?!.*2\.1)/,
+    templates: [["<available_tools>", "<arg_key>", "made by Poolside"]],
+  },
+  {
+    name: "Laguna XS-2.1",
+    id: "laguna",
+    variant: "laguna-xs-2.1",
+    models: /laguna-?xs(?![a-z])/,
+    templates: [["<available_tools>", "<arg_key>"]],
+  },
+  { name: "Laguna M", id: "laguna", variant: "laguna-xs.2", doubtful: true, models: /laguna-?m(?![a-z])/ },
+  {
+    name: "Ling 3 and Ring 2.6", // calls as GLM writes them, and turns of their own
     id: "glm",
     doubtful: true,
-    models: /laguna-?(?:xs|s|m)(?![a-z])|ling-?3(?![\db])|ring-?2\.6/,
+    models: /ling-?3(?![\db])|ring-?2\.6/,
     templates: [["<arg_key>", "!<tool_sep>"]],
   },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },

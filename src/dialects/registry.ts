@@ -17,6 +17,7 @@ import { hy3 } from "./hy3.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
+import { laguna } from "./laguna.ts";
 import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
@@ -44,6 +45,7 @@ const DIALECTS: readonly Dialect[] = [
   json,
   kimiK2,
   kimiK3,
+  laguna,
   llama3,
   minimaxM2,
   minimaxM3,

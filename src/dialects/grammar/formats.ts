@@ -60,6 +60,15 @@ const DSML: Pick<CallFormat, "openers" | "thinking"> = {
   thinking: THINK,
 };
 
+/** With newlines or without: GLM wrote them until 4.6. */
+const GLM: CallFormat = {
+  values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
+  call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
+  between: NEWLINE,
+  words: ["<tool_call>"],
+  thinking: THINK,
+};
+
 /** Hy3's tags, which have a suffix or not. */
 const hy3Form = (suffix: string): CallForm => ({
   values: xmlValues({
@@ -143,14 +152,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: { open: "<|channel>thought\n", close: "<channel|>" },
     stop: "<|tool_response>",
   },
-  glm: {
-    // Until 4.6 with newlines, from 4.7 on without.
-    values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
-    call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
-    between: NEWLINE,
-    words: ["<tool_call>"],
-    thinking: THINK,
-  },
+  glm: GLM,
   granite: {
     ...TAGGED,
     variants: {
@@ -226,6 +228,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     lead: "<|open|>response<|sep|><|close|>response<|sep|>",
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
+  laguna: GLM,
   llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
   "minimax-m2": {
     values: xmlValues({ open: (key) => `<parameter name=${quoted(key)}>`, close: "</parameter>", behind: "\n" }),
