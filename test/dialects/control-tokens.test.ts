@@ -12,13 +12,18 @@ const messages: Request["messages"] = [
   { role: "user", content: [{ type: "text", text: "Bye" }] },
 ];
 
+/** Laguna's turns look like the XML that answers are full of; and its tokenizer's end is what no server shows. */
+const TEXT: Readonly<Record<string, readonly string[]>> = {
+  laguna: ["〈|EOS|〉", "<system>", "</system>", "<user>", "</user>", "<assistant>"],
+};
+
 describe("control tokens are never text", () => {
   const cases = listDialects().flatMap((dialect) => dialect.variants.map((variant) => ({ id: dialect.id, dialect, variant })));
   test.each(cases)("$id, $variant", ({ dialect, variant }) => {
     const prompt = dialect.render({ model: "", messages }, { variant, bos: true });
     const tokens = prompt.filter((piece) => piece.control).map((piece) => piece.text);
     for (const token of new Set([...tokens, ...dialect.stops])) {
-      if (/think/i.test(token)) continue;
+      if (/think/i.test(token) || TEXT[dialect.id]?.includes(token)) continue;
       const events = cutAnyhow(dialect, `a${token}b`);
       expect(textOf(events) + thinkingOf(events)).not.toContain(token);
     }

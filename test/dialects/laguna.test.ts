@@ -18,7 +18,8 @@ test("a call is read tight or in lines, and a stop may stand behind it", () => {
   ]);
   expect(lines(laguna, "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n</assistant>")).toEqual([
     call,
-    "control \n</assistant>",
+    "text \n",
+    "control </assistant>",
   ]);
 });
 
