@@ -165,6 +165,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["mistral", /\[TOOL_CALLS\]/],
   ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
   ["seed-oss", /<seed:tool_call>/],
+  ["minicpm5", /<function name=["'][^"'<>]{1,256}["']>\s*<(?:param name=|\/function>)/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],
   ["llama3", /<\|python_tag\|>/],

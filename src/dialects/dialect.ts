@@ -32,6 +32,7 @@ export type DialectId =
   | "kimi-k3"
   | "laguna"
   | "llama3"
+  | "minicpm5"
   | "minimax-m2"
   | "minimax-m3"
   | "mistral"

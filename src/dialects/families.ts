@@ -449,6 +449,15 @@ export const FAMILIES: readonly Family[] = [
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 
+  // ---- OpenBMB
+  {
+    name: "MiniCPM5",
+    id: "minicpm5",
+    variant: "minicpm5",
+    models: /minicpm-?5(?![.\d])/,
+    templates: [["<function name=", "<param name=", "<![CDATA["]],
+  },
+
   // ---- Hermes and Qwen
   {
     name: "Qwen3.8",

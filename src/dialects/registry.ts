@@ -19,6 +19,7 @@ import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
 import { laguna } from "./laguna.ts";
 import { llama3 } from "./llama3.ts";
+import { minicpm5 } from "./minicpm5.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
@@ -47,6 +48,7 @@ const DIALECTS: readonly Dialect[] = [
   kimiK3,
   laguna,
   llama3,
+  minicpm5,
   minimaxM2,
   minimaxM3,
   mistral,

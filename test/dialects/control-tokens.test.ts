@@ -12,8 +12,9 @@ const messages: Request["messages"] = [
   { role: "user", content: [{ type: "text", text: "Bye" }] },
 ];
 
-/** Laguna's turns look like the XML that answers are full of; and its tokenizer's end is what no server shows. */
+/** Tokens that look like the XML or HTML that answers are full of; and Laguna's end, which no server shows. */
 const TEXT: Readonly<Record<string, readonly string[]>> = {
+  minicpm5: ["<s>"],
   laguna: ["〈|EOS|〉", "<system>", "</system>", "<user>", "</user>", "<assistant>"],
 };
 

@@ -7,7 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
-import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { elementValues, gemmaValues, jsonValues, pythonLiterals, pythonValues, xmlValues } from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -230,6 +230,14 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
   },
   laguna: GLM,
   llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
+  minicpm5: {
+    values: xmlValues({ open: (key) => `<param name=${quoted(key)}>`, close: "</param>", behind: "", literals: pythonLiterals }),
+    call: (name) => [`<function name=${quoted(name)}>`, ARGUMENTS, "</function>"],
+    between: "\n",
+    words: ["<function name="],
+    openers: ["<functionname="],
+    thinking: THINK,
+  },
   "minimax-m2": {
     values: xmlValues({ open: (key) => `<parameter name=${quoted(key)}>`, close: "</parameter>", behind: "\n" }),
     call: (name) => [`<invoke name=${quoted(name)}>\n`, ARGUMENTS, "</invoke>"],

@@ -49,6 +49,8 @@ export interface TagForm {
   readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may come as one JSON object, or in one parameter of such a name. */
   readonly wrappers?: readonly string[];
+  /** A value may stand in a CDATA section of XML. */
+  readonly cdata?: boolean;
   /** Nothing but its own closer ends a value. */
   readonly opaque?: boolean;
   /** Reads the arguments and what closes the call, where they are no parameters. */
