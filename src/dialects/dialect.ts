@@ -31,6 +31,7 @@ export type DialectId =
   | "kimi-k2"
   | "kimi-k3"
   | "laguna"
+  | "ling"
   | "llama3"
   | "minicpm5"
   | "minimax-m2"

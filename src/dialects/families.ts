@@ -224,12 +224,14 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "Laguna M", id: "laguna", variant: "laguna-xs.2", doubtful: true, models: /laguna-?m(?![a-z])/ },
   {
-    name: "Ling 3 and Ring 2.6", // calls as GLM writes them, and turns of their own
-    id: "glm",
+    name: "Ling 3 and Ring 2.6",
+    id: "ling",
+    variant: "ling-3.0",
     doubtful: true,
     models: /ling-?3(?![\db])|ring-?2\.6/,
-    templates: [["<arg_key>", "!<tool_sep>"]],
+    templates: [["<role>", "<arg_key>"]],
   },
+  { name: "a template with GLM's calls and turns of its own", id: "glm", doubtful: true, templates: [["<arg_key>", "!<tool_sep>"]] },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   {
     name: "MiniMax-M2",

@@ -18,6 +18,7 @@ import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
 import { laguna } from "./laguna.ts";
+import { ling } from "./ling.ts";
 import { llama3 } from "./llama3.ts";
 import { minicpm5 } from "./minicpm5.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
@@ -47,6 +48,7 @@ const DIALECTS: readonly Dialect[] = [
   kimiK2,
   kimiK3,
   laguna,
+  ling,
   llama3,
   minicpm5,
   minimaxM2,

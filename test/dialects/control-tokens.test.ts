@@ -14,6 +14,7 @@ const messages: Request["messages"] = [
 
 /** Tokens that look like the XML or HTML that answers are full of; and Laguna's end, which no server shows. */
 const TEXT: Readonly<Record<string, readonly string[]>> = {
+  ling: ["<role>", "</role>"],
   minicpm5: ["<s>"],
   laguna: ["〈|EOS|〉", "<system>", "</system>", "<user>", "</user>", "<assistant>"],
 };

@@ -36,6 +36,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
   hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos)/,
   laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)/,
+  ling: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
   minicpm5: /<\/param>\s*<(param ?name=|\/?function|\/write_file|\|)/,
   "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
   "kimi-k3":
@@ -51,6 +52,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   glm: /<\/?(arg_|tool_call)|<\|/,
   hy3: /<\/?(arg_|tool_)|<｜/,
   laguna: /<\/?(arg_|tool_call|assistant)/,
+  ling: /<\/?(arg_|tool_call)|<\|/,
   minicpm5: /"[\s\S]*'|'[\s\S]*"|<\/?(function|param)|<\|/,
   "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
   "minimax-m3": /^\/|>|\]<\]minimax/,
@@ -63,7 +65,17 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 const UNCLOSED: ReadonlySet<string> = new Set(["json", "llama3", "mistral", "phi4-mini", "xlam"]);
 
 /** Where values have no types in band, the schema gives them back. */
-const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "hy3", "laguna", "minicpm5", "minimax-m2", "minimax-m3", "seed-oss"]);
+const UNTYPED: ReadonlySet<string> = new Set([
+  "qwen3-coder",
+  "glm",
+  "hy3",
+  "laguna",
+  "ling",
+  "minicpm5",
+  "minimax-m2",
+  "minimax-m3",
+  "seed-oss",
+]);
 /** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */
 const NESTED: ReadonlySet<string> = new Set(["minimax-m3"]);
 

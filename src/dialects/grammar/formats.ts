@@ -229,6 +229,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
   laguna: GLM,
+  ling: GLM,
   llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
   minicpm5: {
     values: xmlValues({ open: (key) => `<param name=${quoted(key)}>`, close: "</param>", behind: "", literals: pythonLiterals }),
