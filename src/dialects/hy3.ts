@@ -9,6 +9,7 @@
  *     </tool_calls:opensource>
  */
 import type { Effort, Part, Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson } from "./print.ts";
 import { type Markup, markup, type Pieces } from "./prompt.ts";
@@ -36,11 +37,11 @@ const STOPS = spelled(STOP);
 const calls = SPELLINGS.map((spell) => {
   const [block, call, key, value] = [spell("<tool_calls>"), spell("<tool_call>"), spell("<arg_key>"), spell("<arg_value>")];
   const callClose = spell("</tool_call>");
-  const name = element(spell("<tool_sep>"), key, callClose); // Hy4 writes no separator
+  const ends = new Marks([spell("<tool_sep>"), key, callClose]); // Hy4 writes no separator
   const steps = tagCalls({
     open: [block],
     close: [spell("</tool_calls>")],
-    calls: [{ open: call, head: { ...name, read: (text) => ({ name: text.trim() }) } }],
+    calls: [{ open: call, head: { ends, endsInside: ends, next: [key, callClose], read: (name) => ({ name: name.trim() }) } }],
     callClose,
     params: [{ open: key, head: element(spell("</arg_key>"), value), value, close: spell("</arg_value>") }],
     stops: STOPS,
@@ -62,7 +63,21 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const TOKENS = [STOP, ...TURNS, ...TAGS, "<tool_responses>", "</tool_responses>", "<tool_response>", "</tool_response>"];
-const VARIANTS = { hy3: markup(TOKENS, suffixed), "hy3-preview": markup(TOKENS) };
+const withSuffix = markup(TOKENS.map(suffixed));
+const TOKEN = /<(?:\/?(?:arg|tool)_\w+|\/?think|｜\w+｜)>/g;
+const VARIANTS: Readonly<Record<"hy3" | "hy3-preview", Markup>> = {
+  hy3: (literals, ...data) => {
+    const { raw } = literals;
+    return withSuffix(
+      Object.assign(
+        literals.map((text) => text.replace(TOKEN, suffixed)),
+        { raw },
+      ),
+      ...data,
+    );
+  },
+  "hy3-preview": markup(TOKENS),
+};
 
 /** It knows two, and none. */
 const EFFORTS: Readonly<Record<Effort, string>> = { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "high", max: "high" };

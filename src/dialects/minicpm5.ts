@@ -4,11 +4,14 @@
  *     <function name="write_file"><param name="path">a.html</param><param name="text"><![CDATA[<b>Hi</b>]]></param></function>
  */
 import type { Part, Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
 import { argumentTexts, pythonJson, pythonLiteral, quoted, type Tree } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { resultPieces, STOPS, t, thought, turnPieces } from "./qwen.ts";
 import { NAME } from "./scan/heads.ts";
+import type { Step } from "./scan/scan.ts";
+import { cut } from "./scan/steps.ts";
 import { scannerOf, THINK_TAGS } from "./scan/table.ts";
 import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
@@ -22,6 +25,22 @@ const TAGS = ["<function", "</function>", "<param", "</param>"];
 const FUNCTION = ["<function name=", "<functionname="];
 const PARAM = ["<param name=", "<paramname="];
 
+const CDATA = new Marks(["<![CDATA["]);
+const CLOSER = "]]></param>";
+const IN_SECTION = new Marks([CLOSER, ...STOPS]);
+
+/** What stands in a section ends with it. */
+const section =
+  (value: Step): Step =>
+  (s) => {
+    const mark = s.match(CDATA, true);
+    if (mark === undefined && s.last) s.pos = s.stop;
+    if (mark === undefined) return s.last ? cut : undefined;
+    s.pos += mark.length;
+    if (mark !== "" && s.param) s.param = { ...s.param, closer: CLOSER, marks: IN_SECTION };
+    return value;
+  };
+
 const { bare } = tagCalls({
   open: [],
   close: [],
@@ -31,7 +50,7 @@ const { bare } = tagCalls({
   stops: STOPS,
   bareNames: "never",
   wrappers: ["arguments", "properties"],
-  cdata: true,
+  valueHead: section,
 });
 
 const createScanner = scannerOf({

@@ -16,11 +16,11 @@ export type Markup = (literals: TemplateStringsArray, ...data: readonly Pieces[]
 /** The tokens of every format that was marked up: what one of them forges, `neutralize` breaks. */
 const vocabularies: (readonly string[])[] = [];
 
-/** The template tag of a format with these control tokens. `spell`: how a revision of it writes them. */
-export function markup(tokens: readonly string[], spell = (token: string): string => token): Markup {
-  vocabularies.push(tokens.map(spell));
+/** The template tag of a format with these control tokens. */
+export function markup(tokens: readonly string[]): Markup {
+  vocabularies.push(tokens);
   const seams = new RegExp(`(${anyOf(tokens)})`);
-  const pieces = (literal: string): Pieces => literal.split(seams).map((text, i) => (i % 2 ? control(spell(text)) : text));
+  const pieces = (literal: string): Pieces => literal.split(seams).map((text, i) => (i % 2 ? control(text) : text));
   return (literals, ...data) => literals.map((literal, i) => [pieces(literal), data[i]]);
 }
 

@@ -54,11 +54,11 @@ export function attributesOf(text: string): { found: ReadonlyMap<string, string>
   return { found, rest: text.slice(end).trim() };
 }
 
-/** `<tag>name</tag>`. Models write the closer twice, or go on without it. */
-export const element = (close: string, ...next: readonly string[]): Head => ({
-  ends: new Marks([close, close + close, ...next]),
+/** `<tag>name</tag>`. Models write the closer twice. */
+export const element = (close: string, next: string): Head => ({
+  ends: new Marks([close, close + close, next]),
   endsInside: new Marks([close, "<"]),
-  next: [...next, "<"],
+  next: [next, "<"],
   read: (name) => ({ name }),
 });
 

@@ -134,7 +134,7 @@ interface Around extends ParamSteps {
 
 /** What stands in a value, up to what closes it. */
 function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }: Around) {
-  const { open, close, callClose, params, stops, strips = false, escaped = false, cdata = false } = form;
+  const { open, close, callClose, params, stops, strips = false, escaped = false } = form;
   const { nextCalls, openers, behindCall, behindBlock, breaks, meant } = tags;
 
   /** What opens a value. Without it the value must have its closer before anything else. */
@@ -164,21 +164,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     const mark = strips ? s.match(NEWLINE) : "";
     if (mark === undefined) return undefined;
     s.pos += mark.length;
-    return cdata ? section : value;
-  };
-
-  /** What stands in a section ends with it. */
-  const section: Step = (s) => {
-    const { param } = s;
-    const mark = s.match(CDATA, true);
-    if (mark === undefined && s.last) s.pos = s.stop;
-    if (mark === undefined) return s.last ? cut : undefined;
-    if (mark !== "" && param) {
-      s.pos += mark.length;
-      const closer = `]]>${param.closer}`;
-      s.param = { ...param, closer, marks: new Marks([closer, ...stops]) };
-    }
-    return value;
+    return valueHead;
   };
 
   const value: Step = (s) => {
@@ -206,6 +192,8 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     } else if (!innerHeads.has(mark)) param.quoted--;
     return content(s, param, "");
   };
+
+  const valueHead = form.valueHead?.(value) ?? value;
 
   /** The mark was content, and so is what was read behind it. */
   const content = (s: Scan, param: Param, behind: string): Step => {
@@ -254,7 +242,6 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
 }
 
 const NEWLINE = new Marks(["\n"]);
-const CDATA = new Marks(["<![CDATA["]);
 const ESCAPED_NEWLINE = new Marks(["\\n"]);
 
 /** Passes over blanks, and newlines that the model escaped. */
