@@ -156,6 +156,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["hy3", /<(?:tool_calls?|tool_sep|arg_key|think):opensource>|<tool_sep>/],
   ["glm", /<arg_key>|<tool_call>\s{0,8}[\w.-]{1,256}\s{0,8}<\/tool_call>/],
   ["minimax-m3", /\]<\]minimax\[>\[|<mm:think>/],
+  ["dots3", /<dots_function_call>|<steptml:invoke /],
   ["minimax-m2", /<minimax:tool_call>/],
   ["harmony", /<\|channel\|>(?:analysis|commentary|final)|<\|constrain\|>/],
   ["pythonic", /<\|tool_call_start\|>/],

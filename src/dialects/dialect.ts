@@ -20,6 +20,7 @@ export type DialectId =
   | "deepseek-v3.1"
   | "deepseek-v3.2"
   | "deepseek-v4"
+  | "dots3"
   | "functiongemma"
   | "gemma4"
   | "glm"

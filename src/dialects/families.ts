@@ -451,6 +451,17 @@ export const FAMILIES: readonly Family[] = [
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 
+  // ---- RedNote, StepFun: only their calls are known
+  { name: "dots3", id: "dots3", variant: "dots3", doubtful: true, models: /dots-?3(?!\d)/, templates: [["<dots_function_call>"]] },
+  {
+    name: "Step3",
+    id: "dots3",
+    variant: "step3",
+    doubtful: true,
+    models: /step-?3(?![.\d]|-vl)/,
+    templates: [["<steptml:invoke"], ["steptml:", "tool_calls_begin"]],
+  },
+
   // ---- OpenBMB
   {
     name: "MiniCPM5",

@@ -6,6 +6,7 @@ import { deepseekV3 } from "./deepseek-v3.ts";
 import { deepseekV4 } from "./deepseek-v4.ts";
 import type { Detection } from "./detect.ts";
 import type { Dialect } from "./dialect.ts";
+import { dots3 } from "./dots3.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { glm } from "./glm.ts";
@@ -37,6 +38,7 @@ const DIALECTS: readonly Dialect[] = [
   deepseekV31,
   deepseekV32,
   deepseekV4,
+  dots3,
   functiongemma,
   gemma4,
   glm,

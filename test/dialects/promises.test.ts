@@ -34,6 +34,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   "seed-oss":
     /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
+  dots3: /<\/(steptml:)?parameter>\s*(<(steptml:)?parameter |<\/?(steptml:)?invoke[ >]|<\/?(dots_|write_file)|<[|｜])/,
   hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos)/,
   laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)/,
   ling: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
@@ -50,6 +51,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "qwen3-coder": /"[\s\S]*'|'[\s\S]*"|<\/?(tool_call|function|parameter)|< (function|parameter)|<\|/,
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
   glm: /<\/?(arg_|tool_call)|<\|/,
+  dots3: /"[\s\S]*'|'[\s\S]*"|<\/?(dots_|steptml:|invoke|parameter)|<[|｜]/,
   hy3: /<\/?(arg_|tool_)|<｜/,
   laguna: /<\/?(arg_|tool_call|assistant)/,
   ling: /<\/?(arg_|tool_call)|<\|/,
@@ -68,6 +70,7 @@ const UNCLOSED: ReadonlySet<string> = new Set(["json", "llama3", "mistral", "phi
 const UNTYPED: ReadonlySet<string> = new Set([
   "qwen3-coder",
   "glm",
+  "dots3",
   "hy3",
   "laguna",
   "ling",

@@ -69,6 +69,13 @@ const GLM: CallFormat = {
   thinking: THINK,
 };
 
+/** Parameters in tags, one to a line. `prefix`: what stands in the tags before their words. */
+const invokeForm = (prefix = ""): Pick<CallForm, "values" | "call" | "between"> => ({
+  values: xmlValues({ open: (key) => `<${prefix}parameter name=${quoted(key)}>`, close: `</${prefix}parameter>`, behind: "\n" }),
+  call: (name) => [`<${prefix}invoke name=${quoted(name)}>\n`, ARGUMENTS, `</${prefix}invoke>`],
+  between: "\n",
+});
+
 /** Hy3's tags, which have a suffix or not. */
 const hy3Form = (suffix: string): CallForm => ({
   values: xmlValues({
@@ -136,6 +143,25 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...dsmlForm("tool_calls"),
     ...DSML,
     variants: { "deepseek-v4.1-flash": dsmlForm(" calls", " ") },
+  },
+  dots3: {
+    ...invokeForm(),
+    section: { begin: "<dots_function_call>\n", end: "\n</dots_function_call>" },
+    words: ["<dots_function_call>"],
+    openers: ["<invoke name=", "<steptml:invoke ", "<｜tool_call_begin｜>"],
+    thinking: THINK,
+    variants: {
+      step3: {
+        ...invokeForm("steptml:"),
+        call: (name) => [
+          `<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=${quoted(name)}>\n`,
+          ARGUMENTS,
+          "</steptml:invoke><｜tool_call_end｜>",
+        ],
+        section: { begin: "<｜tool_calls_begin｜>\n", end: "\n<｜tool_calls_end｜>" },
+        words: ["<｜tool_calls_begin｜>"],
+      },
+    },
   },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
@@ -240,9 +266,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: THINK,
   },
   "minimax-m2": {
-    values: xmlValues({ open: (key) => `<parameter name=${quoted(key)}>`, close: "</parameter>", behind: "\n" }),
-    call: (name) => [`<invoke name=${quoted(name)}>\n`, ARGUMENTS, "</invoke>"],
-    between: "\n",
+    ...invokeForm(),
     section: { begin: "<minimax:tool_call>\n", end: "\n</minimax:tool_call>" },
     words: ["<minimax:tool_call>"],
     openers: ["<invoke name="],
