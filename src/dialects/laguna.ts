@@ -7,7 +7,7 @@ import type { Part, Request, Tool } from "../core/nouns.ts";
 import type { RenderableResult } from "./dialect.ts";
 import { callPieces, type Gap, glmScanner, PRESERVED, thought } from "./glm-syntax.ts";
 import { pythonJson } from "./print.ts";
-import { markup, type Pieces } from "./prompt.ts";
+import { joined, markup, type Pieces } from "./prompt.ts";
 import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, leadingSystem, resultText, textOf, thinkingOf, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
@@ -106,7 +106,11 @@ export const laguna = dialectOf({
   createScanner,
   render,
   tools: toolPieces,
-  calls: (calls, { gap }) => calls.map((call) => [callPieces(call, gap), gap]),
+  calls: (calls, { gap }) =>
+    joined(
+      calls.map((call) => callPieces(call, gap)),
+      gap,
+    ),
   results: resultPieces,
   thinking: thought,
 });
