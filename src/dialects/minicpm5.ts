@@ -21,9 +21,10 @@ const TAGS = ["<function", "</function>", "<param", "</param>"];
 
 // ---- Scanning
 
-/** Some servers lose the blank behind a token. */
-const FUNCTION = ["<function name=", "<functionname="];
-const PARAM = ["<param name=", "<paramname="];
+/** Some servers lose the blank behind a token, or show it as its tokenizer writes it. */
+const spaced = (tag: string): string[] => [" ", "", "\u0120"].map((blank) => `${tag}${blank}name=`);
+const FUNCTION = spaced("<function");
+const PARAM = spaced("<param");
 
 const CDATA = new Marks(["<![CDATA["]);
 const CLOSER = "]]></param>";
