@@ -441,24 +441,24 @@ export const FAMILIES: readonly Family[] = [
     name: "Hy3",
     id: "hy3",
     variant: "hy3",
-    models: /hy-?3(?![.\da-z]|-preview)/,
+    models: /hy3(?![.\da-z]|-preview)/,
     templates: [["hy_User", "tool_sep", ":opensource"]],
     sampling: from("README of Tencent-Hunyuan/Hy3", { temperature: 0.9, topP: 1 }),
   },
-  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", doubtful: true, models: /hy-?3-preview/, templates: [["hy_User", "tool_sep"]] },
-  { name: "Hy4", id: "hy3", doubtful: true, models: /hy-?4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
+  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", doubtful: true, models: /hy3-preview/, templates: [["hy_User", "tool_sep"]] },
+  { name: "Hy4", id: "hy3", doubtful: true, models: /hy4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
 
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 
   // ---- RedNote, StepFun: only their calls are known
-  { name: "dots3", id: "dots3", variant: "dots3", doubtful: true, models: /dots-?3(?!\d)/, templates: [["<dots_function_call>"]] },
+  { name: "dots3", id: "dots3", variant: "dots3", doubtful: true, models: /dots3(?!\d)/, templates: [["<dots_function_call>"]] },
   {
     name: "Step3",
     id: "dots3",
     variant: "step3",
     doubtful: true,
-    models: /step-?3(?![.\d]|-vl)/,
+    models: /step3(?![.\d]|-vl)/,
     templates: [["<steptml:invoke"], ["steptml:", "tool_calls_begin"]],
   },
 

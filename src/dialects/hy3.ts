@@ -63,20 +63,12 @@ const createScanner = scannerOf({
 // ---- Rendering
 
 const TOKENS = [STOP, ...TURNS, ...TAGS, "<tool_responses>", "</tool_responses>", "<tool_response>", "</tool_response>"];
-const withSuffix = markup(TOKENS.map(suffixed));
+const t = markup(spelled(...TOKENS));
 const TOKEN = /<(?:\/?(?:arg|tool)_\w+|\/?think|｜\w+｜)>/g;
+const respelled = (text: string): string => text.replace(TOKEN, suffixed);
 const VARIANTS: Readonly<Record<"hy3" | "hy3-preview", Markup>> = {
-  hy3: (literals, ...data) => {
-    const { raw } = literals;
-    return withSuffix(
-      Object.assign(
-        literals.map((text) => text.replace(TOKEN, suffixed)),
-        { raw },
-      ),
-      ...data,
-    );
-  },
-  "hy3-preview": markup(TOKENS),
+  hy3: (literals, ...data) => t(Object.assign(literals.map(respelled), { raw: literals.raw }), ...data),
+  "hy3-preview": t,
 };
 
 /** It knows two, and none. */

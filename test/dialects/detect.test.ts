@@ -394,6 +394,7 @@ describe("models without tools are not guessed at", () => {
     "openbmb/MiniCPM4.1-8B",
     "openbmb/MiniCPM-Embedding",
     "thinkingmachines/Inkling",
+    "my-model-sft-step-3",
     "rednote-hilab/dots.llm1.inst",
     "rednote-hilab/dots.ocr",
     "microsoft/Phi-4-reasoning-plus",
