@@ -202,12 +202,36 @@ export const FAMILIES: readonly Family[] = [
   },
   { name: "GLM-5", id: "glm", models: /glm-?5/ },
   {
-    name: "Laguna, Ling 3 and Ring 2.6", // calls as GLM writes them, and turns of their own
-    id: "glm",
-    doubtful: true,
-    models: /laguna-?(?:xs|s|m)(?![a-z])|ling-?3(?![\db])|ring-?2\.6/,
-    templates: [["<arg_key>", "!<tool_sep>"]],
+    name: "Laguna S",
+    id: "laguna",
+    variant: "laguna-s-2.1",
+    models: /laguna-?s(?![a-z])/,
+    templates: [["<available_tools>", "<arg_key>", "preserve_thinking"]],
   },
+  {
+    name: "Laguna XS.2",
+    id: "laguna",
+    variant: "laguna-xs.2",
+    models: /laguna-?xs(?![a-z])(?!.*2\.1)/,
+    templates: [["<available_tools>", "<arg_key>", "made by Poolside"]],
+  },
+  {
+    name: "Laguna XS-2.1",
+    id: "laguna",
+    variant: "laguna-xs-2.1",
+    models: /laguna-?xs(?![a-z])/,
+    templates: [["<available_tools>", "<arg_key>"]],
+  },
+  { name: "Laguna M", id: "laguna", variant: "laguna-xs.2", doubtful: true, models: /laguna-?m(?![a-z])/ },
+  {
+    name: "Ling 3 and Ring 2.6",
+    id: "ling3",
+    variant: "ling-3.0",
+    doubtful: true,
+    models: /ling-?3(?![\db])|ring-?2\.6/,
+    templates: [["<role>", "<arg_key>"]],
+  },
+  { name: "a template with GLM's calls and turns of its own", id: "glm", doubtful: true, templates: [["<arg_key>", "!<tool_sep>"]] },
   { name: "MiniMax-M3", id: "minimax-m3", variant: "minimax-m3", models: /minimax-?m3(?!\d)/, templates: [["]<]minimax[>["]] },
   {
     name: "MiniMax-M2",
@@ -474,8 +498,29 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|bom|>", "<tool_calls>"]],
   },
 
+  // ---- Tencent
+  {
+    name: "Hy3",
+    id: "hy3",
+    variant: "hy3",
+    models: /hy3(?![.\da-z]|-preview)/,
+    templates: [["hy_User", "tool_sep", ":opensource"]],
+    sampling: from("README of Tencent-Hunyuan/Hy3", { temperature: 0.9, topP: 1 }),
+  },
+  { name: "Hy3-preview", id: "hy3", variant: "hy3-preview", doubtful: true, models: /hy3-preview/, templates: [["hy_User", "tool_sep"]] },
+  { name: "Hy4", id: "hy3", doubtful: true, models: /hy4(?![.\da-z])/, templates: [["hy_User", "arg_key"]] },
+
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
+
+  // ---- OpenBMB
+  {
+    name: "MiniCPM5",
+    id: "minicpm5",
+    variant: "minicpm5",
+    models: /minicpm-?5(?![.\d])/,
+    templates: [["<function name=", "<param name=", "<![CDATA["]],
+  },
 
   // ---- Hermes and Qwen
   {

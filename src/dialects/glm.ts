@@ -4,53 +4,24 @@
  *     <think>I need the weather.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
  */
 import type { Effort, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
-import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentTexts, pythonJson, pythonLiteral } from "./print.ts";
+import type { RenderableResult } from "./dialect.ts";
+import { callPieces, type Gap, glmScanner, PRESERVED, thought } from "./glm-syntax.ts";
+import { pythonJson, pythonLiteral } from "./print.ts";
 import { markup, type Pieces } from "./prompt.ts";
-import { element } from "./scan/heads.ts";
-import { jsonCalls } from "./scan/json-calls.ts";
-import { scannerOf, THINK_TAGS } from "./scan/table.ts";
-import { tagCalls } from "./scan/tag-calls.ts";
 import { dialectOf, functionObject, functionTool, type Rendered, type Setting } from "./tools.ts";
 import { dialogue, resultText, textOf, textParts, thinkingOf, thoughtAndText, turnsOf, writtenCalls } from "./transcript.ts";
 
 const STOPS = ["<|user|>", "<|observation|>", "<|endoftext|>"];
-const PRESERVED = ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"];
 const TURNS = ["[gMASK]", "<sop>", "<|system|>", "<|assistant|>"];
 
-// ---- Scanning
-
-const KEY = element("</arg_key>", "<arg_value>");
-
-const calls = tagCalls({
-  open: ["<tool_call>"],
-  close: ["</tool_call>"],
-  calls: [],
-  callClose: "</tool_call>",
-  params: ["<arg_key>", "<arg_key><arg_key>"].map((open) => ({ open, head: KEY, value: "<arg_value>", close: "</arg_value>" })),
-  stops: STOPS,
-  bareNames: "always",
-  escaped: true,
-  wrappers: [], // as GLM-4 wrote them
-  json: jsonCalls({ marks: ["<tool_call>", "</tool_call>", "</think>", ...STOPS] }).marked,
-});
-
-const createScanner = scannerOf({
-  calls: { "<tool_call>": calls.block },
-  closers: ["</tool_call>"],
-  thinking: THINK_TAGS,
-  stops: STOPS,
-  control: TURNS,
-  callsInThinking: "promote-if-unclosed",
-});
+const createScanner = glmScanner({ stops: STOPS, control: TURNS });
 
 // ---- Rendering
 
 const t = markup([...TURNS, ...STOPS, ...PRESERVED, "/nothink", "<tool_response>", "</tool_response>", "<eop>", "[MASK]", "[sMASK]"]);
 
 interface Variant {
-  /** What stands between any two things. */
-  readonly gap: "" | "\n";
+  readonly gap: Gap;
   /** What stands for no thinking. */
   readonly none: Pieces;
   /** The prompt opens the thinking. Otherwise the model does, and a user who wants none says so. */
@@ -98,7 +69,7 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     return [
       t`<|assistant|>${gap}${thinks && thinking ? thought(thoughts) : none}`,
       words && [gap, words],
-      writtenCalls(parts, (call) => callPieces(call, variant)).map((call) => [gap, call]),
+      writtenCalls(parts, (call) => callPieces(call, gap)).map((call) => [gap, call]),
     ];
   };
   return {
@@ -118,11 +89,6 @@ function render(request: Request, variant: Variant, options: Setting): Rendered 
     open: t`<|assistant|>${silent ? [gap, none] : opens && t`<think>`}`,
   };
 }
-
-const callPieces = (call: RenderableCall, { gap }: Variant): Pieces =>
-  t`<tool_call>${call.name}${gap}${argumentTexts(call, /<\/?(?:arg_|tool_call)/).map(
-    ({ key, text }) => t`<arg_key>${key}</arg_key>${gap}<arg_value>${text}</arg_value>${gap}`,
-  )}</tool_call>`;
 
 /** A result that is a list of parts is as many results, each as Python prints it: so the model was trained. */
 const resultPieces = (results: readonly RenderableResult[], { gap }: Variant): Pieces =>
@@ -144,8 +110,6 @@ For each function call, output the function name and arguments within the follow
   (n) => t`<arg_key>{arg-key-${`${n}`}}</arg_key>${gap}<arg_value>{arg-value-${`${n}`}}</arg_value>${gap}`,
 )}...${gap}</tool_call>`;
 
-const thought = (text: string): Pieces => t`<think>${text}</think>`;
-
 export const glm = dialectOf({
   id: "glm",
   title: "GLM",
@@ -156,7 +120,7 @@ export const glm = dialectOf({
   createScanner,
   render,
   tools: toolPieces,
-  calls: (calls, variant) => calls.map((call) => callPieces(call, variant)),
+  calls: (calls, variant) => calls.map((call) => callPieces(call, variant.gap)),
   results: resultPieces,
   thinking: thought,
 });

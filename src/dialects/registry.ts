@@ -20,13 +20,17 @@ import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
 import { hunyuan } from "./hunyuan.ts";
+import { hy3 } from "./hy3.ts";
 import { internlm } from "./internlm.ts";
 import { jamba } from "./jamba.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
+import { laguna } from "./laguna.ts";
 import { ling } from "./ling.ts";
+import { ling3 } from "./ling3.ts";
 import { llama3 } from "./llama3.ts";
+import { minicpm5 } from "./minicpm5.ts";
 import { minimaxM1 } from "./minimax-m1.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
@@ -60,13 +64,17 @@ const DIALECTS: readonly Dialect[] = [
   harmony,
   hermes,
   hunyuan,
+  hy3,
   internlm,
   jamba,
   json,
   kimiK2,
   kimiK3,
+  laguna,
   ling,
+  ling3,
   llama3,
+  minicpm5,
   minimaxM1,
   minimaxM2,
   minimaxM3,

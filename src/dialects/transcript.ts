@@ -33,10 +33,10 @@ export function leadingSystem(messages: readonly Message[]): { system?: Content;
 }
 
 /** System texts stand in front, wherever they come. */
-export function hoisted({ messages }: Pick<Request, "messages">): { system: string; rest: Message[] } {
+export function hoisted({ messages }: Pick<Request, "messages">, separator = "\n\n"): { system: string; rest: Message[] } {
   const isSystem = ({ role }: Message) => role === "system" || role === "developer";
   const system = messages.flatMap((message) => (isSystem(message) && "content" in message ? textOf(message.content) : []));
-  return { system: system.join("\n\n"), rest: messages.filter((message) => !isSystem(message)) };
+  return { system: system.join(separator), rest: messages.filter((message) => !isSystem(message)) };
 }
 
 /** For templates whose roles must alternate: what one side says in a row is one message. A developer's message is a system message. */

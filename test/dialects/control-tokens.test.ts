@@ -12,13 +12,20 @@ const messages: Request["messages"] = [
   { role: "user", content: [{ type: "text", text: "Bye" }] },
 ];
 
+/** Tokens that look like the XML or HTML that answers are full of; and Laguna's end, which no server shows. */
+const TEXT: Readonly<Record<string, readonly string[]>> = {
+  ling: ["<role>", "</role>"],
+  minicpm5: ["<s>"],
+  laguna: ["〈|EOS|〉", "<system>", "</system>", "<user>", "</user>", "<assistant>"],
+};
+
 describe("control tokens are never text", () => {
   const cases = listDialects().flatMap((dialect) => dialect.variants.map((variant) => ({ id: dialect.id, dialect, variant })));
   test.each(cases)("$id, $variant", ({ dialect, variant }) => {
     const prompt = dialect.render({ model: "", messages }, { variant, bos: true });
     const tokens = prompt.filter((piece) => piece.control).map((piece) => piece.text);
     for (const token of new Set([...tokens, ...dialect.stops])) {
-      if (/think/i.test(token)) continue;
+      if (/think/i.test(token) || TEXT[dialect.id]?.includes(token)) continue;
       const events = cutAnyhow(dialect, `a${token}b`);
       expect(textOf(events) + thinkingOf(events)).not.toContain(token);
     }

@@ -308,13 +308,16 @@ describe("XML parameters of the dialects", () => {
     expect(["", "\n", "\n\n"].map((body) => takes(call(body)))).toEqual([true, true, false]);
   });
 
-  test.each(["glm", "minimax-m2", "qwen3-coder", "seed-oss"])("%s: where a union allows anything, a string may stand", (id) => {
-    const dialect = speakers.find((dialect) => dialect.id === id)!;
-    const a = { anyOf: [{ type: "object" }, { description: "anything" }] };
-    const takes = speaks(id, { name: "f", parameters: { type: "object", properties: { a } } });
-    for (const value of ["s", { b: 1 }])
-      expect(takes(plainText(dialect.renderToolCalls([{ name: "f", arguments: { a: value } }])))).toBe(true);
-  });
+  test.each(["glm", "hy3", "laguna", "ling3", "minicpm5", "minimax-m2", "qwen3-coder", "seed-oss"])(
+    "%s: where a union allows anything, a string may stand",
+    (id) => {
+      const dialect = speakers.find((dialect) => dialect.id === id)!;
+      const a = { anyOf: [{ type: "object" }, { description: "anything" }] };
+      const takes = speaks(id, { name: "f", parameters: { type: "object", properties: { a } } });
+      for (const value of ["s", { b: 1 }])
+        expect(takes(plainText(dialect.renderToolCalls([{ name: "f", arguments: { a: value } }])))).toBe(true);
+    },
+  );
 
   test("qwen3-coder: Python's words as well as JSON's, and the opener may be missing", () => {
     const takes = speaks("qwen3-coder", free);

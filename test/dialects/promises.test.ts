@@ -34,6 +34,10 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   "seed-oss":
     /<\/parameter>\s*<(parameter=|\/function>)|<\/(parameter|function)>\s*<(function=|\/?seed:)|<parameter=[^<]*>|<\/seed:tool_call>\s*<seed:(tool_call|eos)>/,
   glm: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
+  hy3: /<\/arg_value(:opensource)?>\s*<(\/?(arg_key|tool_calls?|write_file)|｜hy_eos)/,
+  laguna: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\/assistant>)/,
+  ling: /<\/arg_value>(\s|\\n)*<(arg_key>|\/write_file>|\/?tool_call>|\|)/,
+  minicpm5: /<\/param>\s*<(param ?name=|\/?function|\/write_file|\|)/,
   "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
   "kimi-k3":
     /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
@@ -46,6 +50,10 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "qwen3-coder": /"[\s\S]*'|'[\s\S]*"|<\/?(tool_call|function|parameter)|< (function|parameter)|<\|/,
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
   glm: /<\/?(arg_|tool_call)|<\|/,
+  hy3: /<\/?(arg_|tool_)|<｜/,
+  laguna: /<\/?(arg_|tool_call|assistant)/,
+  ling: /<\/?(arg_|tool_call)|<\|/,
+  minicpm5: /"[\s\S]*'|'[\s\S]*"|<\/?(function|param)|<\|/,
   "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
   "minimax-m3": /^\/|>|\]<\]minimax/,
   "kimi-k3": /<\|(open|close|sep|end_of_msg)/,
@@ -57,7 +65,17 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 const UNCLOSED: ReadonlySet<string> = new Set(["json", "llama3", "mistral", "phi4-mini", "xlam"]);
 
 /** Where values have no types in band, the schema gives them back. */
-const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "seed-oss"]);
+const UNTYPED: ReadonlySet<string> = new Set([
+  "qwen3-coder",
+  "glm",
+  "hy3",
+  "laguna",
+  "ling3",
+  "minicpm5",
+  "minimax-m2",
+  "minimax-m3",
+  "seed-oss",
+]);
 /** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */
 const NESTED: ReadonlySet<string> = new Set(["minimax-m3"]);
 

@@ -35,6 +35,7 @@ export interface CallForm {
   readonly loose?: true;
   /** What arms the grammar: words that a call begins with. */
   readonly words: readonly string[];
+  readonly thinking?: { readonly open: string; readonly close: string };
 }
 
 export interface CallFormat extends CallForm {
@@ -48,7 +49,6 @@ export interface CallFormat extends CallForm {
   readonly openers?: readonly string[];
   /** and the beginning of a call of this tool that no mark announces. */
   readonly bareOpener?: (name: string) => string;
-  readonly thinking?: { readonly open: string; readonly close: string };
   /** What the model may write before its calls, where it says nothing. */
   readonly lead?: string;
   /** What it may write behind them. */
@@ -102,7 +102,8 @@ type Written = readonly (readonly [name: string, args: string])[];
 
 /** What the grammar of one request is made with. */
 function writerOf(format: CallFormat, { variant, parallelCalls, startInThinking }: GrammarOptions, preserved: readonly string[]) {
-  const { variants = {}, words, start, stop, lead, thinking } = format;
+  const { variants = {}, words, start, stop, lead } = format;
+  const { thinking } = { ...format, ...variants[variant ?? ""] };
   const rules = new Rules();
   const relaxed: Grammar["relaxed"] = [];
 

@@ -7,7 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
-import { elementValues, gemmaValues, indentedValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { elementValues, gemmaValues, indentedValues, jsonValues, pythonLiterals, pythonValues, xmlValues } from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -71,6 +71,29 @@ const DSML: Pick<CallFormat, "openers" | "thinking"> = {
   openers: [..."function_calls>,tool_calls>, calls>,invoke, invoke".split(",").map((tag) => `<｜DSML｜${tag}`)],
   thinking: THINK,
 };
+
+/** With newlines or without: GLM wrote them until 4.6. */
+const GLM: CallFormat = {
+  values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
+  call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
+  between: NEWLINE,
+  words: ["<tool_call>"],
+  thinking: THINK,
+};
+
+/** Hy3's tags, which have a suffix or not. */
+const hy3Form = (suffix: string): CallForm => ({
+  values: xmlValues({
+    open: (key) => `<arg_key${suffix}>${key}</arg_key${suffix}>\n<arg_value${suffix}>`,
+    close: `</arg_value${suffix}>`,
+    behind: "\n",
+  }),
+  call: (name) => [`<tool_call${suffix}>${name}<tool_sep${suffix}>\n`, ARGUMENTS, `</tool_call${suffix}>`],
+  between: "\n",
+  section: { begin: `<tool_calls${suffix}>\n`, end: `\n</tool_calls${suffix}>` },
+  words: [`<tool_calls${suffix}>`],
+  thinking: { open: `<think${suffix}>`, close: `</think${suffix}>` },
+});
 
 /** What stands before every tag of MiniMax-M3's calls. */
 const MINIMAX = "]<]minimax[>[";
@@ -164,14 +187,7 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: { open: "<|channel>thought\n", close: "<channel|>" },
     stop: "<|tool_response>",
   },
-  glm: {
-    // Until 4.6 with newlines, from 4.7 on without.
-    values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
-    call: (name) => [`<tool_call>${name}`, NEWLINE, ARGUMENTS, "</tool_call>"],
-    between: NEWLINE,
-    words: ["<tool_call>"],
-    thinking: THINK,
-  },
+  glm: GLM,
   granite: {
     ...TAGGED,
     variants: {
@@ -228,6 +244,11 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     section: { begin: "<tool_calls>[\n    ", end: "\n]</tool_calls>" },
     words: ["<tool_calls>"],
   },
+  hy3: {
+    ...hy3Form(":opensource"),
+    openers: ["<tool_call:opensource>", "<tool_call>"],
+    variants: { "hy3-preview": hy3Form("") },
+  },
   json: BARE,
   "kimi-k2": {
     values: jsonValues,
@@ -263,8 +284,18 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     lead: "<|open|>response<|sep|><|close|>response<|sep|>",
     answer: [["<|open|>response<|sep|>", ""], ARGUMENTS, ["<|close|>response<|sep|>", ""]],
   },
+  laguna: GLM,
   ling: TAGGED,
+  ling3: GLM,
   llama3: { ...BARE, between: "; ", openers: ['{"name":', "<function="] },
+  minicpm5: {
+    values: xmlValues({ open: (key) => `<param name=${quoted(key)}>`, close: "</param>", behind: "", literals: pythonLiterals }),
+    call: (name) => [`<function name=${quoted(name)}>`, ARGUMENTS, "</function>"],
+    between: "\n",
+    words: ["<function name="],
+    openers: ["<functionname="],
+    thinking: THINK,
+  },
   "minimax-m1": {
     ...TAGGED,
     call: (name) => [jsonCall(name), ARGUMENTS, "}\n"],

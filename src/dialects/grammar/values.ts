@@ -108,8 +108,8 @@ export const gemmaValues =
 const NO_NAME = ["\0-/", ":-@", "[-^", "`", "{-\x7f"];
 const PYTHON_ENDS = ["\\", "\n"];
 
-/** `city='Paris', days=2, tags=["a"], when={"start": None}` between the parentheses of a call. */
-export const pythonValues: Values = (rules) => {
+/** `'Paris'`, `["a"]`, `{"start": None}` */
+export const pythonLiterals: Values = (rules) => {
   const ws = blanks(rules);
   const either = (...texts: readonly string[]): string => rules.choice("word", texts.map(literal));
   const string = (length?: string): string => {
@@ -118,10 +118,8 @@ export const pythonValues: Values = (rules) => {
     const inside = (quote: string) => `${rules.rule("char", `${noneOf([quote, ...PYTHON_ENDS])} | "\\\\" ${escaped}`)}${length ?? "*"}`;
     return rules.rule("string", `"'" ${inside("'")} "'" | "\\"" ${inside('"')} "\\""`);
   };
-  const otherKey = (declared: readonly string[], quote: string): string =>
-    `${literal(quote)} ${otherWord(declared, [quote, ...PYTHON_ENDS])} ${literal(quote)}`;
   const text = (value: string): string => either(pythonLiteral(value), `"${escapeJson(value)}"`);
-  const inner: ValueSyntax = {
+  return {
     scalar: (value) => {
       if (typeof value === "string") return text(value);
       return typeof value === "number" ? literal(pythonNumber(value)) : either(pythonLiteral(value), String(value));
@@ -136,9 +134,17 @@ export const pythonValues: Values = (rules) => {
     },
     list: { open: '"["', comma: `"," ${ws}`, close: '"]"' },
   };
+};
+
+const otherKey = (declared: readonly string[], quote: string): string =>
+  `${literal(quote)} ${otherWord(declared, [quote, ...PYTHON_ENDS])} ${literal(quote)}`;
+
+/** `city='Paris', days=2, tags=["a"], when={"start": None}` between the parentheses of a call. */
+export const pythonValues: Values = (rules) => {
+  const inner = pythonLiterals(rules);
   const object: ObjectSyntax = {
     open: "",
-    comma: `"," ${ws}`,
+    comma: `"," ${blanks(rules)}`,
     close: "",
     pair: (name, value) => `${literal(`${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : pythonLiteral(name)}=`)} ${value}`,
     otherPair: (declared, value) => `(${otherWord(declared, NO_NAME)} | ${otherKey(declared, "'")}) "=" ${value}`,
@@ -160,15 +166,17 @@ export interface XmlParameter {
   readonly typed?: "string" | "type";
   /** `True` is `true`, and so on. */
   readonly python?: true;
+  /** How objects and lists are written, if not as JSON. */
+  readonly literals?: Values;
   /** Newlines between tags may be there or not. */
   readonly loose?: true;
 }
 
 /** `<parameter=city>\nParis\n</parameter>`: strings as they are, everything else as JSON. */
 export const xmlValues =
-  ({ open, close, behind, nothing, typed, python, loose }: XmlParameter): Values =>
+  ({ open, close, behind, nothing, typed, python, loose, literals = jsonValues }: XmlParameter): Values =>
   (rules) => {
-    const json = jsonValues(rules);
+    const json = literals(rules);
     const tag = (text: string): string => (loose ? row(...text.split(/(\n)/).map((run) => run && newlineOr(run))) : literal(text));
     const scalar = (value: Scalar): string => {
       if (typeof value === "string") return literal(value);
@@ -181,7 +189,7 @@ export const xmlValues =
     const strings: ValueSyntax = {
       ...json,
       // What is read where a string may stand is one, but for the word of JSON itself.
-      scalar: (value) => (value === null ? json.scalar(value) : scalar(value)),
+      scalar: (value) => (value === null ? literal("null") : scalar(value)),
       string: (length) => (length === undefined ? until(rules, [close]) : undefined),
       verbatim: ["null"],
       noStrings,

@@ -164,7 +164,7 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     const mark = strips ? s.match(NEWLINE) : "";
     if (mark === undefined) return undefined;
     s.pos += mark.length;
-    return value;
+    return valueHead;
   };
 
   const value: Step = (s) => {
@@ -192,6 +192,8 @@ function valueSteps(form: TagForm, tags: Tags, { between, endCall, innerHeads }:
     } else if (!innerHeads.has(mark)) param.quoted--;
     return content(s, param, "");
   };
+
+  const valueHead = form.valueHead?.(value) ?? value;
 
   /** The mark was content, and so is what was read behind it. */
   const content = (s: Scan, param: Param, behind: string): Step => {

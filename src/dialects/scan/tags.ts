@@ -49,6 +49,8 @@ export interface TagForm {
   readonly closeSlips?: Readonly<Record<string, string>>;
   /** The arguments may come as one JSON object, or in one parameter of such a name. */
   readonly wrappers?: readonly string[];
+  /** What may stand at the beginning of a value; the step behind it is given. */
+  readonly valueHead?: (value: Step) => Step;
   /** Nothing but its own closer ends a value. */
   readonly opaque?: boolean;
   /** Reads the arguments and what closes the call, where they are no parameters. */

@@ -2,9 +2,8 @@
  * Values that stand as raw text between tags, as `params.ts` finds them: strings are written while they arrive, all other values once they
  * are whole, typed by the schema.
  */
-import { escapeJson, isObject, type JsonWriter, jsonScalar } from "../../core/json.ts";
+import { escapeJson, isObject, JsonWriter, jsonScalar } from "../../core/json.ts";
 import { JSON_SYNTAX } from "../../core/json-syntax.ts";
-import type { Json } from "../../core/nouns.ts";
 import type { Pile } from "../../core/pile.ts";
 import { NO_MARKS, type Outcome, Reader } from "../../core/reader.ts";
 import { propertySchema, type SchemaNode, schemaTypes } from "../../core/schema.ts";
@@ -138,10 +137,8 @@ function unescaped(text: string): string {
 
 /** Whether this text is an object of declared parameters; behind a tag that has no key, of any. */
 export function holdsArguments(s: Scan, text: string): boolean {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) && (s.param?.key === "" || Object.keys(value).every((key) => paramSchema(s, key) !== undefined));
-  } catch {
-    return false;
-  }
+  const out = new JsonWriter();
+  if (readJson(text, out, s.maxDepth) !== "done") return false;
+  const { value } = out;
+  return isObject(value) && (s.param?.key === "" || Object.keys(value).every((key) => paramSchema(s, key) !== undefined));
 }

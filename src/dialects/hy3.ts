@@ -1,0 +1,143 @@
+/**
+ * Tencent Hy3. GLM's keys and values in a block, each on a line of its own; all tags have a suffix, which those of the preview had not:
+ *
+ *     <tool_calls:opensource>
+ *     <tool_call:opensource>get_weather<tool_sep:opensource>
+ *     <arg_key:opensource>city</arg_key:opensource>
+ *     <arg_value:opensource>Paris</arg_value:opensource>
+ *     </tool_call:opensource>
+ *     </tool_calls:opensource>
+ */
+import type { Effort, Part, Request, Tool } from "../core/nouns.ts";
+import { Marks } from "../core/window.ts";
+import type { RenderableCall, RenderableResult } from "./dialect.ts";
+import { argumentTexts, pythonJson } from "./print.ts";
+import { type Markup, markup, type Pieces } from "./prompt.ts";
+import { element } from "./scan/heads.ts";
+import { think } from "./scan/steps.ts";
+import { scannerOf } from "./scan/table.ts";
+import { tagCalls } from "./scan/tag-calls.ts";
+import { dialectOf, functionTool, type Rendered, type Setting } from "./tools.ts";
+import { batched, callsOf, dialogue, hoisted, resultText, textOf, thinkingOf, turnsOf } from "./transcript.ts";
+
+const suffixed = (token: string): string => token.replace(/｜?>$/, ":opensource$&");
+const SPELLINGS = [suffixed, String];
+const spelled = (...tokens: readonly string[]): string[] => SPELLINGS.flatMap((spell) => tokens.map((token) => spell(token)));
+
+const STOP = "<｜hy_eos｜>";
+const TURNS = ["<｜hy_begin_of_sentence｜>", "<｜hy_User｜>", "<｜hy_Assistant｜>", "<｜reasoning_mode｜>", "<｜hy_pad｜>"];
+const TAGS = [
+  ...["<tool_calls>", "</tool_calls>", "<tool_call>", "</tool_call>", "<tool_sep>"],
+  ...["<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>", "</think>"],
+];
+const STOPS = spelled(STOP);
+
+// ---- Scanning
+
+const calls = SPELLINGS.map((spell) => {
+  const [block, call, key, value] = [spell("<tool_calls>"), spell("<tool_call>"), spell("<arg_key>"), spell("<arg_value>")];
+  const callClose = spell("</tool_call>");
+  const ends = new Marks([spell("<tool_sep>"), key, callClose]); // Hy4 writes no separator
+  const steps = tagCalls({
+    open: [block],
+    close: [spell("</tool_calls>")],
+    calls: [{ open: call, head: { ends, endsInside: ends, next: [key, callClose], read: (name) => ({ name: name.trim() }) } }],
+    callClose,
+    params: [{ open: key, head: element(spell("</arg_key>"), value), value, close: spell("</arg_value>") }],
+    stops: STOPS,
+    bareNames: "never",
+  });
+  return { block, call, steps };
+});
+
+const createScanner = scannerOf({
+  calls: Object.fromEntries(calls.map(({ block, steps }) => [block, steps.block])),
+  closers: spelled("</tool_calls>"),
+  thinking: { open: Object.fromEntries(spelled("<think>").map((tag) => [tag, think])), close: spelled("</think>"), stray: "text" },
+  stops: STOPS,
+  control: [...spelled(...TURNS), suffixed("</think>")],
+  callsInThinking: "promote-if-unclosed",
+  inLine: Object.fromEntries(calls.map(({ call, steps }) => [call, steps.bare])),
+});
+
+// ---- Rendering
+
+const TOKENS = [STOP, ...TURNS, ...TAGS, "<tool_responses>", "</tool_responses>", "<tool_response>", "</tool_response>"];
+const t = markup(spelled(...TOKENS));
+const TOKEN = /<(?:\/?(?:arg|tool)_\w+|\/?think|｜\w+｜)>/g;
+const respelled = (text: string): string => text.replace(TOKEN, suffixed);
+const VARIANTS: Readonly<Record<"hy3" | "hy3-preview", Markup>> = {
+  hy3: (literals, ...data) => t(Object.assign(literals.map(respelled), { raw: literals.raw }), ...data),
+  "hy3-preview": t,
+};
+
+/** It knows two, and none. */
+const EFFORTS: Readonly<Record<Effort, string>> = { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "high", max: "high" };
+
+function render(request: Request, t: Markup, options: Setting): Rendered {
+  const { messages, tools = [], thinking = {} } = request;
+  const { system, rest } = hoisted(request, "");
+  const thinks = options.thinking === true;
+  const keeps = thinking.keep ?? tools.length > 0;
+  const last = messages.at(-1);
+  /** An answer that stands last is to be continued. */
+  const isOpen = (said: readonly Part[]): boolean => last?.role === "assistant" && last.content === said && callsOf(said).length === 0;
+  return {
+    bos: t`<｜hy_begin_of_sentence｜>`,
+    messages: [
+      [system, system && options.declared && "\n\n", options.declared],
+      t`<｜reasoning_mode｜>reasoning_effort:${thinks ? EFFORTS[thinking.effort ?? "high"] : "no_think"}`,
+      dialogue(turnsOf(rest), {
+        other: (_, content) => t`<｜hy_User｜>${textOf(content)}`,
+        said: (said, current) => [
+          t`<｜hy_Assistant｜><think>${(current || keeps) && thinkingOf(said)}</think>${textOf(said)}`,
+          batched(said, (calls) => callPieces(calls, t)),
+          !isOpen(said) && t`<｜hy_eos｜>`,
+        ],
+        results: (results) => resultPieces(results, t),
+      }),
+    ],
+    open: last?.role !== "assistant" && t`<｜hy_Assistant｜><think>${!thinks && t`</think>`}`,
+  };
+}
+
+const callPieces = (calls: readonly RenderableCall[], t: Markup): Pieces =>
+  t`<tool_calls>\n${calls.map(
+    (call) =>
+      t`<tool_call>${call.name}<tool_sep>\n${argumentTexts(call, /<\/?(?:arg_|tool_)/).map(
+        ({ key, text }) => t`<arg_key>${key}</arg_key>\n<arg_value>${text}</arg_value>\n`,
+      )}</tool_call>\n`,
+  )}</tool_calls>`;
+
+const resultPieces = (results: readonly RenderableResult[], t: Markup): Pieces =>
+  t`<tool_responses>\n${results.map(({ output }) => t`<tool_response>\n${resultText(output)}\n</tool_response>\n`)}</tool_responses>`;
+
+const toolPieces = (tools: readonly Tool[], t: Markup): Pieces => t`# Tools
+
+You may call one or more functions to assist with the user query.
+
+You are provided with function signatures within <tools></tools> XML tags:
+<tools>
+${tools.map((tool) => `${pythonJson(functionTool(tool))}\n`)}</tools>
+
+For function call returns, you should first print <tool_calls>
+For each function call, you should return object like:
+<tool_call>{function-name}<tool_sep>
+${[1, 2].map((n) => t`<arg_key>{arg-key-${`${n}`}}</arg_key>\n<arg_value>{arg-value-${`${n}`}}</arg_value>\n`)}...
+</tool_call>
+At the end of function call returns, you should print </tool_calls>`;
+
+export const hy3 = dialectOf({
+  id: "hy3",
+  title: "Tencent Hy3",
+  models: ["Hy3"],
+  variants: VARIANTS,
+  stops: STOPS,
+  preserved: spelled(...TAGS),
+  createScanner,
+  render,
+  tools: toolPieces,
+  calls: callPieces,
+  results: resultPieces,
+  thinking: (text) => VARIANTS.hy3`<think>${text}</think>`,
+});
