@@ -911,7 +911,7 @@ describe("whole answers of servers", () => {
     ],
     [
       { status: "failed", error: { code: "server_error", message: "x" } },
-      { reason: "error", native: "failed", error: { code: "upstream", message: "x" } },
+      { reason: "error", native: "failed", error: { code: "upstream", message: "x", native: "server_error" } },
     ],
     [{ status: "cancelled" }, { reason: "error", native: "cancelled", error: { code: "aborted", message: "the answer was cancelled" } }],
   ])("%j", (fields, finish) => {

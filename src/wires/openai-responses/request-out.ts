@@ -124,7 +124,7 @@ class Items {
       this.#custom.add(id);
       this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
     } else {
-      const status = truncated ? "incomplete" : "completed";
+      const status = truncated ? "incomplete" : (own(state, "status") ?? "completed");
       this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, asFunction(state));
     }
   }
