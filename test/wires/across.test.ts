@@ -564,3 +564,10 @@ test("OpenAI's marks of the prompt's cache are no more missed than those of Anth
   const messages = [{ role: "user", content: [{ type: "text", text: "Hi", ...mark }] }];
   expect(send("gemini", decode("openai-chat", { messages, prompt_cache_options: { mode: "explicit" } })).warnings).toEqual([]);
 });
+
+test("a part that only Google's servers know is told by its name", () => {
+  const parts = [{ executableCode: { language: "PYTHON", code: "1" } }];
+  const request = decode("gemini", { contents: [{ parts: [{ text: "Hi" }] }, { role: "model", parts }, { parts: [{ text: "Go on" }] }] });
+  expect(send("anthropic", request).warnings).toEqual(["part.executableCode of gemini has no place in anthropic and was left out"]);
+  expect(send("gemini", request).body.contents[1]).toEqual({ role: "model", parts });
+});

@@ -223,6 +223,11 @@ const allowed: typeof requests = [
     "openai-responses",
     { input: [said, { type: "function_call", call_id: "c", name: "f", arguments: "{}", status: "in_progress" }], tools: [flat] },
   ],
+  [
+    "the result of a custom call that lies on the server",
+    "openai-responses",
+    { input: [said, { type: "custom_tool_call_output", call_id: "c", output: "ok" }], tools: [flat] },
+  ],
   ["a way to show thinking", "anthropic", { max_tokens: 9, messages: [hi], thinking: { type: "adaptive", display: "updates" } }],
   [
     "an image of the assistant's",

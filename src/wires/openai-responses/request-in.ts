@@ -259,6 +259,8 @@ class Items {
     const whose = Object.entries(defined<{ name?: string; namespace?: string }>({ name, namespace })).map(([key, text]) =>
       quietState(key, text),
     );
+    // The call that would tell it lies on the server.
+    if (item.value.type === "custom_tool_call_output" && !named.name) whose.push(quietState("#custom", true));
     this.#push(withState(result, itemState(item), whose));
   }
 
