@@ -236,7 +236,7 @@ export class ResponseReader extends AnswerReader {
     if (isEmpty(objectOf(response.value.metadata))) response.ask("metadata");
     const end: End = { native };
     if (status === "failed" || error)
-      end.error = readError(0, {}, { error: isObject(error) ? { type: null, ...error } : "the answer failed" });
+      end.error = readError(0, {}, { error: isObject(error) ? { type: null, ...error } : (error ?? "the answer failed") });
     else if (status === "cancelled") end.error = { code: "aborted", message: "the answer was cancelled" };
     else {
       end.reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";
