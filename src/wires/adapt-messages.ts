@@ -242,7 +242,12 @@ class Messages {
   }
 
   #takes(media: Media, role: Message["role"]): boolean {
-    return this.#able.media(media, role) && (this.#able.googleFiles === true || !GOOGLE_FILE.test(media.url ?? ""));
+    const { googleFiles } = this.#able;
+    if (!this.#able.media(media, role) || (!googleFiles && GOOGLE_FILE.test(media.url ?? ""))) return false;
+    // Elsewhere only files have names.
+    if (media.name && !googleFiles && !/^(application|text)/.test(media.mediaType))
+      this.#warnings.dropped(`the name of ${media.mediaType}`);
+    return true;
   }
   #labelled(media: Media, role: Message["role"]): Text | Media {
     if (this.#takes(media, role)) return media;

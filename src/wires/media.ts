@@ -5,6 +5,9 @@ import { fromBase64 } from "./capsule.ts";
 import { printBody } from "./raw.ts";
 import { entryOf, isText, listOf } from "./read.ts";
 
+/** The type of a file of which nobody says what it is. */
+export const UNTOLD = "application/octet-stream";
+
 /** What is not said of a file is told by its name, or that of its URL. */
 const ENDINGS: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
@@ -16,7 +19,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** A file of which only that is known; and what it is if they do not tell. */
-export function fileFromUrl(url: string | undefined, name: string | undefined, otherwise = "application/octet-stream"): Media {
+export function fileFromUrl(url: string | undefined, name: string | undefined, otherwise = UNTOLD): Media {
   const [ending = ""] = /[^.]*$/.exec((name ?? url ?? "").replace(/[?#].*/s, "").toLowerCase()) ?? [];
   return mediaFromUrl(url, entryOf(ENDINGS, ending) ?? otherwise);
 }

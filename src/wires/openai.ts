@@ -195,8 +195,8 @@ export function writeOutput(out: Out, inner?: string): Draft | undefined {
   const { output, from } = out.request;
   if (!output) return undefined;
   const { schema: given, name = OUTPUT_NAME, strict } = output;
-  if (!given) return { type: "json_object" };
-  const wraps = out.profile.official && given.type !== "object" && !from?.startsWith("openai");
+  if (!given && !(inner && output.name)) return { type: "json_object" }; // a name without a schema only chat completions take
+  const wraps = given && out.profile.official && given.type !== "object" && !from?.startsWith("openai");
   if (wraps) out.wrapped = true;
   const schema = wraps ? wrappedSchema(given) : given;
   const spec = defined<Draft>({ name: new Names([], NAME_RULE).out(name), schema, strict });

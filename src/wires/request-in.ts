@@ -80,7 +80,12 @@ export class Source implements Reading {
     const media = parts.filter((part) => part.type === "media");
     if (media.length > 0) result.media = media;
     const isPlain = parts.every((part, i) => !part.state && (part.type === "media" || i === 0));
-    return isPlain ? result : withState(result, [opaque(this.wire, key, given.json(key) ?? null, true)]);
+    if (isPlain) return result;
+    // What its texts carried, for the others to tell of it.
+    const lost = parts.flatMap(({ type, state = [] }) =>
+      type === "text" ? state.map((mark) => ({ ...mark, kind: `#${mark.kind}` })) : [],
+    );
+    return withState(result, [opaque(this.wire, key, given.json(key) ?? null, true)], lost);
   }
 
   /** A call of the history. One that nobody can read is no reason to refuse what comes after it. */

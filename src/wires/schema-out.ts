@@ -204,7 +204,7 @@ export const fromGeminiSchema = (schema: JsonObject): JsonObject =>
   !isGeminis(schema)
     ? schema
     : rewrite({ schema, lost: [] }, camel, (draft) => {
-        if (isText(draft.type)) draft.type = draft.type.toLowerCase();
+        if (isText(draft.type)) draft.type = draft.type.toLowerCase().replace("type_unspecified", "");
         if (typeof draft.type === "number") draft.type = TYPES[draft.type] ?? "";
         if (draft.type === "" || isOverruled(draft)) delete draft.type;
         for (const key of COUNTS) if (isText(draft[key])) draft[key] = Number(draft[key]);

@@ -57,7 +57,7 @@ export class Warnings {
 function lostIn({ kind, data, part }: Opaque): string[] {
   const given = objectOf(data);
   if (part) return Object.keys(given).map((key) => `${kind}.${key}`);
-  return [kind.replace("#", "") + (given.type === undefined ? "" : ` (${given.type})`)];
+  return [kind.replace(/^#+/, "") + (given.type === undefined ? "" : ` (${given.type})`)];
 }
 
 /** What was found out when a request was read. Of things whose kind only their own API knows, whoever writes it tells by itself: that API gets them. */

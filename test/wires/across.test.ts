@@ -449,3 +449,125 @@ describe("how much a chat client wants the model to think, in the words of many 
     expect(send("anthropic", request).warnings).toEqual(["chat_template_kwargs of openai-chat has no place in anthropic and was left out"]);
   });
 });
+
+describe("what Anthropic's clients say inside of something else is told, too", () => {
+  const asked = [
+    ...hi,
+    { role: "assistant", content: [{ type: "tool_use", id: "c", name: "f", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [] as object[] }] },
+  ];
+  const result = (...content: object[]) => [
+    ...asked.slice(0, 2),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content }] },
+  ];
+  const cited = { type: "char_location", cited_text: "x", document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 };
+  const source = { type: "text", media_type: "text/plain", data: "x" };
+  const definition = { name: "g", input_schema: { type: "object" }, input_examples: [{}], cache_control: { type: "ephemeral" } };
+  const addition = (definition: object) => [
+    ...hi,
+    { role: "user", content: [{ type: "tool_addition", tool: { type: "tool_definition", definition } }] },
+  ];
+
+  test.each<[string, object[], string[]]>([
+    [
+      "a block in a result",
+      result({ type: "browser_state", tabs: [] }),
+      ["block (browser_state) of anthropic has no place in gemini and was left out"],
+    ],
+    [
+      "citations in a result",
+      result({ type: "text", text: "x", citations: [cited] }),
+      ["citations of anthropic has no place in gemini and was left out"],
+    ],
+    [
+      "what can be read in a result",
+      result({ type: "tool_reference", tool_name: "f" }, { type: "text", text: "x", cache_control: { type: "ephemeral" } }),
+      [],
+    ],
+    [
+      "a document that shall be cited",
+      [{ role: "user", content: [{ type: "document", source, citations: { enabled: true } }] }],
+      ["citations of anthropic has no place in gemini and was left out"],
+    ],
+    ["a document that shall not", [{ role: "user", content: [{ type: "document", source, citations: { enabled: false } }] }], []],
+    ["a tool that is defined late", addition(definition), ["input_examples of anthropic has no place in gemini and was left out"]],
+    ["one of the API's own", addition({ type: "bash_20250124", name: "bash" }), ["bash_20250124 of anthropic was sent as a function"]],
+    [
+      "a setting in a message of its own",
+      [...hi, { role: "system", output_config: { effort: "low" } }],
+      ["messages[1] of anthropic has no place in gemini and was left out"],
+    ],
+  ])("%s", (_, messages, warnings) => {
+    const request = decode("anthropic", { max_tokens: 9, messages });
+    expect(send("gemini", request).warnings).toEqual(warnings);
+    expect(validateRequest("gemini", send("gemini", request).body)).toEqual([]);
+    expect(send("anthropic", request).warnings).toEqual([]);
+  });
+});
+
+test("an image in the midst of a document leaves a label", () => {
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const document = {
+    type: "document",
+    source: { type: "content", content: [{ type: "text", text: "before" }, image, { type: "text", text: "behind" }] },
+  };
+  const request = decode("anthropic", { max_tokens: 9, messages: [{ role: "user", content: [document] }] });
+  expect(send("openai-chat", request).body.messages).toEqual([{ role: "user", content: "before\n[image/*]\nbehind" }]);
+});
+
+test("null in a schema of Anthropic's is nothing: no other API takes it", () => {
+  const tools = [{ name: "f", input_schema: { type: "object", properties: null, required: null } }];
+  for (const id of ["openai-chat", "openai-responses", "gemini", "ollama"] as const) {
+    const { body } = send(id, decode("anthropic", { max_tokens: 9, messages: hi, tools }), { official: true });
+    expect(validateRequest(id, body)).toEqual([]);
+    expect(JSON.stringify(body.tools)).not.toContain("null,");
+  }
+});
+
+test("a type that is not specified is none", () => {
+  const responseSchema = { type: "TYPE_UNSPECIFIED", enum: ["a"] };
+  const request = decode("gemini", {
+    contents: [{ parts: [{ text: "Hi" }] }],
+    generationConfig: { responseMimeType: "application/json", responseSchema },
+  });
+  expect(request.output?.schema).toEqual({ enum: ["a"] });
+});
+
+test("OpenAI's own servers show a model no images in a system text: a label stands there", () => {
+  const system = [
+    { type: "text", text: "See:" },
+    { type: "image_url", image_url: { url: "https://x.example/y.png" } },
+  ];
+  const request = decode("openai-chat", { messages: [{ role: "system", content: system }, ...hi] });
+  const { body, warnings } = send("openai-chat", request, { official: true });
+  expect(validateRequest("openai-chat", body)).toEqual([]);
+  expect(JSON.stringify(body)).toContain("[image/* https://x.example/y.png]");
+  expect(warnings).toEqual(["media of the type image/* was sent as a label"]);
+  expect(send("openai-chat", request).body.messages).toMatchObject([{ content: system }, ...hi]);
+});
+
+test("the name of an image has a place in Gemini's API only", () => {
+  const inlineData = { mimeType: "image/png", data: "AAAA", displayName: "map.png" };
+  const request = decode("gemini", { contents: [{ parts: [{ text: "Where?" }, { inlineData }] }] });
+  expect(send("anthropic", request).warnings).toEqual(["the name of image/png has no place in anthropic and was left out"]);
+  expect(send("gemini", request).warnings).toEqual([]);
+});
+
+test("logprobs that are asked for by `include` are told of, all else in it is bookkeeping", () => {
+  const asked = (...include: string[]) => send("gemini", decode("openai-responses", { input: "Hi", include })).warnings;
+  expect(asked("message.output_text.logprobs")).toEqual(["include of openai-responses has no place in gemini and was left out"]);
+  expect(asked("reasoning.encrypted_content")).toEqual([]);
+});
+
+test("OpenAI's marks of the prompt's cache are no more missed than those of Anthropic's", () => {
+  const mark = { prompt_cache_breakpoint: { mode: "explicit" } };
+  const messages = [{ role: "user", content: [{ type: "text", text: "Hi", ...mark }] }];
+  expect(send("gemini", decode("openai-chat", { messages, prompt_cache_options: { mode: "explicit" } })).warnings).toEqual([]);
+});
+
+test("a part that only Google's servers know is told by its name", () => {
+  const parts = [{ executableCode: { language: "PYTHON", code: "1" } }];
+  const request = decode("gemini", { contents: [{ parts: [{ text: "Hi" }] }, { role: "model", parts }, { parts: [{ text: "Go on" }] }] });
+  expect(send("anthropic", request).warnings).toEqual(["part.executableCode of gemini has no place in anthropic and was left out"]);
+  expect(send("gemini", request).body.contents).toMatchObject([{}, { role: "model", parts }, {}]);
+});

@@ -911,6 +911,10 @@ describe("whole answers of servers", () => {
     ],
     [
       { status: "failed", error: { code: "server_error", message: "x" } },
+      { reason: "error", native: "failed", error: { code: "upstream", message: "x", native: "server_error" } },
+    ],
+    [
+      { status: "failed", error: "x" },
       { reason: "error", native: "failed", error: { code: "upstream", message: "x" } },
     ],
     [{ status: "cancelled" }, { reason: "error", native: "cancelled", error: { code: "aborted", message: "the answer was cancelled" } }],

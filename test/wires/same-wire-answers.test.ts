@@ -1,6 +1,6 @@
 // What a wire does not know of an answer comes back to a client of the same wire, wherever it stands, streamed or not; no other client sees it.
 import { expect, test } from "vitest";
-import type { Request, WireId } from "../../src/core/nouns.ts";
+import type { Request, Response, WireId } from "../../src/core/nouns.ts";
 import { getWire, listWires } from "../../src/wires/registry.ts";
 
 const request: Request = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
@@ -106,6 +106,28 @@ const answers: [WireId, object][] = [
       x_body: 8,
     },
   ],
+  [
+    "openai-responses",
+    {
+      id: "resp_1",
+      status: "completed",
+      truncation: "disabled",
+      background: false,
+      top_logprobs: 0,
+      max_tool_calls: 3,
+      previous_response_id: "resp_0",
+      text: { verbosity: "low" },
+      output: [
+        {
+          type: "reasoning",
+          id: "rs_1",
+          summary: [{ type: "summary_text", text: "Hm" }],
+          content: [{ type: "reasoning_text", text: "Well, hm" }],
+        },
+      ],
+    },
+  ],
+  ["openai-responses", { id: "resp_1", status: "failed", error: { code: "server_error", message: "x" } }],
   [
     "ollama",
     {
@@ -300,4 +322,32 @@ test.each(["END", 151645])("chat: the stop string that ended it, or the number o
   const warnings: unknown[] = [];
   getWire("gemini").encodeResponse(chat.decodeResponse(whole), request, { warn: (warning) => warnings.push(warning) });
   expect(warnings).toHaveLength(typeof stop_reason === "string" ? 1 : 0);
+});
+
+test("what Responses says of the words themselves, whole or streamed: others hear that it was left out; what repeats the request is not missed", () => {
+  const annotations = [{ type: "url_citation", url: "https://x.example", title: "x", start_index: 0, end_index: 2 }];
+  const logprobs = [{ token: "Hi", logprob: -1, bytes: [], top_logprobs: [] }];
+  const message = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
+  const answer = (part: object) => ({
+    id: "resp_1",
+    status: "completed",
+    truncation: "disabled",
+    output: [{ ...message, content: [{ type: "output_text", text: "Hi", annotations: [], logprobs: [], ...part }] }],
+  });
+  const told = (response: Response): string[] => {
+    const warnings: string[] = [];
+    getWire("anthropic").encodeResponse(response, request, { warn: ({ message }) => warnings.push(message) });
+    return warnings;
+  };
+  const responses = getWire("openai-responses");
+  expect(told(responses.decodeResponse(answer({})))).toEqual([]);
+  expect(told(responses.decodeResponse(answer({ annotations, logprobs })))).toEqual([
+    "annotations of openai-responses has no place in anthropic and was left out",
+    "logprobs of openai-responses has no place in anthropic and was left out",
+  ]);
+  const stream = sse(
+    { type: "response.output_text.delta", output_index: 0, content_index: 0, item_id: "msg_1", delta: "Hi", logprobs },
+    { type: "response.completed", response: answer({}) },
+  );
+  expect(told(responses.decodeResponse(stream))).toEqual(["logprobs of openai-responses has no place in anthropic and was left out"]);
 });

@@ -191,11 +191,96 @@ const requests: [string, WireId, object][] = [
   ],
 ];
 
-test.each(requests)("%s of %s", (_, id, fields) => {
+/** Not unknown, but seldom said: what the SDKs' types allow beside it. */
+const allowed: typeof requests = [
+  [
+    "a name without a schema",
+    "openai-chat",
+    { messages: [hi], response_format: { type: "json_schema", json_schema: { name: "o", description: "d", strict: true } } },
+  ],
+  [
+    "a function that does not say whether it is strict",
+    "openai-responses",
+    {
+      input: [said],
+      tools: [
+        {
+          type: "namespace",
+          name: "n",
+          description: "d",
+          tools: [{ type: "function", name: "f", parameters: { type: "object" }, async: true, allowed_callers: ["direct"] }],
+        },
+      ],
+    },
+  ],
+  [
+    "whose result it is",
+    "openai-responses",
+    { input: [...result, { type: "function_call_output", call_id: "c", output: "ok", name: "f", namespace: "n" }], tools: [flat] },
+  ],
+  [
+    "a call that is not over",
+    "openai-responses",
+    { input: [said, { type: "function_call", call_id: "c", name: "f", arguments: "{}", status: "in_progress" }], tools: [flat] },
+  ],
+  [
+    "the result of a custom call that lies on the server",
+    "openai-responses",
+    { input: [said, { type: "custom_tool_call_output", call_id: "c", output: "ok" }], tools: [flat] },
+  ],
+  ["a way to show thinking", "anthropic", { max_tokens: 9, messages: [hi], thinking: { type: "adaptive", display: "updates" } }],
+  [
+    "an image of the assistant's",
+    "anthropic",
+    {
+      max_tokens: 9,
+      messages: [
+        hi,
+        { role: "assistant", content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" }, title: null }] },
+        hi,
+      ],
+    },
+  ],
+  [
+    "an image of the system's",
+    "gemini",
+    {
+      systemInstruction: { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] },
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+    },
+  ],
+];
+
+test.each([...requests, ...allowed])("%s of %s", (_, id, fields) => {
   const wire = getWire(id);
   const given = wire.decodeRequest({ path: "", query: {}, headers: {}, body: { model: "m", ...fields } });
   const { body, context } = wire.encodeRequest(given);
   expect(body).toMatchObject(fields);
   expect(context.warnings).toEqual([]);
   for (const other of listWires()) if (other.id !== id) expect(JSON.stringify(other.encodeRequest(given).body)).not.toContain("x_new");
+});
+
+test("a film on YouTube has no type, and gets none", () => {
+  const fileData = { fileUri: "https://www.youtube.com/watch?v=x" };
+  const body = { contents: [{ role: "user", parts: [{ fileData }] }] };
+  const gemini = getWire("gemini");
+  const request = gemini.decodeRequest({ path: "/v1beta/models/m:generateContent", query: {}, headers: {}, body });
+  expect(gemini.encodeRequest(request).body).toEqual(body);
+});
+
+test("a reference of Responses need not say that it is one", () => {
+  const responses = getWire("openai-responses");
+  const given = { path: "", query: {}, headers: {}, body: { model: "m", input: [said, { id: "msg_1" }] } };
+  const { body } = responses.encodeRequest(responses.decodeRequest(given));
+  expect(body).toMatchObject({ input: [said, { type: "item_reference", id: "msg_1" }] });
+  const kept = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] };
+  const recalled = responses.decodeRequest({ ...given, recall: () => kept });
+  expect(recalled.messages[1]).toMatchObject({ role: "assistant", content: [{ text: "Hello" }] });
+});
+
+test("a system message that only has a setting gets no content", () => {
+  const messages = [hi, { role: "system", output_config: { effort: "low" } }, { role: "assistant", content: "Hi" }];
+  const anthropic = getWire("anthropic");
+  const body = { model: "m", max_tokens: 9, messages };
+  expect(anthropic.encodeRequest(anthropic.decodeRequest({ path: "", query: {}, headers: {}, body })).body).toEqual(body);
 });

@@ -23,7 +23,7 @@ import { isPhase, isSignature, openCapsule, signText } from "../capsule.ts";
 import { Fields } from "../fields.ts";
 import { summaryText } from "../media.ts";
 import { opaque, putState, withState } from "../opaque.ts";
-import { defined, entryOf, isEmpty, isList, isText, listOf, objectOf, someOf, spelling, words } from "../read.ts";
+import { defined, entryOf, isEmpty, isList, isText, listOf, objectOf, restOf, someOf, spelling, words } from "../read.ts";
 import { conversation, readStop, readStream, Source } from "../request-in.ts";
 import type { Headers, WireInput } from "../wire.ts";
 import { BLOCK, type Carried, CONTENT, DEFINED, EFFORTS, HEADERS, SAMPLING, SOURCE, signed, TITLE, TOOL, VERSION, WIRE } from "./common.ts";
@@ -100,7 +100,8 @@ function readPart(block: Fields): Text | Media {
   if (type === "text") return withState<Text>({ type, text: block.text("text") ?? "" }, block.state());
   const media = type === "image" || type === "document" ? readMedia(block, type === "document") : undefined;
   const said = media ? "" : textIn(block.value);
-  return media ?? whole(block.value, said || storedFile(block.value), said !== "" || isHeeded(block.value));
+  const cites = objectOf(block.value.citations).enabled === true ? [opaque(WIRE, "#citations", true)] : [];
+  return media ?? withState(whole(block.value, said || storedFile(block.value), said !== "" || isHeeded(block.value)), cites);
 }
 
 /** The label of a file that only Anthropic's own servers have. */
@@ -127,7 +128,8 @@ function textIn(block: Json | undefined): string {
   if (type === "compaction") return isText(content) ? summaryText(content) : "";
   if (type !== "document" && type !== "search_result") return "";
   const inner = isObject(source) ? (source.data ?? source.content) : (content ?? data);
-  const body = isList(inner) ? inner.map(textIn).join("\n") : isText(inner) ? inner : "";
+  const lines = isList(inner) ? inner.map((item) => (objectOf(item).type === "image" ? "[image/*]" : textIn(item))) : [inner];
+  const body = lines.filter(isText).join("\n");
   return body && [title, type === "search_result" ? source : context, body].filter((line) => isText(line) && line !== "").join("\n");
 }
 
@@ -135,14 +137,14 @@ function textIn(block: Json | undefined): string {
 
 const ROLES = spelling("user assistant system");
 
-/** A message that only changes the tools is none to anybody else: it keeps its place for Anthropic's own servers. */
+/** A message that only changes the tools, or a setting, is none to anybody else: it keeps its place for Anthropic's own servers. */
 function readMessage(message: Fields, from: Source, changes: Json[]): Message[] {
   const role = message.word("role", ROLES);
   const blocks = listOf(message.value.content);
   const changed = blocks.flatMap((block) => (isToolChange(block) ? [block] : listOf(objectOf(block).tool_changes)));
   changes.push(...changed);
-  if (blocks.length > 0 && blocks.every(isToolChange)) {
-    from.take(message.at, message.value, blocks.every(isHeeded));
+  if (blocks.length > 0 ? blocks.every(isToolChange) : role === "system" && message.value.content === undefined) {
+    from.take(message.at, message.value, blocks.length > 0 && blocks.every(isHeeded));
     return [];
   }
   if (role === "assistant") return [withState({ role, content: readAssistant(message, from) }, message.state())];
@@ -231,13 +233,20 @@ function readTools(root: Fields, from: Source, changes: readonly Json[]): Tool[]
   }
   const declared = readDeclared(root, from, (tool) => changed.has(tool.value.name));
   const added = [...changed.values()].flatMap((definition) => {
-    const tool = new Fields(definition ?? {}, from, "definition");
     const described = definition && describe(definition);
     return described
-      ? [withState<Tool>({ ...described, ...tool.read<Tool>(TOOL), name: tool.name("name") }, [opaque(WIRE, DEFINED, true, true)])]
+      ? [withState(readTool(new Fields(definition, from, "definition"), described), [opaque(WIRE, DEFINED, true, true)])]
       : [];
   });
   return [...declared, ...added];
+}
+
+/** What is null in a schema is not there: SDKs of typed languages write it so. */
+function readTool(tool: Fields, described: Partial<Tool>): Tool {
+  const isNative = (tool.text("type") ?? "custom") !== "custom";
+  const made: Tool = { ...described, ...tool.read<Tool>(TOOL), name: tool.name("name") };
+  if (Object.values(made.parameters ?? {}).includes(null)) made.parameters = restOf(made.parameters!) ?? {};
+  return withState(made, isNative ? [opaque(WIRE, NATIVE, tool.value, true)] : tool.state());
 }
 
 /** What is known of a tool beside what it says itself; `undefined`: only Anthropic's servers have it. */
@@ -257,15 +266,12 @@ function readDeclared(root: Fields, from: Source, isChanged: (tool: Fields) => b
         from.take(tool.at, tool.value, described !== undefined);
         return [];
       }
-      const name = tool.name("name");
-      const isNative = (tool.text("type") ?? "custom") !== "custom";
-      const made: Tool = { ...described, ...tool.read<Tool>(TOOL), name };
+      const made = readTool(tool, described);
       if (made.deferred) revealed ??= references(root.value.messages ?? null);
       // A tool that the conversation has referred to is there for everybody; only Anthropic's servers are still told that it was deferred.
-      const isKnown = made.deferred && revealed?.has(name);
+      const isKnown = made.deferred && revealed?.has(made.name);
       if (isKnown) delete made.deferred;
-      const state: Opaque[] = isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [];
-      return [withState(made, state, isNative ? [opaque(WIRE, NATIVE, tool.value, true)] : tool.state())];
+      return [withState(made, isKnown ? [opaque(WIRE, "defer_loading", true, true)] : [])];
     })
     .flat();
 }
@@ -296,11 +302,12 @@ function readThinking(root: Fields, from: Source): ThinkingSettings {
   const thinking = root.thing("thinking");
   if (!thinking) return {};
   const enabled = entryOf(KINDS, thinking.name("type"));
-  const [budget, display] = [thinking.number("budget_tokens"), thinking.text("display")];
+  const [budget, show] = [thinking.number("budget_tokens"), entryOf(DISPLAY, thinking.value.display)];
+  if (show !== undefined) thinking.ask("display"); // another goes along
   if (enabled === undefined)
     from.take("thinking", thinking.value, true); // `between_tools`, and what is yet to come
   else from.keep(thinking);
-  return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show: entryOf(DISPLAY, display) });
+  return defined<ThinkingSettings>({ enabled: enabled ?? true, budget, show });
 }
 
 function readEffort(config: Fields): ThinkingSettings {

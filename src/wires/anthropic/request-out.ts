@@ -51,7 +51,8 @@ const MIN_BUDGET = 1024;
 export function encodeRequest(given: Request, profile: WireProfile = {}): Encoded {
   checkRequest(given); // before it is looked at for calls
   const headers = own(given.extra, HEADERS);
-  const out = adapt({ ...given, ...declared(given), extra: given.extra?.filter(({ data }) => data !== headers) ?? [] }, ABLE, profile);
+  const able = given.from === WIRE ? { ...ABLE, media: () => true } : ABLE; // its clients know what it takes, and from whom
+  const out = adapt({ ...given, ...declared(given), extra: given.extra?.filter(({ data }) => data !== headers) ?? [] }, able, profile);
   const { request, warnings } = out;
   const { stream, thinking: wish, extra } = request;
   const max_tokens = request.maxTokens ?? profile.maxTokens ?? MAX_TOKENS;

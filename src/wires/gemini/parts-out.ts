@@ -1,5 +1,6 @@
 /** Parts, as requests and answers write them alike: `{"text": "Hi"}`, `{"functionCall": {"id": "1", "name": "f", "args": {}}}`. */
 import type { Media, Text, Thinking, ToolCall } from "../../core/nouns.ts";
+import { UNTOLD } from "../media.ts";
 import { hasOwn, ownState, putState } from "../opaque.ts";
 import { argumentsValue } from "../raw.ts";
 import { objectOf, written } from "../read.ts";
@@ -18,7 +19,10 @@ function draftOf(part: Text | Media | Thinking | ToolCall, name: string | undefi
   if (part.type === "tool-call") return { functionCall: { id: part.id, name: name ?? part.name, args: argumentsValue(part) } };
   if (part.type !== "media") return part.type === "thinking" ? { text: part.text, thought: true } : { text: part.text };
   const { data, url, ...rest } = part;
-  return data === undefined ? { fileData: written({ ...rest, url }, MEDIA) } : { inlineData: written({ ...rest, data }, MEDIA) };
+  if (data !== undefined) return { inlineData: written({ ...rest, data }, MEDIA) };
+  const fileData = written({ ...rest, url }, MEDIA);
+  if (rest.mediaType === UNTOLD) delete fileData.mimeType; // of a film on YouTube nobody says it, and Google's servers refuse a guess
+  return { fileData };
 }
 
 /** The API takes no content without parts, and sends none. */

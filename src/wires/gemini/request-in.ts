@@ -17,6 +17,7 @@ import type {
 } from "../../core/nouns.ts";
 import { openCapsule, recalled, standardBase64, type Thought } from "../capsule.ts";
 import { Fields, fail } from "../fields.ts";
+import { UNTOLD } from "../media.ts";
 import { opaque, withState } from "../opaque.ts";
 import { defined, entryOf, isText, some, someOf, textOf } from "../read.ts";
 import { conversation, onlyOne, readLimit, readStop, Source, toolName } from "../request-in.ts";
@@ -135,7 +136,7 @@ class Conversation {
   /** `undefined`: there is nothing in it. */
   #part(part: Fields, role: Message["role"]): Part | ToolResult | undefined {
     const kind = KINDS.find((key) => part.peek(key) !== undefined);
-    if (kind === undefined) return { type: "text", text: "", state: [opaque(WIRE, PART, part.value)] };
+    if (kind === undefined) return { type: "text", text: "", state: [{ wire: WIRE, kind: PART, data: part.value, part: true }] };
     const isThought = role === "assistant" && part.flag("thought") === true;
     const read = kind === "text" ? textPart(part, isThought) : this.#value(kind, part.inner(kind));
     const signature = part.text(SIGNATURE) ?? "";
@@ -168,7 +169,7 @@ class Conversation {
 }
 
 function mediaIn(value: Fields): Media {
-  const media: Media = { type: "media", mediaType: "application/octet-stream", ...value.read<Media>(MEDIA) };
+  const media: Media = { type: "media", mediaType: UNTOLD, ...value.read<Media>(MEDIA) };
   return media.data === undefined ? media : { ...media, data: standardBase64(media.data) };
 }
 

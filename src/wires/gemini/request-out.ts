@@ -46,6 +46,7 @@ export function encodeTokenCountRequest(request: Request, profile?: WireProfile)
 function encode(given: Request, profile: WireProfile | undefined, method: string): Encoded {
   const able = {
     ...ABLE,
+    media: given.from === WIRE ? () => true : ABLE.media,
     resultMedia: !isOld(given),
     // Gemini 3 would look for what a `$ref` refers to, and refuse the request; and texts are data only if they came as such.
     result: ({ output }: ToolResult) => !hasRef(output) && (given.from === WIRE || !textsOf(output)),

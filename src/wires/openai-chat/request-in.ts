@@ -30,7 +30,7 @@ const ALL_SAMPLING = { repeat_penalty: "repeatPenalty", ...SAMPLING };
 
 /** Fields of the API's own bookkeeping, which mean nothing elsewhere. */
 const quiet = words(
-  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention annotations reasoning reasoning_content reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
+  "stream_options store metadata user safety_identifier service_tier prompt_cache_key prompt_cache_retention prompt_cache_options prompt_cache_breakpoint annotations reasoning reasoning_content reasoning_effort include_reasoning usage thinking enable_thinking thinking_budget",
 );
 
 export function decodeRequest({ body }: WireInput): Request {

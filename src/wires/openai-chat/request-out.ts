@@ -47,7 +47,7 @@ const ABLE: Abilities = {
 /** What the official API takes, however many other servers take more. */
 const OFFICIAL: Abilities = {
   ...ABLE,
-  media: (media, role) => ABLE.media(media, role) && !ownState(WIRE, media.state, PART),
+  media: (media, role) => role === "user" && ABLE.media(media, role) && !ownState(WIRE, media.state, PART),
   responses: false,
   sampling: OFFICIAL_SAMPLING,
   stops: 4,

@@ -2,11 +2,13 @@
  * Answers of servers, whole or streamed. What a piece says, the `done` behind it says again, and the item, and the end: whatever a server
  * leaves out is taken from the next of these that has it.
  */
+import { isObject } from "../../core/json.ts";
 import type { ErrorInfo, Json, JsonObject, Opaque } from "../../core/nouns.ts";
 import { AnswerReader } from "../answer-in.ts";
 import { readError } from "../errors.ts";
 import type { End } from "../events.ts";
 import { Fields } from "../fields.ts";
+import { opaque } from "../opaque.ts";
 import { RESPONSES_USAGE, readUsage } from "../openai.ts";
 import { isEmpty, isList, listOf, numberOf, objectOf, textOf, words } from "../read.ts";
 import {
@@ -44,12 +46,14 @@ const PIECES: ReadonlyMap<unknown, Kind> = new Map([
 const ITEMS = words("message reasoning function_call custom_tool_call");
 /** They say nothing that others do not say. */
 const IDLE = /^(keepalive|ping|response\.(created|queued|in_progress|(content|reasoning|reasoning_summary)_part\.\w+))$/;
-/** What is known of a response, or repeats the request. */
+/** What is known of a response, or is said anew from the request. */
 const KNOWN = words(
-  `id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature
-  tool_choice tools top_p max_output_tokens reasoning text store background previous_response_id conversation prompt prompt_cache_key truncation user
-  top_logprobs max_tool_calls`,
+  "id object created_at status error incomplete_details model output usage instructions parallel_tool_calls temperature tool_choice tools top_p max_output_tokens store",
 );
+/** What repeats the request, in the server's words, concerns nobody else. */
+const REPEATED = words("text background previous_response_id conversation prompt truncation top_logprobs max_tool_calls");
+/** What is said of the words themselves is asked for, and is missed. */
+const ANSWER_QUIET = new Set([...QUIET, ...REPEATED].filter((key) => key !== "annotations" && key !== "logprobs"));
 
 /** An item on its way. */
 interface Item {
@@ -66,7 +70,7 @@ interface Item {
 
 export class ResponseReader extends AnswerReader {
   readonly wire = WIRE;
-  override readonly quiet = QUIET;
+  override readonly quiet = ANSWER_QUIET;
   readonly #items = new Map<Json, Item>();
   #last: Item | undefined;
   #count = 0;
@@ -147,7 +151,7 @@ export class ResponseReader extends AnswerReader {
   #piece({ value: event }: Fields, kind: Kind, isDelta: boolean): void {
     const at = numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0;
     const { logprobs } = event;
-    const state = isDelta && listOf(logprobs).length > 0 ? [quietState("logprobs", logprobs ?? null)] : [];
+    const state = isDelta && listOf(logprobs).length > 0 ? [opaque(WIRE, "logprobs", logprobs ?? null)] : [];
     this.#say(this.#itemOf(event), kind, at, textOf(isDelta ? event.delta : (event[kind] ?? event.text)), isDelta, state);
   }
 
@@ -227,10 +231,12 @@ export class ResponseReader extends AnswerReader {
     const status = response.text("status") ?? "completed";
     const native = response.inner("incomplete_details").text("reason") ?? status;
     response.inner("reasoning").ask("effort", "summary");
+    response.inner("text").ask("format");
     response.ask(...KNOWN);
     if (isEmpty(objectOf(response.value.metadata))) response.ask("metadata");
     const end: End = { native };
-    if (status === "failed" || error) end.error = readError(0, {}, { error: error ?? "the answer failed" });
+    if (status === "failed" || error)
+      end.error = readError(0, {}, { error: isObject(error) ? { type: null, ...error } : (error ?? "the answer failed") });
     else if (status === "cancelled") end.error = { code: "aborted", message: "the answer was cancelled" };
     else {
       end.reason = native === "content_filter" ? "content-filter" : status === "incomplete" ? "length" : "stop";

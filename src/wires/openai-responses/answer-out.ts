@@ -224,7 +224,7 @@ export class ResponseAnswer extends ItemAnswer {
     const thinking = said.map((part) => textOf(objectOf(part).text)).join(BREAK);
     const isSealed = own(state, "encrypted_content") === undefined && this.canSeal(state);
     const sealed = isSealed ? (sealCapsule({ thoughts: [{ thinking, state }] }) ?? EMPTY_CAPSULE) : undefined;
-    this.done(reasoning, { [this.#told]: exact.length > 0 ? exact : said }, state, sealed);
+    this.done(reasoning, { summary: listOf(own(state, "summary")), [this.#told]: exact.length > 0 ? exact : said }, state, sealed);
   }
 
   // Calls

@@ -1,5 +1,6 @@
 /** Requests of clients: `instructions`, a list of items, tools and settings. */
 import type {
+  Json,
   JsonObject,
   Media,
   Message,
@@ -20,7 +21,7 @@ import { Fields } from "../fields.ts";
 import { fileFromUrl, mediaFromUrl, summaryText } from "../media.ts";
 import { withState } from "../opaque.ts";
 import { EFFORTS, readChoice, readFormat, readOutput } from "../openai.ts";
-import { entryOf, isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
+import { defined, entryOf, isList, isText, objectOf, someOf, spelling, textOf } from "../read.ts";
 import { readLimit, readStream, Source } from "../request-in.ts";
 import type { WireInput } from "../wire.ts";
 import {
@@ -77,7 +78,8 @@ export function decodeRequest({ body, recall }: WireInput): Request {
   };
   for (const [key, value] of Object.entries(defaultsOf(thinking))) {
     const said = root.json(key) ?? null;
-    if (JSON.stringify(said) !== JSON.stringify(value)) from.take(key in root.value ? key : `#${key}`, said, true);
+    if (JSON.stringify(said) !== JSON.stringify(value))
+      from.take(key in root.value ? key : `#${key}`, said, !JSON.stringify(said).includes("logprobs"));
   }
   if (recall) from.take(TURN, turnOf(given), true);
   return from.request(request);
@@ -110,7 +112,10 @@ const SUMMARIZE = `Summarize the conversation so far. Whoever goes on with the w
 done and found out (with the names of files, commands and their results), what was decided and why, and what is left to do. Answer with the
 summary only, and call no tool.`;
 
-const isShort = ({ type, encrypted_content }: JsonObject): boolean => type === REFERENCE || (type === "reasoning" && !encrypted_content);
+/** An item may lack its type if it is a message, and a reference, too. */
+const typeOf = ({ type, role, id }: JsonObject): Json => type ?? (role || !id ? "message" : REFERENCE);
+
+const isShort = (item: JsonObject): boolean => typeOf(item) === REFERENCE || (item.type === "reasoning" && !item.encrypted_content);
 
 /** Items become messages: what the model said in a row is one message, though a text right behind a text begins the next. */
 class Items {
@@ -136,7 +141,7 @@ class Items {
   }
 
   #add(item: Fields): void {
-    const type = item.text("type") ?? "message";
+    const type = item.text("type") ?? typeOf(item.value);
     if (type === "message") this.#message(item);
     else if (type === "reasoning") this.#reasoning(item);
     else if (type === "function_call" || type === "custom_tool_call") this.#call(item, type === "custom_tool_call");
@@ -145,7 +150,7 @@ class Items {
     else if (type === COMPACTION) this.#summary(item);
     else if (type === TRIGGER)
       this.#push({ role: "user", content: [{ type: "text", text: SUMMARIZE }], state: [quietState(ITEM, item.value)] });
-    else if (type === REFERENCE) this.#from.take(item.at, item.value);
+    else if (type === REFERENCE) this.#from.take(item.at, { ...item.value, type });
     else this.#native(item);
   }
 
@@ -245,12 +250,18 @@ class Items {
   }
 
   #result(item: Fields): void {
-    const named = this.#from.calls.answer({ id: item.text("call_id"), name: item.text("name") });
+    const [name, namespace] = [item.text("name"), item.text("namespace")];
+    const named = this.#from.calls.answer({ id: item.text("call_id"), name: name && flatName(namespace, name) });
     const output = item.json("output") ?? "";
     const result: ToolResult = isList(output)
       ? this.#from.result(item, "output", named, readContent(item, "output", this.#from))
       : { role: "tool", ...named, output };
-    this.#push(withState(result, itemState(item)));
+    const whose = Object.entries(defined<{ name?: string; namespace?: string }>({ name, namespace })).map(([key, text]) =>
+      quietState(key, text),
+    );
+    // The call that would tell it lies on the server.
+    if (item.value.type === "custom_tool_call_output" && !named.name) whose.push(quietState("#custom", true));
+    this.#push(withState(result, itemState(item), whose));
   }
 
   #push(message: Message): void {
@@ -328,7 +339,7 @@ function readTool(tool: Fields, kind: "function" | "custom"): Tool {
   if (kind === "custom") return withState({ ...read, name, kind, ...readFormat(tool) }, tool.state());
   // Only here a function is strict unless it says that it is not.
   const made: Tool = { ...read, name, ...(strict ? { strict } : {}) };
-  return withState(made, strict === undefined ? [quietState("strict", null)] : tool.state());
+  return withState(made, strict === undefined ? [quietState("strict", null)] : [], tool.state());
 }
 
 // Settings

@@ -124,7 +124,7 @@ class Items {
       this.#custom.add(id);
       this.#put({ type: "custom_tool_call", ...call, input: customInput({ arguments: args }) }, state);
     } else {
-      const status = truncated ? "incomplete" : "completed";
+      const status = truncated ? "incomplete" : (own(state, "status") ?? "completed");
       this.#put({ type: "function_call", ...call, arguments: json ?? JSON.stringify(args), status }, asFunction(state));
     }
   }
@@ -133,10 +133,11 @@ class Items {
     const text = outputText(output);
     const parts = media.map(writePart);
     const texts = text === "" ? [] : [{ type: "input_text", text }];
-    const type = this.#custom.has(id) ? "custom_tool_call_output" : "function_call_output";
+    const isCustom = this.#custom.has(id) || own(state, "#custom") === true;
+    const type = isCustom ? "custom_tool_call_output" : "function_call_output";
     this.#put(
       { type, call_id: this.#ids.out(id), output: own(state, "output") ?? (parts.length > 0 ? [...texts, ...parts] : text) },
-      this.#custom.has(id) ? state : asFunction(state),
+      isCustom ? state : asFunction(state),
     );
   }
 
