@@ -22,6 +22,7 @@ export type DialectId =
   | "deepseek-v4"
   | "functiongemma"
   | "gemma4"
+  | "gigachat"
   | "glm"
   | "granite"
   | "harmony"

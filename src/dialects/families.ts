@@ -412,6 +412,22 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|START_ACTION|>"]],
   },
 
+  // ---- Sber
+  {
+    name: "GigaChat 3.1",
+    id: "gigachat",
+    variant: "gigachat3.1-10b-a1.8b",
+    models: /gigachat-?3\.1/,
+    templates: [["<|role_sep|>", "<|function_call|>"]],
+  },
+  {
+    name: "GigaChat 3",
+    id: "gigachat",
+    variant: "gigachat3-10b-a1.8b",
+    models: /gigachat-?3(?![.\d])/,
+    templates: [["<|role_sep|>", "function descriptions"]],
+  },
+
   // ---- ByteDance
   { name: "Seed-OSS", id: "seed-oss", variant: "seed-oss", models: /seed-oss/, templates: [["<seed:bos>", "<seed:tool_call>"]] },
 

@@ -166,6 +166,9 @@ export const pythonLiteral = (value: Tree): string =>
     inText(undefined, undefined, pythonString, (word) => (word === null ? "None" : word ? "True" : "False")),
   );
 
+/** `str(value)` */
+export const pythonText = (value: Tree): string => (typeof value === "string" ? value : pythonLiteral(value));
+
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 function pythonString(text: string): string {

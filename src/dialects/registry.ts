@@ -8,6 +8,7 @@ import type { Detection } from "./detect.ts";
 import type { Dialect } from "./dialect.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
+import { gigachat } from "./gigachat.ts";
 import { glm } from "./glm.ts";
 import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
@@ -35,6 +36,7 @@ const DIALECTS: readonly Dialect[] = [
   deepseekV4,
   functiongemma,
   gemma4,
+  gigachat,
   glm,
   granite,
   harmony,

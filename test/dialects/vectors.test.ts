@@ -67,6 +67,7 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
 /** Models beyond the list whose calls a dialect of the list reads. */
 const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
   cohere: ["cohere-r7b", "cohere2-moe"],
+  gigachat: ["gigachat3", "gigachat3.1"],
   hermes: ["reka-edge"],
   llama3: ["functionary-3.1"],
 };

@@ -129,6 +129,19 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     thinking: { open: "<|channel>thought\n", close: "<channel|>" },
     stop: "<|tool_response>",
   },
+  gigachat: {
+    values: jsonValues,
+    call: (name) => [`<|function_call|>${jsonCall(name)}`, ARGUMENTS, "}"],
+    loose: true,
+    words: ["<|function_call|>"],
+    thinking: THINK,
+    variants: {
+      "gigachat3-10b-a1.8b": {
+        call: (name) => [`<|message_sep|>\n\nfunction call<|role_sep|>\n${jsonCall(name)}`, ARGUMENTS, "}"],
+        words: ["<|message_sep|>\n\nfunction call"],
+      },
+    },
+  },
   glm: {
     // Until 4.6 with newlines, from 4.7 on without.
     values: xmlValues({ open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`, close: "</arg_value>", behind: "\n", loose: true }),
