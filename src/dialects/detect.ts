@@ -164,6 +164,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["mistral", /\[TOOL_CALLS\]/],
   ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
   ["gigachat", /<\|function_call\|>|function call<\|role_sep\|>/],
+  ["muse-glimmer", /<atem:function_calls>|to=(?:self|user)<\|message\|>/],
   ["seed-oss", /<seed:tool_call>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],

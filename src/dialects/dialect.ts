@@ -34,6 +34,7 @@ export type DialectId =
   | "minimax-m2"
   | "minimax-m3"
   | "mistral"
+  | "muse-glimmer"
   | "phi4-mini"
   | "pythonic"
   | "qwen3-coder"

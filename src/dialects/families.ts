@@ -412,6 +412,21 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<|START_ACTION|>"]],
   },
 
+  // ---- Meta's Muse
+  {
+    name: "Muse Glimmer as vLLM has it",
+    id: "muse-glimmer",
+    variant: "vllm-muse-glimmer",
+    templates: [["<atem:function_calls>", "<|eom|>", "To make parallel tool calls"]],
+  },
+  {
+    name: "Muse Glimmer",
+    id: "muse-glimmer",
+    variant: "muse-glimmer-30b",
+    models: /muse-?glimmer(?!.*assistant)/, // which is a draft model
+    templates: [["<atem:function_calls>", "<|eom|>"]],
+  },
+
   // ---- Sber
   {
     name: "GigaChat 3.1",

@@ -31,7 +31,7 @@ const createScanner = scannerOf({
   closers: ENDS,
   thinking: THINK_TAGS,
   stops: STOPS,
-  control: [...ENDS, ...SEPARATORS],
+  control: ["<s>", ...ENDS, ...SEPARATORS],
   callsInThinking: "promote",
 });
 

@@ -21,6 +21,7 @@ import { llama3 } from "./llama3.ts";
 import { minimaxM2 } from "./minimax-m2.ts";
 import { minimaxM3 } from "./minimax-m3.ts";
 import { mistral } from "./mistral.ts";
+import { museGlimmer } from "./muse-glimmer.ts";
 import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
@@ -48,6 +49,7 @@ const DIALECTS: readonly Dialect[] = [
   minimaxM2,
   minimaxM3,
   mistral,
+  museGlimmer,
   phi4Mini,
   pythonic,
   qwen3Coder,

@@ -21,7 +21,7 @@ interface Entry {
 /** What a dialect cannot say, and why: true calls that contradict their schema, or whose schema says nothing. What comes through all the same must leave the table. */
 const inexpressible: { dialects: string[]; reason: string; ids: string[] }[] = [
   {
-    dialects: ["functiongemma", "gemma4", "glm", "minimax-m2", "minimax-m3", "qwen3-coder", "seed-oss"],
+    dialects: ["functiongemma", "gemma4", "glm", "minimax-m2", "minimax-m3", "muse-glimmer", "qwen3-coder", "seed-oss"],
     reason: "a number or a boolean for a parameter declared as string: bare values, and those between tags, are typed by the schema",
     ids: [
       ...["live_multiple_552-153-1", "live_multiple_595-158-1", "live_multiple_596-158-2"],
@@ -29,12 +29,12 @@ const inexpressible: { dialects: string[]; reason: string; ids: string[] }[] = [
     ],
   },
   {
-    dialects: ["deepseek-v3.2", "deepseek-v4", "glm", "minimax-m2", "qwen3-coder", "seed-oss"],
+    dialects: ["deepseek-v3.2", "deepseek-v4", "glm", "minimax-m2", "muse-glimmer", "qwen3-coder", "seed-oss"],
     reason: "null for a parameter declared as string and not nullable: between tags `null` is that string",
     ids: ["live_multiple_1038-265-0", "live_multiple_1041-268-0"],
   },
   {
-    dialects: ["glm", "minimax-m2", "minimax-m3", "qwen3-coder", "seed-oss"],
+    dialects: ["glm", "minimax-m2", "minimax-m3", "muse-glimmer", "qwen3-coder", "seed-oss"],
     reason: "a number for a parameter whose schema names no type: between tags it is a string, as nothing says otherwise",
     ids: ["simple_java_62"],
   },

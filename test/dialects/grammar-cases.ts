@@ -120,7 +120,7 @@ const argsOf = (one: Case): JsonObject => inOrder(one.args, toolOf(one).paramete
 const toolOf = ({ tools, name }: Case): Tool => tools.find((tool) => tool.name === name) ?? { name };
 
 /** Calls carry no types in these: what stands where a string may stand is one, whatever it looks like. */
-export const isUntyped = ({ id }: Dialect): boolean => ["glm", "minimax-m2", "qwen3-coder", "seed-oss"].includes(id);
+export const isUntyped = ({ id }: Dialect): boolean => ["glm", "minimax-m2", "muse-glimmer", "qwen3-coder", "seed-oss"].includes(id);
 
 /** Three wrong names, up to three wrong types, up to three missing keys. `verbatim`: strings have no quotes, so any text is one. */
 export function mutations(one: Case, verbatim = false): Mutation[] {

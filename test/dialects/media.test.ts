@@ -20,6 +20,8 @@ const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "kimi-k3": { image: "<|kimi_image_placeholder|>" },
   "minimax-m3": { image: "]<]image[>[", video: "]<]video[>[" },
   mistral: { image: "[IMG]" },
+  "muse-glimmer": { image: "<|patch|>", video: "<|video|>" },
+  "muse-glimmer/vllm-muse-glimmer": { image: "<|image|>", video: "<|video|>" },
   pythonic: { image: "<image>" },
   "pythonic/vllm-llama4-pythonic": { image: "<|image|>" },
   "pythonic/olmo-3-7b-instruct": {},

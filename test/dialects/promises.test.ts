@@ -37,6 +37,7 @@ const UNWRITABLE: Readonly<Record<string, RegExp>> = {
   "minimax-m2": /<\/parameter>\s*(<parameter |<\/?invoke[ >]|<\/?minimax:|\[e~\[)/,
   "kimi-k3":
     /<\|close\|>(argument|json)<\|sep\|>\s*<\|(open\|>(argument |json|call )|close\|>(call|tools|message)|end_of)|<\|close\|>call<\|sep\|>\s*<\||<\|open\|>(argument |json)[^<]*<\|sep|<\|(open|close)\|>tools<\|sep\|>\s*<\||<\|(close\|>message<\|sep|end_of_msg)\|>$/,
+  "muse-glimmer": /<\/atem:parameter>\s*(<\/?atem:|<\|e)/,
   "minimax-m3": /\]<\]minimax\[>\[/,
   "deepseek-v3.2": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
   "deepseek-v4": /<\/｜DSML｜parameter ?>\s*<\/?｜/,
@@ -47,6 +48,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
   "seed-oss": /"[\s\S]*'|'[\s\S]*"|<\/?(seed:|function|parameter)/,
   glm: /<\/?(arg_|tool_call)|<\|/,
   "minimax-m2": /"[\s\S]*'|'[\s\S]*"|<\/?(minimax:|invoke|parameter)|\[e~\[/,
+  "muse-glimmer": /"[\s\S]*'|'[\s\S]*"|<\/?atem:|<\|e/,
   "minimax-m3": /^\/|>|\]<\]minimax/,
   "kimi-k3": /<\|(open|close|sep|end_of_msg)/,
   "deepseek-v3.2": /"[\s\S]*'|'[\s\S]*"|<\/?｜/,
@@ -57,7 +59,7 @@ const UNWRITABLE_KEYS: Readonly<Record<string, RegExp>> = {
 const UNCLOSED: ReadonlySet<string> = new Set(["gigachat", "json", "llama3", "mistral", "phi4-mini", "xlam"]);
 
 /** Where values have no types in band, the schema gives them back. */
-const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "seed-oss"]);
+const UNTYPED: ReadonlySet<string> = new Set(["qwen3-coder", "glm", "minimax-m2", "minimax-m3", "muse-glimmer", "seed-oss"]);
 /** Where that goes for what is inside of values, too: a list holds values of one kind, and null is what is not there. */
 const NESTED: ReadonlySet<string> = new Set(["minimax-m3"]);
 

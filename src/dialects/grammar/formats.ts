@@ -82,6 +82,13 @@ const HARMONY_BODY: readonly Piece[] = [
   ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
 ];
 
+/** Muse Glimmer's, behind the header. */
+const atemCall = (name: string): readonly Piece[] => [
+  `<atem:function_calls>\n<atem:invoke name=${quoted(name)}>\n`,
+  ARGUMENTS,
+  "</atem:invoke>\n</atem:function_calls>",
+];
+
 const FORMATS: Readonly<Record<string, CallFormat>> = {
   cohere: {
     values: jsonValues,
@@ -250,6 +257,18 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
       "mistral-nemo-2407": MISTRAL_LIST,
       "mistral-v7": MISTRAL_LIST,
     },
+  },
+  "muse-glimmer": {
+    values: xmlValues({ open: (key) => `<atem:parameter name=${quoted(key)}>`, close: "</atem:parameter>", behind: "\n" }),
+    start: "<|start|>assistant",
+    call: (name) => [` to=${name}<|message|>`, ...atemCall(name)],
+    tag: atemCall,
+    between: "<|eom|><|start|>assistant",
+    words: ["<atem:function_calls>"],
+    word: (name) => ` to=${name}<|message|>`,
+    bareOpener: (name) => ` to=${name}<|message|>`,
+    thinking: { open: " to=self<|message|>", close: "<|eom|>" },
+    answer: [[" to=user<|message|>", ""], ARGUMENTS],
   },
   "phi4-mini": {
     ...TAGGED,
