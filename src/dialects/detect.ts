@@ -166,6 +166,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["gigachat", /<\|function_call\|>|function call<\|role_sep\|>/],
   ["muse-glimmer", /<atem:function_calls>|to=(?:self|user)<\|message\|>/],
   ["seed-oss", /<seed:tool_call>/],
+  ["solar-open", /<\|tool_call:(?:begin|name|args)\|>/],
   ["qwen3-coder", /<function=[^<>]{1,256}(?:\/>|>?\s*<parameter=|>\s*<\/function>)/],
   ["hermes", /<tool_call>\s*\{\s*["']?(?:name|arguments)\b|<(?:tool_calls|TOOLCALL)>\s*\[\s*\{/],
   ["llama3", /<\|python_tag\|>/],

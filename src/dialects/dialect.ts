@@ -39,6 +39,7 @@ export type DialectId =
   | "pythonic"
   | "qwen3-coder"
   | "seed-oss"
+  | "solar-open"
   | "xlam";
 
 export interface Dialect {

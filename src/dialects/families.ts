@@ -427,6 +427,15 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<atem:function_calls>", "<|eom|>"]],
   },
 
+  // ---- Upstage
+  {
+    name: "Solar Open",
+    id: "solar-open",
+    variant: "solar-open-100b",
+    models: /solar-open[-:]100b/,
+    templates: [["<|tool_call:begin|>", "<|tool_call:args|>", "You are Solar Open 100B"]],
+  },
+
   // ---- Sber
   {
     name: "GigaChat 3.1",

@@ -9,7 +9,7 @@ import type { Json, JsonObject, Part, Request, Tool } from "../core/nouns.ts";
 import { MAX_NAME } from "../core/reader.ts";
 import { Marks } from "../core/window.ts";
 import type { Prompt, RenderableCall, RenderableResult, ScannerOptions } from "./dialect.ts";
-import { argumentsText, pythonJson, pythonText } from "./print.ts";
+import { argumentsText, isoDate, pythonJson, pythonText } from "./print.ts";
 import { markup, type Pieces, plainText } from "./prompt.ts";
 import type { Scan, Step } from "./scan/scan.ts";
 import { broken, closingThen, control, cut, nameTooLong, readArguments, speak, tooLong } from "./scan/steps.ts";
@@ -194,7 +194,7 @@ function render(request: Request, identity: string, options: Setting): Rendered 
   return {
     bos: t`<|startoftext|>`,
     messages: [
-      systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now ?? new Date()),
+      systemMessage(identity, thinking?.effort ?? "medium", declared !== undefined, options.now),
       developerMessage(system && textOf(system), declared),
       dialogue(turnsOf(rest), {
         other: (role, content) =>
@@ -215,11 +215,10 @@ function adapt(request: Request): Request {
   return effort ? { ...request, thinking: { ...request.thinking, effort } } : request;
 }
 
-function systemMessage(identity: string, effort: string, hasTools: boolean, now: Date): Pieces {
-  const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+function systemMessage(identity: string, effort: string, hasTools: boolean, now?: Date): Pieces {
   return t`<|start|>system<|message|>${identity}
 Knowledge cutoff: 2024-06
-Current date: ${date}
+Current date: ${isoDate(now)}
 
 Reasoning: ${effort}
 

@@ -10,7 +10,7 @@
 import type { Message, Part, Request, Tool } from "../core/nouns.ts";
 import { Marks } from "../core/window.ts";
 import type { RenderableCall, RenderableResult } from "./dialect.ts";
-import { argumentTexts, pythonJson, quoted } from "./print.ts";
+import { argumentTexts, isoDate, pythonJson, quoted } from "./print.ts";
 import { joined, markup, type Pieces } from "./prompt.ts";
 import { ATTRIBUTES } from "./scan/heads.ts";
 import type { Scan, Step } from "./scan/scan.ts";
@@ -159,7 +159,7 @@ function render({ messages, thinking, tools = [] }: Request, { image, strength }
   return {
     bos: t`<|begin_of_text|>`,
     messages: [
-      !messages.some(isSystem) && system(`${IDENTITY}${dateOf(options.now)}.`),
+      !messages.some(isSystem) && system(`${IDENTITY}${isoDate(options.now)}.`),
       dialogue(turnsOf(messages), {
         other: (role, content) => {
           if (role === "user") return message(role, shown(content, image));
@@ -181,9 +181,6 @@ const message = (role: string, body: Pieces): Pieces => t`<|start|>${role}<|mess
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
 const IDENTITY = "You are a helpful AI assistant.\nKnowledge cutoff: 2026-01-04.\nCurrent date: ";
-
-const dateOf = (now = new Date()): string =>
-  [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
 
 const EFFORT = /(?<=[Rr]easoning )effort|(?<=Reasoning )Effort|(?<=REASONING )EFFORT/g;
 const STRENGTH: Readonly<Record<string, string>> = { effort: "strength", Effort: "Strength", EFFORT: "STRENGTH" };

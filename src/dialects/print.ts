@@ -166,6 +166,10 @@ export const pythonLiteral = (value: Tree): string =>
     inText(undefined, undefined, pythonString, (word) => (word === null ? "None" : word ? "True" : "False")),
   );
 
+/** `strftime("%Y-%m-%d")` */
+export const isoDate = (now = new Date()): string =>
+  [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((n) => String(n).padStart(2, "0")).join("-");
+
 /** `str(value)` */
 export const pythonText = (value: Tree): string => (typeof value === "string" ? value : pythonLiteral(value));
 

@@ -26,6 +26,7 @@ import { phi4Mini } from "./phi4-mini.ts";
 import { pythonic } from "./pythonic.ts";
 import { qwen3Coder } from "./qwen3-coder.ts";
 import { seedOss } from "./seed-oss.ts";
+import { solarOpen } from "./solar-open.ts";
 import { inVariant } from "./variant.ts";
 import { xlam } from "./xlam.ts";
 
@@ -54,6 +55,7 @@ const DIALECTS: readonly Dialect[] = [
   pythonic,
   qwen3Coder,
   seedOss,
+  solarOpen,
   xlam,
 ].map(withGrammar);
 

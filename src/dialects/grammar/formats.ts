@@ -315,6 +315,22 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     words: ["<seed:tool_call>"],
     thinking: { open: "<seed:think>", close: "</seed:think>" },
   },
+  "solar-open": {
+    values: jsonValues,
+    start: "<|begin|>assistant",
+    call: (name) => [
+      "<|tool_call:begin|>",
+      { pattern: "[a-z0-9_]{1,10}" },
+      `<|tool_call:name|>${name}<|tool_call:args|>`,
+      ARGUMENTS,
+      "<|tool_call:end|>",
+    ],
+    section: { begin: "<|tool_calls|>", end: ["<|calls|>", ""] }, // llama.cpp ends the answer at it
+    words: ["<|tool_calls|>"],
+    openers: ["<|tool_call:begin|>"],
+    thinking: { open: "<|think|>", close: "<|end|>" },
+    answer: [["<|content|>", ""], ARGUMENTS],
+  },
   xlam: { ...BARE, ...JSON_LIST, section: { begin: "[", end: "]" } },
 };
 
