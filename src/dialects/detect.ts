@@ -174,6 +174,8 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
 /** and what is only likely to be its. */
 const WEAK_SAMPLES: typeof SAMPLES = [
   ["granite", /<tool_call>\s*\[\s*\{|<function_call>\s*\{/],
+  ["functionary-v3.1", /<function=[\w.-]{1,256}>\s*\{/],
+  ["functionary-v3.2", />>>(?:all\n|[\w.-]{1,256}\n\{)/],
   [
     "xlam",
     /(?:^|\n|<\/think>)\s{0,8}(?:```(?:json)?\s{0,8})?\[\s{0,8}\{\s{0,8}"name"\s{0,8}:\s{0,8}"[^"\n]{1,256}"\s{0,8},\s{0,8}"arguments"/,

@@ -20,6 +20,8 @@ export type DialectId =
   | "deepseek-v3.1"
   | "deepseek-v3.2"
   | "deepseek-v4"
+  | "functionary-v3.1"
+  | "functionary-v3.2"
   | "functiongemma"
   | "gemma4"
   | "gigachat"

@@ -6,6 +6,8 @@ import { deepseekV3 } from "./deepseek-v3.ts";
 import { deepseekV4 } from "./deepseek-v4.ts";
 import type { Detection } from "./detect.ts";
 import type { Dialect } from "./dialect.ts";
+import { functionaryV31 } from "./functionary-v3.1.ts";
+import { functionaryV32 } from "./functionary-v3.2.ts";
 import { functiongemma } from "./functiongemma.ts";
 import { gemma4 } from "./gemma4.ts";
 import { gigachat } from "./gigachat.ts";
@@ -36,6 +38,8 @@ const DIALECTS: readonly Dialect[] = [
   deepseekV31,
   deepseekV32,
   deepseekV4,
+  functionaryV31,
+  functionaryV32,
   functiongemma,
   gemma4,
   gigachat,

@@ -67,6 +67,8 @@ function check(dialect: Dialect, { input, tools = [], chunks, options, expect: w
 /** Models beyond the list whose calls a dialect of the list reads. */
 const alsoSpoken: Readonly<Record<string, readonly string[]>> = {
   cohere: ["cohere-r7b", "cohere2-moe"],
+  "functionary-v3.1": ["functionary-3.1"],
+  "functionary-v3.2": ["functionary-3.2"],
   gigachat: ["gigachat3", "gigachat3.1"],
   hermes: ["reka-edge"],
   llama3: ["functionary-3.1"],

@@ -121,6 +121,22 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     ...DSML,
     variants: { "deepseek-v4.1-flash": dsmlForm(" calls", " ") },
   },
+  "functionary-v3.1": {
+    values: jsonValues,
+    call: (name) => [`<function=${name}>`, ARGUMENTS, "</function>"],
+    words: ["<function="],
+    thinking: THINK,
+  },
+  "functionary-v3.2": {
+    values: jsonValues,
+    start: ">>>",
+    call: (name) => [`${name}\n`, ARGUMENTS],
+    between: ">>>",
+    words: [], // also what everybody may read begins so
+    bareOpener: (name) => `>>>${name}\n`,
+    thinking: THINK,
+    answer: [["all\n", ""], ARGUMENTS],
+  },
   functiongemma: {
     values: gemmaValues("<escape>", "None", isBare),
     call: (name) => [`<start_function_call>call:${name}`, ARGUMENTS, "<end_function_call>"],
