@@ -164,6 +164,7 @@ const SAMPLES: readonly (readonly [DialectId, RegExp])[] = [
   ["mistral", /\[TOOL_CALLS\]/],
   ["cohere", /<\|START_ACTION\|>|<\|START_RESPONSE\|>/],
   ["gigachat", /<\|function_call\|>|function call<\|role_sep\|>/],
+  ["inkling", /<\|content_(?:invoke_tool_json|thinking|text)\|>/],
   ["muse-glimmer", /<atem:function_calls>|to=(?:self|user)<\|message\|>/],
   ["seed-oss", /<seed:tool_call>/],
   ["solar-open", /<\|tool_call:(?:begin|name|args)\|>/],

@@ -29,6 +29,7 @@ export type DialectId =
   | "granite"
   | "harmony"
   | "hermes"
+  | "inkling"
   | "json"
   | "kimi-k2"
   | "kimi-k3"

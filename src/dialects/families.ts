@@ -441,6 +441,15 @@ export const FAMILIES: readonly Family[] = [
     templates: [["<atem:function_calls>", "<|eom|>"]],
   },
 
+  // ---- Thinking Machines
+  {
+    name: "Inkling",
+    id: "inkling",
+    variant: "inkling",
+    models: /inkling(?![a-z])/,
+    templates: [["<|message_model|>", "<|content_invoke_tool_json|>"]],
+  },
+
   // ---- Upstage
   {
     name: "Solar Open",

@@ -98,8 +98,14 @@ function spelled(holder: object, key: string, item: Tree): Tree {
 }
 
 /** In the order of Jinja's `dictsort`: by the code points of the lower-cased key, so that what needs two code units comes last. */
-export function dictsort(entries: readonly [string, Tree][]): [string, Tree][] {
-  const rank = ([key]: [string, Tree]): string => key.toLowerCase().replace(/[^\0-\uffff]/gu, "\uffff$&");
+export const dictsort: Sort = (entries) => sorted(entries, (key) => key.toLowerCase());
+/** In the order of Python's `sorted`: the same with upper case before lower. */
+export const keysort: Sort = (entries) => sorted(entries, (key) => key);
+
+export type Sort = (entries: readonly [string, Tree][]) => [string, Tree][];
+
+function sorted(entries: readonly [string, Tree][], spelled: (key: string) => string): [string, Tree][] {
+  const rank = ([key]: [string, Tree]): string => spelled(key).replace(/[^\0-\uffff]/gu, "\uffff$&");
   return entries.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
 
@@ -117,7 +123,7 @@ interface Style<T> {
   readonly pair: (key: string, value: T) => T;
   readonly wrap: (open: string, items: T[], close: string) => T;
   /** The order of an object's pairs, if not their own. */
-  readonly sort?: typeof dictsort;
+  readonly sort?: Sort;
 }
 
 export function print<T>(value: Tree, style: Style<T | string>): T | string {
@@ -158,6 +164,7 @@ export const pythonJson = (value: Tree): string => print(value, PYTHON_JSON);
 export const prettyJson = (value: Tree): string => print(value, inText(indented));
 export const compactJson = (value: Tree): string => print(value, compact());
 export const sortedJson = (value: Tree): string => print(value, { ...compact(), sort: dictsort });
+export const canonicalJson = (value: Tree): string => print(value, { ...compact(), sort: keysort });
 
 /** `repr(value)` */
 export const pythonLiteral = (value: Tree): string =>

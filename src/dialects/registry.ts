@@ -16,6 +16,7 @@ import { withGrammar } from "./grammar/formats.ts";
 import { granite } from "./granite.ts";
 import { harmony } from "./harmony.ts";
 import { hermes } from "./hermes.ts";
+import { inkling } from "./inkling.ts";
 import { json } from "./json.ts";
 import { kimiK2 } from "./kimi-k2.ts";
 import { kimiK3 } from "./kimi-k3.ts";
@@ -47,6 +48,7 @@ const DIALECTS: readonly Dialect[] = [
   granite,
   harmony,
   hermes,
+  inkling,
   json,
   kimiK2,
   kimiK3,

@@ -15,6 +15,10 @@ const PLACEHOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "deepseek-v4/deepseek-v4.1-flash": { image: "\n\n<｜deepseek_image｜>\n\n" },
   functiongemma: { image: "<start_of_image>" },
   gemma4: { image: "<|image|>", audio: "<|audio|>", video: "<|video|>" },
+  inkling: {
+    image: "<|end_message|><|message_user|><|content_image|><|end_message|><|message_user|><|content_text|>",
+    audio: "<|end_message|><|message_user|><|content_audio_input|><|audio_end|><|end_message|><|message_user|><|content_text|>",
+  },
   "json/gemma": { image: "<start_of_image>" },
   "kimi-k2": { image: "<|media_start|>image<|media_content|><|media_pad|><|media_end|>\n" },
   "kimi-k3": { image: "<|kimi_image_placeholder|>" },

@@ -7,7 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import { isBare } from "../gemma-syntax.ts";
 import { attribute, compactJson, quoted, tagName } from "../print.ts";
 import { ARGUMENTS, type CallForm, type CallFormat, grammarOf, jsonCall, type Piece, THINK } from "./calls.ts";
-import { elementValues, gemmaValues, jsonValues, pythonValues, xmlValues } from "./values.ts";
+import { elementValues, gemmaValues, jsonValues, pythonValues, sortedJsonValues, xmlValues } from "./values.ts";
 
 const NINE = { pattern: "[a-zA-Z0-9]{9}" };
 const NEWLINE = { pattern: "[\\n]{0,1}" };
@@ -81,6 +81,8 @@ const HARMONY_BODY: readonly Piece[] = [
   ARGUMENTS,
   ["<|call|>", ""], // llama.cpp ends the answer at it, and so never gives it to a grammar
 ];
+
+const inklingCall = (name: string): string => `{"name":${compactJson(name)},"args":`;
 
 /** Muse Glimmer's, behind the header. */
 const atemCall = (name: string): readonly Piece[] => [
@@ -208,6 +210,17 @@ const FORMATS: Readonly<Record<string, CallFormat>> = {
     answer: [["<|channel|>final<|message|>", ""], ARGUMENTS],
   },
   hermes: TAGGED,
+  inkling: {
+    values: sortedJsonValues,
+    start: "<|message_model|>",
+    call: (name) => [`${name}<|content_invoke_tool_json|>${inklingCall(name)}`, ARGUMENTS, "}<|end_message|>"],
+    tag: (name) => [`<|content_invoke_tool_json|>${inklingCall(name)}`, ARGUMENTS, "}<|end_message|>"],
+    between: "<|message_model|>",
+    words: ["<|content_invoke_tool_json|>"],
+    word: (name) => `${name}<|content_invoke_tool_json|>`,
+    thinking: { open: "<|content_thinking|>", close: "<|end_message|>" },
+    answer: [["<|content_text|>", ""], ARGUMENTS, ["<|end_message|>", ""]],
+  },
   json: BARE,
   "kimi-k2": {
     values: jsonValues,
