@@ -337,11 +337,15 @@ export const FAMILIES: readonly Family[] = [
   {
     name: "Granite 3",
     id: "granite",
-    models: /granite-?3(?![\db])|granite-20b-functioncalling/,
-    templates: [
-      ["<|start_of_role|>", "tool"],
-      ["<|function_call_library|>", "<function_call> "],
-    ],
+    variant: "granite-3.3",
+    models: /granite-?3(?![\db])/,
+    templates: [["<|start_of_role|>", "tool"]],
+  },
+  {
+    name: "Granite 20B Function Calling",
+    id: "granite",
+    models: /granite-20b-functioncalling/,
+    templates: [["<|function_call_library|>", "<function_call> "]],
   },
 
   // ---- Mistral: the tokenizer's version decides

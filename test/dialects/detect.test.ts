@@ -112,7 +112,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   pythonic: ["Team-ACE/ToolACE-2-Llama-3.1-8B", "watt-ai/watt-tool-8B", "watt-tool-70B-Q4_K_M.gguf"],
   "granite granite-4.0": ["ibm-granite/granite-4.0-h-tiny", "granite4:micro-h"],
   "granite granite-4.1": ["granite-4.1-8b-Q4_K_M.gguf"],
-  granite: ["ibm-granite/granite-3.3-8b-instruct", "granite3.1-dense:8b", "ibm-granite/granite-20b-functioncalling"],
+  "granite granite-3.3": ["ibm-granite/granite-3.3-8b-instruct", "granite3.1-dense:8b"],
+  granite: ["ibm-granite/granite-20b-functioncalling"],
   "mistral ministral-3-14b-reasoning-2512": ["mistralai/Ministral-3-14B-Reasoning-2512"],
   "mistral mistral-small-3.2-2506": [
     "mistralai/Mistral-Small-3.2-24B-Instruct-2506",
@@ -516,7 +517,7 @@ const TEMPLATES: readonly (readonly [string, string])[] = [
     "{{ '<|start_of_role|>system<|end_of_role|>' }} Please ensure responses are professional; within <tools></tools> XML tags; <tool_call>",
   ],
   ["granite granite-4.1", "{{ '<|start_of_role|>system<|end_of_role|>' }} within <tools></tools> XML tags; <tool_call>"],
-  ["granite", "{{ '<|start_of_role|>available_tools<|end_of_role|>' }} write <|tool_call|> followed by a JSON list"],
+  ["granite granite-3.3", "{{ '<|start_of_role|>available_tools<|end_of_role|>' }} write <|tool_call|> followed by a JSON list"],
   ["mistral ministral-3-14b-reasoning-2512", "[SYSTEM_PROMPT][THINK][AVAILABLE_TOOLS]{{ '[TOOL_CALLS]' + name + '[ARGS]' }}"],
   ["mistral mistral-small-3.2-2506", "[AVAILABLE_TOOLS]{{ '[TOOL_CALLS]' + name + '[CALL_ID]' + id + '[ARGS]' }}"],
   ["mistral mistral-v13", "[SYSTEM_PROMPT][AVAILABLE_TOOLS]{{ '[TOOL_CALLS]' + name + '[ARGS]' }}"],
